@@ -1,0 +1,105 @@
+"""One error root. Each leaf is a sentence for the user, an exit status and a docs page."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitStatus(IntEnum):
+    """afterd's own exit status (design, section 8)."""
+
+    EXPLAINED = 0
+    USAGE = 2
+    INCONCLUSIVE = 10
+    FLAKY = 11
+    ALREADY_RED = 12
+    CANNOT_RUN = 13
+
+
+class AfterdError(Exception):
+    """Something we understood: the message says what happened, where, and what to do."""
+
+    exit_status: ExitStatus = ExitStatus.CANNOT_RUN
+    slug: str = ""  # anchor in docs/errors.md
+
+
+class UsageError(AfterdError):
+    """The command line or the configuration cannot be obeyed."""
+
+    exit_status = ExitStatus.USAGE
+    slug = "usage"
+
+
+class RepositoryError(UsageError):
+    """Not a repository, an unknown revision, an empty range, an object that is not there."""
+
+    slug = "repository"
+
+
+class ConfigurationError(UsageError):
+    """A setting has a value it cannot have."""
+
+    slug = "configuration"
+
+
+class AlreadyRedError(AfterdError):
+    """No revision was found at which the test passes."""
+
+    exit_status = ExitStatus.ALREADY_RED
+    slug = "already-red"
+
+
+class FlakyError(AfterdError):
+    """The same tree both passed and failed."""
+
+    exit_status = ExitStatus.FLAKY
+    slug = "flaky"
+
+
+class BuildError(AfterdError):
+    """The build of an end of the range fails, or there is no compiler."""
+
+    slug = "build"
+
+
+class TestError(AfterdError):
+    """The test cannot be run at all."""
+
+    __test__ = False  # pytest collects classes named Test*
+    slug = "test"
+
+
+class SpaceError(AfterdError):
+    """No space left where state or worktrees live."""
+
+    slug = "space"
+
+
+class StoreError(AfterdError):
+    """The database cannot be read or written."""
+
+    slug = "store"
+
+
+class SandboxError(AfterdError):
+    """A process could not be started."""
+
+    slug = "sandbox"
+
+
+class ToolchainError(AfterdError):
+    """No compiler, or one that cannot be used for tracing."""
+
+    slug = "toolchain"
+
+
+class TraceError(AfterdError):
+    """The failing run could not be traced; reversion alone goes on without it."""
+
+    slug = "trace"
+
+
+class SolverError(AfterdError):
+    """The solver's process cannot be started."""
+
+    slug = "solver"

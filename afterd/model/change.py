@@ -1,0 +1,88 @@
+"""Changes: the atomic units of reversion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from afterd.model.location import LineSpan
+
+ChangeId = str
+ChangeSet = frozenset[ChangeId]
+
+NOTHING: ChangeSet = frozenset()
+
+
+class FileKind(StrEnum):
+    """What a file is for; test files stay as in the bad version, docs are pruned."""
+
+    SOURCE = "source"
+    TEST = "test"
+    BUILD = "build"
+    DOCS = "docs"
+    DATA = "data"
+
+
+class ChangeForm(StrEnum):
+    """How the change alters the tree."""
+
+    HUNK = "hunk"  # lines of a text file that both versions have
+    ADDED = "added file"
+    DELETED = "deleted file"
+    RENAMED = "renamed file"
+    MODE = "mode"
+    BINARY = "binary content"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change, ``id`` c1, c2, … in diff order.
+
+    ``file`` is its path in the bad version (in the good one where the file was deleted),
+    ``old_file`` in the good version. ``old`` and ``new`` are the line spans in the good and in the
+    bad version (LineSpan(0, 0) where the form has no lines). ``symbol`` is the enclosing function
+    or class, ``commits`` the commits of the range that made it, ``patch`` its text as a unified
+    zero-context hunk (escaped surrogates for bytes that are not UTF-8). ``pruned`` says why it
+    cannot matter, or is empty.
+    """
+
+    id: ChangeId
+    file: str
+    old_file: str
+    old: LineSpan
+    new: LineSpan
+    form: ChangeForm = ChangeForm.HUNK
+    kind: FileKind = FileKind.SOURCE
+    symbol: str = ""
+    commits: tuple[str, ...] = ()
+    patch: str = ""
+    pruned: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeList:
+    """All changes of a range in diff order, with look-up by id."""
+
+    changes: tuple[Change, ...]
+
+    def by_id(self) -> Mapping[ChangeId, Change]:
+        """The changes keyed by id."""
+        return {change.id: change for change in self.changes}
+
+    @property
+    def ids(self) -> ChangeSet:
+        """Every id, pruned or not."""
+        return frozenset(change.id for change in self.changes)
+
+    @property
+    def live(self) -> tuple[Change, ...]:
+        """The changes that may matter, in diff order."""
+        return tuple(change for change in self.changes if not change.pruned)
+
+
+def in_order(changes: ChangeSet) -> list[ChangeId]:
+    """Ids sorted as c1, c2, …, c10: the order of every list that a person or a test reads."""
+    return sorted(changes, key=lambda identifier: (len(identifier), identifier))

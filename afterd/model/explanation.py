@@ -1,0 +1,122 @@
+"""The answer: root, auxiliary changes, causal tree, ranking, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from afterd.model.change import Change, ChangeId
+from afterd.model.outcome import FailureKind
+from afterd.model.ranking import RankedLine
+from afterd.model.revision import RevisionRange
+
+
+class Status(StrEnum):
+    """How an explanation ended (the ``status`` of the JSON contract)."""
+
+    EXPLAINED = "explained"
+    INCONCLUSIVE = "inconclusive"
+    FLAKY = "flaky"
+    ALREADY_RED = "already-red"
+    BROKEN = "broken"
+    GREEN = "green"  # nothing fails
+
+
+class Evidence(StrEnum):
+    """How a claim is known."""
+
+    PROVED = "proved"  # in a minimal unsat core
+    OBSERVED = "observed"  # seen by re-execution
+    INFERRED = "inferred"  # dependence only
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The failed assertion as it is shown."""
+
+    kind: FailureKind
+    message: str
+    file: str = ""
+    line: int = 0
+    observed: str = ""
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeStep:
+    """A line of a cause: what the statement had, what the green run had, and how it is known."""
+
+    file: str
+    line: int
+    text: str
+    target: str = ""
+    observed: str = ""
+    green: str = ""
+    change: ChangeId = ""
+    evidence: Evidence = Evidence.INFERRED
+
+
+@dataclass(frozen=True, slots=True)
+class CauseNode:
+    """One cause (AFTER): the steps behind an unsat core for ``predicate``; children explain it."""
+
+    predicate: str
+    file: str
+    line: int
+    steps: tuple[TreeStep, ...]
+    causes: tuple[CauseNode, ...] = ()
+    evidence: Evidence = Evidence.INFERRED  # of the edge from the parent to this cause
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Wall-clock seconds by stage."""
+
+    total: float = 0.0
+    build: float = 0.0
+    test: float = 0.0
+    trace: float = 0.0
+    solve: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """What the answer cost. ``confirmation`` runs (both ends) are apart from ``tests``."""
+
+    tests: int = 0
+    builds: int = 0
+    cached: int = 0
+    smt_calls: int = 0
+    confirmation: int = 0
+    seconds: Seconds = field(default_factory=Seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """How many changes the range has, how many were pruned, how many the failing run executed."""
+
+    total: int = 0
+    pruned: int = 0
+    executed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The explanation of one failing test; ``id`` is the store's (0 before it is stored)."""
+
+    id: int
+    test: str
+    status: Status
+    range: RevisionRange
+    failure: Failure | None = None
+    root: tuple[Change, ...] = ()
+    auxiliary: tuple[Change, ...] = ()
+    minimal: bool | None = None  # None: not checked, the budget ran out
+    verified: bool = False
+    changes: ChangeCounts = field(default_factory=ChangeCounts)
+    tree: CauseNode | None = None
+    ranking: tuple[RankedLine, ...] = ()
+    runs: RunCounts = field(default_factory=RunCounts)
+    strategy: str = "after"
+    notes: tuple[str, ...] = ()
+    reason: str = ""  # one sentence where the status is not EXPLAINED

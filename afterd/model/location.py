@@ -1,0 +1,39 @@
+"""Where something is in a source tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in one version of the source tree.
+
+    ``file`` is relative to the repository root, with ``/`` and surrogate escapes for bytes that are
+    not UTF-8. ``line`` and ``column`` count from 1; 0 means unknown.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LineSpan:
+    """``count`` lines from ``start`` (1-based). ``count == 0`` is the gap *after* line ``start``."""
+
+    start: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        """The first line after the span."""
+        return self.start + self.count
+
+    def covers(self, line: int) -> bool:
+        """Whether ``line`` is one of the span's lines (never true of an empty span)."""
+        return self.start <= line < self.start + self.count

@@ -1,0 +1,78 @@
+"""What running a test on a variant showed. Never a boolean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The three answers of the test oracle (Zeller's PASS, FAIL, UNRESOLVED)."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNRESOLVED = "unresolved"
+
+
+class Unresolved(StrEnum):
+    """Why a run is neither a pass nor *this* failure."""
+
+    BUILD = "does not build"
+    DIFFERENT_FAILURE = "a different failure"
+    TIMEOUT = "time-out"
+    KILLED = "killed"
+    OUTPUT = "too much output"
+    UNTESTABLE = "the test says it cannot tell (exit status 125)"
+    ABORTED = "the test command aborted (exit status 128 or more)"
+    NOT_RUN = "not run: the budget is spent"
+    FLAKY = "flaky"
+
+
+class FailureKind(StrEnum):
+    """The kinds of failed assertion (design, section 4)."""
+
+    ASSERTION = "assertion"
+    EXCEPTION = "exception"
+    CRASH = "crash"
+    OUTPUT = "output"
+    EXIT = "exit"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSignature:
+    """What makes two failures the same.
+
+    ``message`` is normalised (no addresses, pids, temporary paths, line numbers); ``file`` and
+    ``symbol`` say where, free of line numbers, so that a signature survives reverting a change
+    above it; ``process`` is the base name of the program that failed; ``test`` the test's id.
+    """
+
+    kind: FailureKind
+    message: str = ""
+    file: str = ""
+    symbol: str = ""
+    process: str = ""
+    test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer for one variant; ``seconds`` of build and test, ``cached`` when nothing was run."""
+
+    verdict: Verdict
+    reason: Unresolved | None = None
+    detail: str = ""
+    signature: FailureSignature | None = None
+    build_seconds: float = 0.0
+    test_seconds: float = 0.0
+    cached: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Only a PASS decides anything (AFTER, section II-B: the asymmetry)."""
+        return self.verdict is Verdict.PASS
+
+    @property
+    def built(self) -> bool:
+        """Whether the variant could be built (an auxiliary search is due when it could not)."""
+        return self.reason is not Unresolved.BUILD

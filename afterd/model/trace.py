@@ -1,0 +1,119 @@
+"""The recorded execution as the algorithms see it: steps in SSA form, read on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from afterd.model.change import ChangeId
+from afterd.model.location import Location
+from afterd.model.outcome import FailureKind
+from afterd.model.term import StepId, Term, Value
+
+
+class StepKind(StrEnum):
+    """What a step did."""
+
+    ASSIGN = "assign"  # defines a cell: value of term
+    BRANCH = "branch"  # term is the condition, value the outcome (a bool)
+    OPAQUE = "opaque"  # external call or input: a concrete value that depends on reads
+    INITIAL = "initial"  # a value from before the window, or a static initialiser
+    OUTPUT = "output"  # an observable event: bytes written, exit status, process spawned
+    CALL = "call"  # a call as an event (control only)
+
+
+class Alignment(StrEnum):
+    """How a step of the failing run stands to the green run."""
+
+    SAME = "same"  # aligned, same value
+    DIFFERENT = "different"  # aligned, another value
+    ABSENT = "absent"  # the green run did not execute it at this point
+    UNKNOWN = "unknown"  # no alignment was attempted or it is not trusted
+
+
+@dataclass(frozen=True, slots=True)
+class GreenValue:
+    """What the aligned step of the green run had; ``rendered`` as a person reads it."""
+
+    alignment: Alignment
+    value: Value = None
+    rendered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One executed instance of a statement.
+
+    ``id`` grows with execution order. ``target`` is the source's name of what was defined.
+    ``rendered`` is ``value`` as a person reads it. ``control`` is the closest enclosing branch
+    instance that decided that this step was executed (AFTER, Alg. 3: not post-dominated), ``None``
+    at the outermost level. ``changes`` are the changes this step's statement was altered by
+    (directly, through a macro, a type, an initialiser; or a removed statement that stood here).
+    """
+
+    id: StepId
+    location: Location
+    text: str
+    kind: StepKind
+    term: Term
+    value: Value = None
+    rendered: str = ""
+    target: str = ""
+    control: StepId | None = None
+    changes: tuple[ChangeId, ...] = ()
+    green: GreenValue = GreenValue(Alignment.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A condition that held at ``step`` and is asked to be explained.
+
+    ``condition`` is a Boolean term that is *false* in this execution: the negation of what
+    happened ("the assertion holds", "the branch goes the other way", "this byte is as in green").
+    """
+
+    step: StepId
+    condition: Term
+    text: str
+    kind: FailureKind | None = None  # set for a failed assertion, None for a critical predicate
+    message: str = ""
+    observed: str = ""
+    expected: str = ""
+
+
+class Execution(Protocol):
+    """A traced failing run (with the green run beside it): what a tracer must provide.
+
+    Every method may re-execute the program with another window; none is called in a loop over the
+    whole trace. ``causality`` and ``localization`` know nothing else about a language.
+    """
+
+    def failures(self) -> Sequence[Predicate]:
+        """The failed assertions to explain, most likely first; empty when none was recognised."""
+        ...
+
+    def step(self, identifier: StepId) -> Step:
+        """The step; raises KeyError for an id this execution never handed out."""
+        ...
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
+        """Executed branches between ``definition`` and ``use`` whose other side could have
+        redefined what ``use`` read from ``definition`` (AFTER, Def. 2; potential dependence),
+        nearest to ``use`` first.
+        """
+        ...
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:
+        """Changes that act at ``step`` only through something the failing run did *not* do: a
+        removed statement whose green instance wrote what ``step`` reads, a removed guard."""
+        ...
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """The changes with a statement in the failing run, last executed first (ADD's order)."""
+        ...
+
+    def notes(self) -> Sequence[str]:
+        """Sentences on what was not followed: threads, longjmp, windows cut, terms made concrete."""
+        ...
