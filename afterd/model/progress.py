@@ -1,0 +1,38 @@
+"""What a listener hears while an explanation is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from afterd.model.change import ChangeId, ChangeSet
+from afterd.model.outcome import Outcome
+
+
+class Progress(Protocol):
+    """Live progress: every stage, every run, the current suspects. Implementations never raise."""
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """A stage began ("building the bad version", "tracing", "solving", …)."""
+        ...
+
+    def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        """A variant was tried; ``runs`` counts test runs so far (cached ones not)."""
+        ...
+
+    def suspects(self, changes: Sequence[ChangeId]) -> None:
+        """The changes that are under suspicion now, most suspicious first."""
+        ...
+
+
+class Silent:
+    """A listener that hears nothing."""
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """Ignore it."""
+
+    def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        """Ignore it."""
+
+    def suspects(self, changes: Sequence[ChangeId]) -> None:
+        """Ignore it."""
