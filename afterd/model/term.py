@@ -127,6 +127,18 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Free:
+    """An unconstrained value: what would have been read had an address or an index been another.
+
+    A load through a computed address is ``ite(address = observed, Read(writer), Free)``: whatever
+    is proved about the value then also proves the address.
+    """
+
+    name: str
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
 class Concrete:
     """A value the theory does not follow: known, and dependent on ``reads``; ``reason`` is reported."""
 
@@ -146,7 +158,7 @@ class Apply:
     parameter: int = 0
 
 
-Term = Const | Read | Concrete | Apply
+Term = Const | Read | Free | Concrete | Apply
 
 
 def reads(term: Term) -> Iterator[Read]:
