@@ -1,0 +1,119 @@
+"""Everything that can be set, in one frozen value.
+
+A setting is a field of :class:`Settings`: its annotation holds how it is read, what it means and
+whether it is *privileged*. A file inside a repository may only set what is not privileged when its
+commit is not trusted (reliability, section 2: trust is decided by where a commit came from and is
+never upgraded by its content). ``docs/configuration.md`` is checked against these fields.
+"""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+from afterd.config.kinds import (
+    BUDGET,
+    COMMAND,
+    COUNT,
+    EXECUTOR,
+    FLAG,
+    NATURAL,
+    NO_LIMIT,
+    PATH,
+    SPAN,
+    TEXT,
+    TEXTS,
+    Budget,
+    Format,
+    Kind,
+    Strategy,
+    one_of,
+)
+
+ENVIRONMENT_PREFIX = "AFTERD_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known of a setting beside its type and default, kept in the field's annotation."""
+
+    kind: Kind
+    meaning: str
+    privileged: bool = True
+
+
+_STRATEGY = one_of(Strategy)
+_FORMAT = one_of(Format)
+_TEST = Setting(COMMAND, "the test command; a string is run by `sh -c`; empty: detected")
+_BUILD = Setting(COMMAND, "the build command, likewise; empty: detected, or none")
+_DIFF = Setting(PATH, "a patch to explain: the bad version is the good one with it applied")
+_TESTS = Setting(
+    TEXTS, "explain only these failing tests (ids as the runner says)", privileged=False
+)
+_GLOBS = Setting(TEXTS, "paths of test files, besides those recognised", privileged=False)
+_KEEP = Setting(FLAG, "every variant has the test files of the bad version", privileged=False)
+_RLIMIT = Setting(NATURAL, "z3 resource units of one solver call (not time); 0: no limit")
+_WINDOW = Setting(
+    COUNT, "events kept of a recorded run; older ones are recorded again if asked for"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user asked for. Times are wall-clock seconds; an empty command means: find it."""
+
+    repository: Annotated[Path, Setting(PATH, "the repository, or a folder inside it")] = Path()
+    range: Annotated[str, Setting(TEXT, "`GOOD..BAD`, or `BAD` alone")] = "HEAD~1..HEAD"
+    good: Annotated[str, Setting(TEXT, "the last green revision; empty: from the range")] = ""
+    diff: Annotated[Path | None, _DIFF] = None
+    test: Annotated[tuple[str, ...], _TEST] = ()
+    build: Annotated[tuple[str, ...], _BUILD] = ()
+    tests: Annotated[tuple[str, ...], _TESTS] = ()
+    strategy: Annotated[
+        Strategy, Setting(_STRATEGY, "how the root is searched", privileged=False)
+    ] = Strategy.AFTER
+    budget: Annotated[Budget, Setting(BUDGET, "when to stop")] = NO_LIMIT
+    jobs: Annotated[int, Setting(COUNT, "variants built and tested at the same time")] = 1
+    executor: Annotated[str, Setting(EXECUTOR, "where variants are built and tested")] = "local"
+    format: Annotated[Format, Setting(_FORMAT, "how the answer is written")] = Format.TEXT
+    output: Annotated[Path | None, Setting(PATH, "the file to write; empty: the terminal")] = None
+    test_timeout: Annotated[float, Setting(SPAN, "the time limit of one test run")] = 300.0
+    build_timeout: Annotated[float, Setting(SPAN, "the time limit of one build")] = 1800.0
+    confirmations: Annotated[int, Setting(COUNT, "runs of each end before anything else")] = 2
+    test_globs: Annotated[tuple[str, ...], _GLOBS] = ()
+    keep_tests: Annotated[bool, _KEEP] = True
+    solver_rlimit: Annotated[int, _RLIMIT] = 20_000_000
+    trace_window: Annotated[int, _WINDOW] = 5_000_000
+
+
+@functools.cache
+def catalogue() -> Mapping[str, Setting]:
+    """Every setting by its key, in the order of the fields."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return {key: next(iter(hint.__metadata__)) for key, hint in hints.items()}
+
+
+def privileged_names() -> frozenset[str]:
+    """The settings that a file in a repository may not set when its commit is not trusted."""
+    return frozenset(key for key, setting in catalogue().items() if setting.privileged)
+
+
+def environment_name(setting: str) -> str:
+    """The environment variable of a setting: ``AFTERD_`` and its key in capitals."""
+    return ENVIRONMENT_PREFIX + setting.upper()
+
+
+def shell(command: str) -> tuple[str, ...]:
+    """The argument vector that runs a command line as the user's shell would."""
+    return ("sh", "-c", command)
+
+
+def command_line(argv: tuple[str, ...]) -> str:
+    """An argument vector as it can be typed into a shell; ``sh -c TEXT`` shows as TEXT."""
+    if len(argv) == 3 and argv[:2] == ("sh", "-c"):
+        return argv[2]
+    return shlex.join(argv)
