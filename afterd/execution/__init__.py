@@ -1,0 +1,1 @@
+"""Other people's programs: started, bounded, watched, ended, and their outcomes told."""

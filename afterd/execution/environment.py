@@ -1,0 +1,108 @@
+"""The environment that builds and tests run in: scrubbed, repeatable, and digested for cache keys.
+
+A program under test gets the user's environment, because it needs the user's PATH, HOME and
+locale, without three kinds of variables:
+
+- *git's local variables*. In a linked worktree a hook runs with absolute ``GIT_DIR`` and
+  ``GIT_INDEX_FILE``; a ``git add`` in another repository then wrote into the user's index (200
+  entries became 201; reliability.md, section 0, finding 1).
+- *secrets*: whatever looks like a token, a password, a key or an agent's socket. The program is
+  code from a commit; what it does not have it cannot print.
+- *afterd's own settings* and what varies from shell to shell (``PWD``, ``TMPDIR``, ``COLUMNS``).
+
+and with what makes two runs alike: ``PYTHONHASHSEED=0``; no byte code written, because a slot
+moves between trees within one second, and CPython takes a stale ``.pyc`` for fresh when size and
+second of the source agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+
+GIT_LOCAL = frozenset(
+    # `git rev-parse --local-env-vars` of git 2.39 to 2.51, and what hooks and rebases add.
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_AUTHOR_DATE",
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_COMMITTER_DATE",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_EDITOR",
+        "GIT_EXEC_PATH",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REFLOG_ACTION",
+        "GIT_REF_FORMAT",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_GIT_CONFIG_PAIR = re.compile(r"GIT_CONFIG_(KEY|VALUE)_\d+")
+
+_SECRET = re.compile(
+    r"(^|_)(TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|COOKIE)(_|$)"
+    r"|(API|ACCESS|PRIVATE|SIGNING|DEPLOY|ENCRYPTION|SECRET)_?KEY(_|$)"
+    r"|^ACTIONS_(RUNTIME|ID_TOKEN|CACHE|RESULTS)_"
+    r"|^(SSH_AUTH_SOCK|SSH_AGENT_PID|SSH_ASKPASS|GIT_ASKPASS|GPG_AGENT_INFO|NETRC|DOCKER_AUTH_CONFIG"
+    r"|DBUS_SESSION_BUS_ADDRESS|KUBECONFIG|VAULT_ADDR|GOOGLE_APPLICATION_CREDENTIALS)$",
+    re.IGNORECASE,
+)
+_VARYING = frozenset(
+    {"PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "COLUMNS", "LINES", "WINDOWID", "TERM_SESSION_ID"}
+)
+REPEATABLE: Mapping[str, str] = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+_NOT_DIGESTED = frozenset({"PATH_INFO", "XDG_SESSION_ID", "INVOCATION_ID", "JOURNAL_STREAM"})
+
+
+def scrubbed(
+    environment: Mapping[str, str] | None = None, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The environment for a program under test, from afterd's own; ``extra`` is set on top.
+
+    ``extra`` is what the user configured for the test: it is not scrubbed.
+    """
+    source = os.environ if environment is None else environment
+    kept = {name: value for name, value in source.items() if not removed(name)}
+    return {**kept, **REPEATABLE, **(extra or {})}
+
+
+def removed(name: str) -> str:
+    """Why a variable does not reach a program under test; empty if it does."""
+    if name in GIT_LOCAL or _GIT_CONFIG_PAIR.fullmatch(name):
+        return "points git to another repository"
+    if _SECRET.search(name):
+        return "looks like a secret"
+    if name.startswith("AFTERD_"):
+        return "is afterd's own"
+    if name in _VARYING:
+        return "varies from run to run"
+    return ""
+
+
+def digest(environment: Mapping[str, str]) -> str:
+    """A short digest of ``environment`` for cache keys; session numbers do not count."""
+    text = hashlib.sha256()
+    for name in sorted(environment.keys() - _NOT_DIGESTED):
+        text.update(os.fsencode(f"{name}={environment[name]}\0"))
+    return text.hexdigest()[:16]

@@ -1,0 +1,269 @@
+"""The only place in afterd that starts a process.
+
+``run`` gives somebody else's program a session, a directory and budgets of its own and comes back
+when the program *and everything it started* are gone. What taught it (reliability.md, section 0):
+``subprocess.run(timeout=1)`` left both grandchildren running, and killing the process group misses
+a ``setsid``. So each run has a supervisor process (see ``supervisor``) that is the reaper of all
+that is orphaned below it; outputs go to files, because a pipe stays open as long as any survivor
+holds it.
+
+On macOS there is no sub-reaper: a process that leaves its session *and* whose parent has ended is
+not found there.
+"""
+
+from __future__ import annotations
+
+import ast
+import marshal
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import afterd
+from afterd.errors import SandboxError, SpaceError
+from afterd.execution.process import Command, Ending, ProcessResult
+from afterd.execution.process_tree import tagged
+from afterd.limits import ProcessLimits
+
+RUN_VARIABLE = "AFTERD_RUN"
+"""Names the run's directory in the program's environment: finds it if its supervisor is killed."""
+
+_SUPERVISOR = (
+    "import sys; sys.path.append(sys.argv[1]);from afterd.execution.supervisor import main; main()"
+)
+_PACKAGE_ROOT = str(Path(afterd.__file__).parent.parent)
+_KEPT_FOR_PYTHON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH", "LC_ALL", "LANG")
+_LAST_RESORT = 6.0  # seconds past every budget after which the supervisor itself is given up
+
+
+def run(
+    command: Command,
+    limits: ProcessLimits,
+    *,
+    scratch: Path | None = None,
+    cancelled: threading.Event | None = None,
+) -> ProcessResult:
+    """Run ``command`` to its end within ``limits``; safe to call from many threads at once.
+
+    The result's directory is made below ``scratch`` (default: the system's temporary directory),
+    used once, and removed by whoever called. Setting ``cancelled`` ends the run. Only a missing
+    supervisor or a full disk raise (SandboxError, SpaceError); everything else is a result.
+    """
+    directory = _fresh_directory(scratch)
+    supervisor = _start_supervisor(directory)
+    try:
+        _send(supervisor, _request(command, limits, directory))
+        answer = _await_answer(supervisor, limits.timeout + limits.grace + 0.5, cancelled)
+    finally:
+        _dismiss(supervisor)
+    if answer is None:
+        return _lost(directory, supervisor)
+    return _result(command, directory, answer)
+
+
+def start(
+    argv: Sequence[str], environment: Mapping[str, str], log: Path, pass_fds: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    """Start one of afterd's own children, unsupervised; used by ``worker`` alone."""
+    with log.open("ab") as output:
+        try:
+            return subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=dict(environment),
+                pass_fds=tuple(pass_fds),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxError(f"Cannot start {argv[0]}: {error.strerror}.") from error
+
+
+def _fresh_directory(scratch: Path | None) -> Path:
+    try:
+        directory = Path(tempfile.mkdtemp(prefix="afterd-run-", dir=scratch)).resolve()
+        (directory / "tmp").mkdir()
+    except OSError as error:
+        where = scratch or tempfile.gettempdir()
+        raise SpaceError(
+            f"Cannot make a directory for a run in {where}: {error.strerror};"
+            " free some space there or set TMPDIR."
+        ) from error
+    return directory
+
+
+def _start_supervisor(directory: Path) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, _PACKAGE_ROOT]
+    # Not afterd's whole environment: the program could read a token in its parent's /proc entry.
+    environment = {name: os.environ[name] for name in _KEPT_FOR_PYTHON if name in os.environ}
+    with (directory / "supervisor").open("wb") as log:
+        try:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=environment,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxError(
+                f"Cannot start a process ({error.strerror}); too many are running already?"
+            ) from error
+
+
+def _request(command: Command, limits: ProcessLimits, directory: Path) -> dict[str, Any]:
+    environment = {
+        "TMPDIR": str(directory / "tmp"),
+        RUN_VARIABLE: str(directory),
+        **command.environment,
+    }
+    names = ("stdout",) if command.merge else ("stdout", "stderr")
+    if command.merge:
+        (directory / "stderr").touch()
+    return {
+        "argv": [os.fsencode(argument) for argument in command.argv],
+        "cwd": os.fsencode(command.cwd),
+        "environment": {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
+        "stdin": os.fsencode(command.stdin or os.devnull),
+        "outputs": [os.fsencode(directory / name) for name in names],
+        "fixed_addresses": command.fixed_addresses,
+        "limits": _kernel_limits(limits),
+        "timeout": limits.timeout,
+        "silence": limits.silence,
+        "output": limits.output,
+        "memory": limits.memory,
+        "processes": limits.processes,
+        "grace": limits.grace,
+    }
+
+
+def _kernel_limits(limits: ProcessLimits) -> dict[str, int]:
+    kernel = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": max(limits.file_size, limits.output + 1),
+        "RLIMIT_NOFILE": limits.open_files,
+        # Wall clock decides; this ends what would burn on if the supervisor were killed.
+        "RLIMIT_CPU": math.ceil(limits.timeout) * (os.cpu_count() or 1) + 10,
+    }
+    if limits.address_space is not None:
+        kernel["RLIMIT_AS"] = limits.address_space
+    return kernel
+
+
+def _send(supervisor: subprocess.Popen[bytes], request: dict[str, Any]) -> None:
+    assert supervisor.stdin is not None
+    payload = marshal.dumps(request)
+    try:
+        supervisor.stdin.write(len(payload).to_bytes(8, "little") + payload)
+        supervisor.stdin.flush()
+    except BrokenPipeError:
+        return  # it died at once; the missing answer says so
+
+
+def _await_answer(
+    supervisor: subprocess.Popen[bytes], budget: float, cancelled: threading.Event | None
+) -> dict[str, Any] | None:
+    """The supervisor's answer; None where it died or will not answer."""
+    answer = _answer_within(supervisor, budget, cancelled)
+    if answer is None:
+        supervisor.send_signal(signal.SIGCONT)  # the program may have stopped its own parent
+        answer = _answer_within(supervisor, _LAST_RESORT, None)
+    return answer
+
+
+def _answer_within(
+    supervisor: subprocess.Popen[bytes], seconds: float, cancelled: threading.Event | None
+) -> dict[str, Any] | None:
+    assert supervisor.stdin is not None
+    assert supervisor.stdout is not None
+    poll = select.poll()
+    poll.register(supervisor.stdout, select.POLLIN | select.POLLHUP)
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        if poll.poll(1000 * (left if cancelled is None else min(left, 0.1))):
+            payload = supervisor.stdout.read()
+            return ast.literal_eval(payload.decode()) if payload else None
+        if cancelled is not None and cancelled.is_set() and not supervisor.stdin.closed:
+            supervisor.stdin.close()  # its sign to end the run
+    return None
+
+
+def _dismiss(supervisor: subprocess.Popen[bytes]) -> None:
+    """Close the control pipe and see the supervisor off; also on Ctrl-C in the middle of a run."""
+    assert supervisor.stdin is not None
+    assert supervisor.stdout is not None
+    if not supervisor.stdin.closed:
+        supervisor.stdin.close()
+    try:
+        supervisor.wait(timeout=3.0)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()
+        supervisor.wait()
+    supervisor.stdout.close()
+
+
+def _lost(directory: Path, supervisor: subprocess.Popen[bytes]) -> ProcessResult:
+    """The supervisor is gone without an answer: end what carries the run's mark, and say so."""
+    mark = os.fsencode(f"{RUN_VARIABLE}={directory}")
+    swept = 0
+    for _ in range(100):
+        left = tagged(mark)
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                swept += 1
+            except OSError:
+                continue
+        if not left:
+            break
+        time.sleep(0.01)
+    log = (directory / "supervisor").read_text(errors="replace").strip()
+    for name in ("stdout", "stderr"):
+        (directory / name).touch()
+    return ProcessResult(
+        Ending.LOST,
+        directory,
+        swept=swept,
+        survivors=len(tagged(mark)),
+        detail=log.splitlines()[-1] if log else f"it ended with {supervisor.returncode}",
+    )
+
+
+def _result(command: Command, directory: Path, answer: dict[str, Any]) -> ProcessResult:
+    ending, status, detail = Ending[answer["ending"] or "NOT_STARTED"], answer["status"], ""
+    if answer["failure"]:
+        ending, detail = Ending.NOT_STARTED, _not_started(command, answer["failure"])
+    elif ending is Ending.EXITED and answer["signalled"]:
+        ending = Ending.FILE_SIZE if -status == signal.SIGXFSZ else Ending.SIGNALLED
+    return ProcessResult(
+        ending,
+        directory,
+        status=status if ending is Ending.EXITED else None,
+        signal=-status if answer["signalled"] else 0,
+        seconds=answer["seconds"],
+        cpu_seconds=answer["cpu_seconds"],
+        peak_memory=answer["peak_memory"],
+        swept=answer["swept"],
+        survivors=answer["survivors"],
+        fixed_addresses=answer["fixed_addresses"],
+        detail=detail,
+    )
+
+
+def _not_started(command: Command, failure: bytes) -> str:
+    """ "cmake: No such file or directory"; a name without a slash was looked for in PATH."""
+    reason, _, filename = os.fsdecode(failure).partition("\0")
+    name = command.argv[0]
+    return f"{name if Path(filename).name == name else filename or name}: {reason}"
