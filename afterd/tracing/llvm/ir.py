@@ -1,0 +1,139 @@
+"""LLVM IR text, cut into functions, blocks and instructions without looking at operands.
+
+llvmlite prints one named instruction a line (after ``add_instruction_namer_pass``); both the
+instrumentation and the analysis start from this cut, so that what one numbered the other finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
+_DEFINE = re.compile(rf"^define .*?@({_NAME})\(")
+_LABEL = re.compile(rf"^({_NAME}):")
+_INSTRUCTION = re.compile(rf"^  (?:(%{_NAME}) = )?(?:tail |musttail |notail )?([a-z_0-9]+)\b")
+_PLAIN_LOAD = re.compile(rf"load (?:volatile )?[^,]+, ptr (%{_NAME})(?:,|$)")
+_PLAIN_STORE = re.compile(rf"store (?:volatile )?(.+), ptr (%{_NAME})(?:,|$)")
+_LOCAL = re.compile(rf"%{_NAME}")
+_LIFETIME = re.compile(r"call void @llvm\.(?:lifetime|dbg)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction: its text (several lines joined for switch and landingpad), result, opcode."""
+
+    text: str
+    opcode: str
+    result: str = ""  # with the leading %
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A basic block; ``label`` without the leading %."""
+
+    label: str
+    instructions: tuple[Instruction, ...]
+
+    @property
+    def terminator(self) -> Instruction:
+        """The last instruction."""
+        return self.instructions[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function definition: ``header`` is the define line, ``name`` without @ and quotes."""
+
+    name: str
+    header: str
+    blocks: tuple[Block, ...]
+
+
+def functions(text: str) -> Iterator[tuple[int, int, Function]]:
+    """Every function definition with the offsets of its first and past its last character."""
+    at = 0 if text.startswith("define ") else text.find("\ndefine ") + 1
+    while at > 0 or text.startswith("define ", at):
+        end = text.index("\n}", at) + 2
+        yield at, end, parse_function(text[at:end])
+        following = text.find("\ndefine ", end)
+        if following < 0:
+            return
+        at = following + 1
+
+
+def parse_function(text: str) -> Function:
+    """Cut the text of one definition; raises ValueError when it is not one."""
+    lines = text.split("\n")
+    found = _DEFINE.match(lines[0])
+    if not found:
+        message = f"not a function definition: {lines[0][:80]}"
+        raise ValueError(message)
+    blocks: list[Block] = []
+    label, instructions = "", list[Instruction]()
+    for line in _joined(lines[1:-1]):
+        named = _LABEL.match(line)
+        if named:
+            if instructions:
+                blocks.append(Block(label, tuple(instructions)))
+            label, instructions = named.group(1).strip('"'), []
+            continue
+        instruction = _INSTRUCTION.match(line)
+        if instruction:
+            instructions.append(Instruction(line, instruction.group(2), instruction.group(1) or ""))
+    blocks.append(Block(label, tuple(instructions)))
+    return Function(found.group(1).strip('"'), lines[0], tuple(blocks))
+
+
+def _joined(lines: list[str]) -> Iterator[str]:
+    """Lines with their continuations: switch tables, landingpad clauses, an invoke's targets."""
+    pending = ""
+    for line in lines:
+        if line.startswith("    #dbg"):
+            continue
+        if pending and not line.startswith(("   ", "  ]")):
+            yield pending
+            pending = ""
+        if line.startswith(("   ", "  ]")) and pending:
+            pending += "\n" + line
+        elif line.startswith("  ") and not line.startswith("    "):
+            if pending:
+                yield pending
+            pending = line
+        elif line:
+            yield line
+    if pending:
+        yield pending
+
+
+def plain_locals(function: Function) -> dict[str, str]:
+    """Stack slots whose address never escapes, with their type, in order of their allocation.
+
+    Such a slot is only loaded from and stored to, whole: no record of its loads is needed.
+    """
+    slots: dict[str, str] = {}
+    for instruction in function.blocks[0].instructions:
+        if instruction.opcode == "alloca":
+            kind = instruction.text.split(" = alloca ", 1)[1].split(",")[0].split(" !")[0]
+            if kind[0] not in "[%{<":
+                slots[instruction.result] = kind.removeprefix("inalloca ").strip()
+    for block in function.blocks:
+        for instruction in block.instructions:
+            for name in _escaping(instruction):
+                slots.pop(name, None)
+    return slots
+
+
+def _escaping(instruction: Instruction) -> list[str]:
+    text = instruction.text
+    if instruction.result:
+        text = text.split(" = ", 1)[1]
+    if instruction.opcode == "load":
+        return [] if _PLAIN_LOAD.search(text) else _LOCAL.findall(text)
+    if instruction.opcode == "store":
+        plain = _PLAIN_STORE.search(text)
+        return _LOCAL.findall(plain.group(1)) if plain else _LOCAL.findall(text)
+    if instruction.opcode == "call" and _LIFETIME.search(text):
+        return []
+    return _LOCAL.findall(text)

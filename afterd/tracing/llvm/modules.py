@@ -1,0 +1,92 @@
+"""The modules of a traced build: where their IR is kept and which ids they were given.
+
+One directory a build: ``modules.jsonl`` (a line a module, written under a lock because ``make -j``
+runs many compilers at once), ``numbers`` (the next free ids), ``ir/`` (IR before instrumentation).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from afterd.tracing.llvm.instrument import Instrumented, NumberedFunction, Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One instrumented translation unit: its IR file, its source as given, the build's directory."""
+
+    ir: Path
+    source: str
+    directory: str
+    functions: tuple[NumberedFunction, ...]
+    total: Numbers
+
+
+class ModuleStore:
+    """Reads and writes the modules of one traced build."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        (directory / "ir").mkdir(parents=True, exist_ok=True)
+
+    def add(self, text: str, source: str, directory: str, build: Callable[[str, Numbers], Instrumented]) -> Instrumented:
+        """Give a module its ids, keep its IR, and return it instrumented."""
+        with (self.directory / "numbers").open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            first = Numbers(*json.loads(file.read() or "[1, 1, 1]"))
+            made = build(text, first)
+            after = first + made.total
+            file.truncate(0)
+            file.write(json.dumps([after.blocks, after.sites, after.slots]))
+        kept = self.directory / "ir" / f"{first.blocks}.ll"
+        kept.write_text(text, errors="surrogateescape")
+        row = {
+            "ir": kept.name,
+            "source": source,
+            "directory": directory,
+            "total": asdict(made.total),
+            "functions": [[f.name, f.start, f.end, f.first.blocks, f.first.sites, f.first.slots] for f in made.functions],
+        }
+        with (self.directory / "modules.jsonl").open("a") as index:
+            fcntl.flock(index, fcntl.LOCK_EX)
+            index.write(json.dumps(row) + "\n")
+        return made
+
+    def note_opaque(self, source: str, reason: str) -> None:
+        """Remember a translation unit that was compiled without instrumentation, and why."""
+        with (self.directory / "opaque.jsonl").open("a") as index:
+            index.write(json.dumps({"source": source, "reason": reason}) + "\n")
+
+    def opaque(self) -> tuple[str, ...]:
+        """The sources that run without being followed, each with the reason."""
+        index = self.directory / "opaque.jsonl"
+        rows = [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
+        return tuple(f"{row['source']}: {row['reason']}" for row in rows)
+
+    def blocks(self) -> int:
+        """One more than the highest block id that was given out."""
+        numbers = self.directory / "numbers"
+        return int(json.loads(numbers.read_text())[0]) if numbers.exists() else 0
+
+    def modules(self) -> Iterator[Module]:
+        """Every module, in the order of compilation."""
+        index = self.directory / "modules.jsonl"
+        if not index.exists():
+            return
+        for line in index.read_text(errors="surrogateescape").splitlines():
+            row = json.loads(line)
+            yield Module(
+                ir=self.directory / "ir" / row["ir"],
+                source=row["source"],
+                directory=row["directory"],
+                functions=tuple(
+                    NumberedFunction(name, start, end, Numbers(blocks, sites, slots))
+                    for name, start, end, blocks, sites, slots in row["functions"]
+                ),
+                total=Numbers(**row["total"]),
+            )

@@ -1,0 +1,42 @@
+"""Bitcode to an instrumented object file, through llvmlite, in the process that calls it.
+
+Either parsing or code generation can end a process (a bad inline-asm mnemonic exits, a type nested
+20,000 deep is a SIGSEGV: references/reliability.md, section 15), so only afterd-cc's child calls it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from afterd.tracing.llvm.instrument import instrument
+from afterd.tracing.llvm.modules import ModuleStore
+
+
+def named_text(bitcode: bytes) -> tuple[str, str]:
+    """The module's IR with every value named, and its triple. RuntimeError when it cannot be read."""
+    module = llvm.parse_bitcode(bitcode)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_instruction_namer_pass()
+    builder = llvm.create_pass_builder(_machine(module.triple, 0), llvm.create_pipeline_tuning_options())
+    passes.run(module, builder)
+    return str(module), module.triple
+
+
+def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> bytes:
+    """The object file of the instrumented module; its IR and its ids go into the store."""
+    text, triple = named_text(bitcode)
+    made = store.add(text, source, str(Path.cwd()), instrument)
+    module = llvm.parse_assembly(made.text)
+    module.verify()
+    machine = _machine(triple, 1)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def _machine(triple: str, level: int) -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(triple).create_target_machine(opt=level, reloc="pic")

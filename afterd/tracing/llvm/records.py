@@ -1,0 +1,42 @@
+"""The records of the ring that runtime.c keeps: two 64-bit words each.
+
+======== ===================================================== =======================
+tag      first word                                            second word
+======== ===================================================== =======================
+BLOCK    tag:4 id:28 depth:32, a block was entered             0
+ENTER    the same for the entry block of a function            0
+LSTORE   tag:4 slot:28 depth:32, a local that does not escape  value stored
+CALL     tag:4 site:28 depth:32, before a call                 address of the callee
+RETURN   the same after the call came back                     value returned
+LOAD     tag:4 size:12 address:48                              value loaded
+STORE    the same                                              value stored
+COPY     the same with size 0: destination of memcpy, memmove  source
+FILL     the same: destination of memset                       byte
+LENGTH   tag:4 length:60, follows COPY and FILL                site
+======== ===================================================== =======================
+
+Values are zero-extended to 64 bits; wider ones are cut. The word after the last record is zero.
+"""
+
+from __future__ import annotations
+
+BLOCK, ENTER, LSTORE, CALL, RETURN, LOAD, STORE, COPY, FILL, LENGTH = range(1, 11)
+
+TAG_SHIFT = 60
+ID_SHIFT = 32
+ID_MASK = (1 << 28) - 1
+DEPTH_MASK = (1 << 32) - 1
+SIZE_SHIFT = 48
+SIZE_MASK = (1 << 12) - 1
+ADDRESS_MASK = (1 << 48) - 1
+LENGTH_MASK = (1 << 60) - 1
+
+
+def identified(tag: int, identifier: int) -> int:
+    """The constant part of a record's first word that carries an id; the depth is or-ed in."""
+    return tag << TAG_SHIFT | identifier << ID_SHIFT
+
+
+def addressed(tag: int, size: int) -> int:
+    """The constant part of a record's first word that carries an address of ``size`` bytes."""
+    return tag << TAG_SHIFT | size << SIZE_SHIFT

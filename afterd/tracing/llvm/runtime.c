@@ -1,0 +1,367 @@
+/* The run-time part of afterd-cc: a ring of 16-byte records per process, block counters, and a log of
+ * what the process wrote. It lives in the traced program, so it allocates nothing from the program's
+ * heap, keeps errno, and does nothing at all unless AFTERD_TRACE names a directory.
+ *
+ * A record is two words (afterd/tracing/llvm/records.py reads them):
+ *   tag:4 | id:28 | depth:32, value    blocks, local stores, calls, returns
+ *   tag:4 | size:12 | address:48, value    loads, stores, copies
+ * The word after the last record is always zero: the end of the ring is found even after SIGKILL.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+typedef uint64_t word;
+
+enum { SCRAP_RECORDS = 4096, PATH = 4096, OUTPUT_CAP = 64 << 20 };
+
+/* Threads other than the first, and processes that are not traced, write into the scrap ring. */
+static word scrap[2 * SCRAP_RECORDS + 2];
+__thread word *__afterd_cursor = scrap;
+__thread word *__afterd_limit = scrap + 2 * SCRAP_RECORDS;
+__thread uint32_t __afterd_depth = 0;
+
+/* Shared with the analysis through <trace>/<process>/head. */
+struct head {
+    word capacity;    /* records in the ring */
+    word laps;        /* how often the ring was filled */
+    word stopped;     /* records when a requested stop was reached, else 0 */
+    word threads;     /* other threads seen */
+    word ended;       /* 1 exit or return from main, 2 exec, 3 signal */
+    word status;      /* exit status or signal number */
+    word fault;       /* faulting address of the signal */
+    word parent;      /* number of the parent process's directory + 1 (after fork), else 0 */
+    word number;      /* number of this process's directory */
+    word written;     /* bytes in the output log */
+    word longjmps;
+    word start;       /* records of the parent at the fork that made this process */
+};
+
+static struct head none, *head = &none;
+static word *ring, *ring_end;
+static word stop_record, stop_block, stop_count;
+static int output_file = -1, tracing = 0;
+static pthread_t first_thread;
+static word *counters;
+static word counter_blocks;
+static char directory[PATH];
+
+static word number_from(const char *name, word otherwise) {
+    const char *text = getenv(name);
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void *map_file(const char *name, word bytes) {
+    char path[PATH + 32];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return NULL;
+    void *at = MAP_FAILED;
+    if (ftruncate(file, (off_t)bytes) == 0)
+        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void write_command_line(void) {
+    char from[64], to[PATH + 32], text[65536];
+    snprintf(from, sizeof from, "/proc/self/cmdline");
+    snprintf(to, sizeof to, "%s/cmdline", directory);
+    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ssize_t n = in < 0 ? -1 : read(in, text, sizeof text);
+    if (out >= 0 && n > 0 && write(out, text, (size_t)n) < 0) n = 0;
+    snprintf(to, sizeof to, "%s/exe", directory);
+    ssize_t m = readlink("/proc/self/exe", text, sizeof text);
+    int exe = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (exe >= 0 && m > 0 && write(exe, text, (size_t)m) < 0) m = 0;
+    if (in >= 0) close(in);
+    if (out >= 0) close(out);
+    if (exe >= 0) close(exe);
+}
+
+/* A process is a numbered directory; mkdir is the atomic counter. */
+static int new_directory(const char *trace) {
+    word limit = number_from("AFTERD_PROCESSES", 4096);
+    for (word n = head->number; n < limit; n++) {
+        if (snprintf(directory, sizeof directory, "%s/%06llu", trace, (unsigned long long)n) >= PATH)
+            return 0;
+        if (mkdir(directory, 0700) == 0) {
+            none.number = n;
+            return 1;
+        }
+        if (errno != EEXIST) return 0;
+    }
+    return 0;
+}
+
+static void begin(word parent, word start) {
+    const char *trace = getenv("AFTERD_TRACE");
+    tracing = 0;
+    if (!trace || !*trace) return;
+    if (!parent) none.number = 0;
+    if (!new_directory(trace)) return;
+    word capacity = number_from("AFTERD_RING", 1 << 20);
+    struct head *shared = map_file("head", sizeof(struct head));
+    word *records = map_file("ring", (2 * capacity + 2) * sizeof(word));
+    counter_blocks = number_from("AFTERD_BLOCKS", 0);
+    counters = counter_blocks ? map_file("counts", counter_blocks * sizeof(word)) : NULL;
+    if (!counters) counter_blocks = 0;
+    if (!shared || !records) return;
+    shared->capacity = capacity;
+    shared->parent = parent;
+    shared->number = none.number;
+    shared->start = start;
+    head = shared;
+    ring = records;
+    ring_end = records + 2 * capacity;
+    stop_record = number_from("AFTERD_STOP_RECORD", 0);
+    stop_block = number_from("AFTERD_STOP_BLOCK", 0);
+    stop_count = number_from("AFTERD_STOP_COUNT", 0);
+    word only = number_from("AFTERD_STOP_PROCESS", ~(word)0);
+    if (only != ~(word)0 && only != none.number) stop_record = stop_count = 0;
+    if (stop_count && stop_block < counter_blocks) counters[stop_block] = 0 - stop_count;
+    char path[PATH + 32];
+    snprintf(path, sizeof path, "%s/output", directory);
+    output_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    __afterd_cursor = ring;
+    __afterd_limit = ring_end;
+    if (stop_record && stop_record <= capacity) __afterd_limit = ring + 2 * stop_record;
+    first_thread = pthread_self();
+    tracing = 1;
+    write_command_line();
+}
+
+static word records_now(void) {
+    if (!tracing || __afterd_cursor < ring || __afterd_cursor > ring_end) return head->stopped;
+    return head->laps * head->capacity + (word)(__afterd_cursor - ring) / 2;
+}
+
+static void into_scrap(void) {
+    __afterd_cursor = scrap;
+    __afterd_limit = scrap + 2 * SCRAP_RECORDS;
+}
+
+static void stop_here(void) {
+    head->stopped = records_now();
+    into_scrap();
+}
+
+/* The cursor reached the limit: another lap, or the end of what was asked for. */
+void __afterd_full(void) {
+    if (__afterd_cursor < ring || __afterd_cursor > ring_end || !tracing) {
+        if (tracing && !pthread_equal(first_thread, pthread_self())) head->threads = 1;
+        into_scrap();
+        return;
+    }
+    if (stop_record && records_now() >= stop_record) {
+        stop_here();
+        return;
+    }
+    if (__afterd_cursor == ring_end) {
+        head->laps++;
+        __afterd_cursor = ring;
+    }
+    word done = head->laps * head->capacity;
+    __afterd_limit = ring_end;
+    if (stop_record && stop_record - done < head->capacity) __afterd_limit = ring + 2 * (stop_record - done);
+    if (__afterd_limit == __afterd_cursor) stop_here();
+}
+
+/* Called by every module's constructor: where its block counters are. */
+void __afterd_register(word first, word blocks, word **counts) {
+    if (counters && first + blocks <= counter_blocks) *counts = counters + first;
+}
+
+/* The counter of a block overflowed to zero: it was started at minus the count to stop at. */
+void __afterd_counted(uint32_t block) {
+    if (stop_count && block == stop_block && tracing && !head->stopped &&
+        pthread_equal(first_thread, pthread_self()))
+        stop_here();
+}
+
+static void ended(word how, word status) {
+    if (tracing && !head->ended) {
+        head->status = status;
+        head->ended = how;
+    }
+}
+
+static void after_fork(void) {
+    if (!tracing) return;
+    word start = records_now(), parent = head->number + 1, laps = head->number;
+    if (output_file >= 0) close(output_file);
+    output_file = -1;
+    none.number = laps;
+    head = &none;
+    begin(parent, start);
+    if (!tracing) into_scrap();
+}
+
+static struct sigaction previous[65];
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (tracing && !head->ended) {
+        head->status = (word)number;
+        head->fault = (word)(uintptr_t)info->si_addr;
+        head->ended = 3;
+    }
+    sigaction(number, &previous[number], NULL);
+    raise(number);
+}
+
+static char alternate_stack[65536];
+
+__attribute__((constructor(101))) static void start(void) {
+    int saved = errno;
+    begin(0, 0);
+    if (tracing) {
+        pthread_atfork(NULL, NULL, after_fork);
+        stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};
+        sigaltstack(&stack, NULL);
+        static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+        for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+            struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+            sigaction(fatal[i], &action, &previous[fatal[i]]);
+        }
+    }
+    errno = saved;
+}
+
+__attribute__((destructor(101))) static void finish(void) { ended(1, 0); }
+
+/* ---- what the process wrote: {records, fd, length} and the bytes ---- */
+
+static void log_output(int fd, const void *bytes, size_t length) {
+    if (!tracing || output_file < 0 || fd < 0 || head->written > OUTPUT_CAP) return;
+    if (!pthread_equal(first_thread, pthread_self())) return;
+    int saved = errno;
+    word entry[3] = {records_now(), (word)fd, length};
+    struct iovec parts[2] = {{entry, sizeof entry}, {(void *)bytes, length}};
+    ssize_t done = writev(output_file, parts, 2);
+    if (done > 0) head->written += (word)done;
+    errno = saved;
+}
+
+static void log_stream(FILE *stream, const void *bytes, size_t length) {
+    log_output(stream ? fileno(stream) : -1, bytes, length);
+}
+
+static int formatted(FILE *stream, const char *format, va_list arguments) {
+    if (!tracing) return vfprintf(stream, format, arguments);
+    char small[4096], *text = small;
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(small, sizeof small, format, arguments);
+    if (length >= (int)sizeof small) {
+        size_t bytes = (size_t)length + 1;
+        text = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (text == MAP_FAILED) {
+            length = vfprintf(stream, format, again);
+            va_end(again);
+            return length;
+        }
+        vsnprintf(text, bytes, format, again);
+    }
+    va_end(again);
+    if (length < 0) return length;
+    log_stream(stream, text, (size_t)length);
+    int result = fwrite(text, 1, (size_t)length, stream) == (size_t)length ? length : -1;
+    if (text != small) munmap(text, (size_t)length + 1);
+    return result;
+}
+
+int __afterd_vfprintf(FILE *stream, const char *format, va_list arguments) {
+    return formatted(stream, format, arguments);
+}
+int __afterd_vprintf(const char *format, va_list arguments) { return formatted(stdout, format, arguments); }
+int __afterd_printf(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int result = formatted(stdout, format, arguments);
+    va_end(arguments);
+    return result;
+}
+int __afterd_fprintf(FILE *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int result = formatted(stream, format, arguments);
+    va_end(arguments);
+    return result;
+}
+int __afterd_puts(const char *text) {
+    log_output(fileno(stdout), text, strlen(text));
+    log_output(fileno(stdout), "\n", 1);
+    return puts(text);
+}
+int __afterd_fputs(const char *text, FILE *stream) {
+    log_stream(stream, text, strlen(text));
+    return fputs(text, stream);
+}
+int __afterd_fputs_unlocked(const char *text, FILE *stream) { return __afterd_fputs(text, stream); }
+int __afterd_fputc(int byte, FILE *stream) {
+    char one = (char)byte;
+    log_stream(stream, &one, 1);
+    return fputc(byte, stream);
+}
+int __afterd_putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd__IO_putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd_putc_unlocked(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd_fputc_unlocked(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd_putchar(int byte) { return __afterd_fputc(byte, stdout); }
+int __afterd_putchar_unlocked(int byte) { return __afterd_fputc(byte, stdout); }
+size_t __afterd_fwrite(const void *from, size_t size, size_t count, FILE *stream) {
+    log_stream(stream, from, size * count);
+    return fwrite(from, size, count, stream);
+}
+size_t __afterd_fwrite_unlocked(const void *from, size_t size, size_t count, FILE *stream) {
+    return __afterd_fwrite(from, size, count, stream);
+}
+ssize_t __afterd_write(int fd, const void *from, size_t count) {
+    log_output(fd, from, count);
+    return write(fd, from, count);
+}
+void __afterd_perror(const char *text) {
+    int saved = errno;
+    if (text && *text) {
+        log_output(2, text, strlen(text));
+        log_output(2, ": ", 2);
+    }
+    const char *why = strerror(saved);
+    log_output(2, why, strlen(why));
+    log_output(2, "\n", 1);
+    errno = saved;
+    perror(text);
+}
+
+/* ---- how the process ended ---- */
+
+_Noreturn void __afterd_exit(int status) {
+    ended(1, (word)(unsigned)status);
+    exit(status);
+}
+_Noreturn void __afterd__exit(int status) {
+    ended(1, (word)(unsigned)status);
+    _exit(status);
+}
+_Noreturn void __afterd__Exit(int status) {
+    ended(1, (word)(unsigned)status);
+    _Exit(status);
+}
+_Noreturn void __afterd_quick_exit(int status) {
+    ended(1, (word)(unsigned)status);
+    quick_exit(status);
+}
+/* Called by the instrumented main just before it returns. */
+void __afterd_main_returns(int status) { ended(1, (word)(unsigned)status); }

@@ -1,0 +1,67 @@
+"""Everything a traced build needs on disk: the runtime library and a compiler under every usual name."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from afterd.errors import ToolchainError
+from afterd.tracing.llvm.modules import ModuleStore
+
+_RUNTIME = Path(__file__).with_name("runtime.c")
+_C_NAMES = ("cc", "gcc", "clang", "c99", "c89")
+_CXX_NAMES = ("c++", "g++", "clang++")
+
+
+def prepare(directory: Path, clang: tuple[str, ...], cxx: tuple[str, ...]) -> ModuleStore:
+    """Make the store of a traced build; raises ToolchainError when the runtime does not compile."""
+    store = ModuleStore(directory)
+    library, shims = directory / "lib", directory / "bin"
+    library.mkdir(exist_ok=True)
+    shims.mkdir(exist_ok=True)
+    common = [*clang, "-O2", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector", "-pthread", str(_RUNTIME)]
+    _compile([*common, "-shared", "-o", str(library / "libafterd_rt.so")])
+    _compile([*common, "-c", "-o", str(library / "afterd_rt.o")])
+    for names, real in ((_C_NAMES, clang), (_CXX_NAMES, cxx)):
+        for name in names:
+            _write_shim(shims / name, directory, real)
+    return store
+
+
+def _compile(line: list[str]) -> None:
+    done = subprocess.run(line, check=False, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        first = (done.stderr.strip().splitlines() or ["no diagnostics"])[0]
+        message = f"{line[0]} cannot compile afterd's tracing runtime ({first}); set AFTERD_CLANG to a clang of version 16 or newer."
+        raise ToolchainError(message)
+
+
+def _write_shim(path: Path, store: Path, real: tuple[str, ...]) -> None:
+    """A shell script, so that no variable of the build's environment can turn it off."""
+    settings = f"AFTERD_CC_STORE={shlex.quote(str(store))} AFTERD_CC_CLANG={shlex.quote(json.dumps(real))}"
+    root = shlex.quote(str(Path(__file__).parents[3]))
+    program = f"-u PYTHONHOME PYTHONPATH={root} {shlex.quote(sys.executable)} -m afterd.tracing.llvm.compiler_wrapper"
+    path.write_text(f'#!/bin/sh\n{settings} exec env {program} "$@"\n')
+    path.chmod(0o755)
+
+
+def environment(store: ModuleStore, base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a traced build: afterd-cc as CC and CXX and under the usual names on PATH."""
+    shims = store.directory / "bin"
+    return {
+        **base,
+        "PATH": f"{shims}{os.pathsep}{base.get('PATH', os.defpath)}",
+        "CC": str(shims / "cc"),
+        "CXX": str(shims / "c++"),
+    }
+
+
+def usual_compiler_missing() -> bool:
+    """Whether a build that asks for ``cc`` would find none on this machine."""
+    return shutil.which("cc") is None
