@@ -33,7 +33,9 @@ from afterd.config.kinds import (
     Strategy,
     one_of,
 )
+from afterd.limits import Limits
 
+_LIMITS = Limits()
 ENVIRONMENT_PREFIX = "AFTERD_"
 
 
@@ -81,13 +83,17 @@ class Settings:
     executor: Annotated[str, Setting(EXECUTOR, "where variants are built and tested")] = "local"
     format: Annotated[Format, Setting(_FORMAT, "how the answer is written")] = Format.TEXT
     output: Annotated[Path | None, Setting(PATH, "the file to write; empty: the terminal")] = None
-    test_timeout: Annotated[float, Setting(SPAN, "the time limit of one test run")] = 300.0
-    build_timeout: Annotated[float, Setting(SPAN, "the time limit of one build")] = 1800.0
+    test_timeout: Annotated[float, Setting(SPAN, "the time limit of one test run")] = (
+        _LIMITS.test.timeout
+    )
+    build_timeout: Annotated[float, Setting(SPAN, "the time limit of one build")] = (
+        _LIMITS.build.timeout
+    )
     confirmations: Annotated[int, Setting(COUNT, "runs of each end before anything else")] = 2
     test_globs: Annotated[tuple[str, ...], _GLOBS] = ()
     keep_tests: Annotated[bool, _KEEP] = True
-    solver_rlimit: Annotated[int, _RLIMIT] = 20_000_000
-    trace_window: Annotated[int, _WINDOW] = 5_000_000
+    solver_rlimit: Annotated[int, _RLIMIT] = _LIMITS.solver.rlimit
+    trace_window: Annotated[int, _WINDOW] = _LIMITS.trace.events
 
 
 @functools.cache

@@ -55,9 +55,9 @@ def _from_file(root: Path, *, trusted: bool, warn: Warn) -> dict[str, object]:
     values = {}
     for key, value in table.items():
         if key not in catalogue():
-            raise ConfigurationError(f"{where} sets {key!r}, which is not a setting{_nearest(key)}")
+            raise ConfigurationError(f"In {where}, {key!r} is not a setting. {_nearest(key)}")
         if key in refused:
-            warn(f"{where} sets {key!r}, ignored because the commit is not trusted")
+            warn(f"In {where}, {key!r} is ignored: the commit is not trusted.")
         else:
             values[key] = _parse(where, key, value)
     return values
@@ -75,7 +75,7 @@ def _table(root: Path) -> tuple[str, Mapping[str, object]]:
     table = tool.get("afterd", {}) if isinstance(tool, dict) else {}
     where = f"{pyproject} [tool.afterd]"
     if not isinstance(table, dict):
-        raise ConfigurationError(f"{where} must be a table")
+        raise ConfigurationError(f"In {where}, afterd must be a table.")
     return where, table
 
 
@@ -83,9 +83,9 @@ def _toml(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{path} is not readable as TOML: {error}") from error
+        raise ConfigurationError(f"The file {path} is not readable as TOML: {error}.") from error
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+        raise ConfigurationError(f"The file {path} cannot be read: {error.strerror}.") from error
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
@@ -110,9 +110,9 @@ def _parse(
     try:
         return catalogue()[key].kind.parse(from_text(str(value)) if from_text else value)
     except ValueError as error:
-        raise ConfigurationError(f"{where} gives {key!r} the value {value!r}: {error}") from error
+        raise ConfigurationError(f"In {where}, {key!r} cannot be {value!r}: {error}.") from error
 
 
 def _nearest(key: str) -> str:
     near = difflib.get_close_matches(key.replace("-", "_").lower(), catalogue(), n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(catalogue())}"
+    return f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(catalogue())}."

@@ -1,0 +1,174 @@
+"""Explanations in the database: saved whole in one transaction, loaded as they were."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlite_utils import Database
+
+from afterd import __version__
+from afterd.errors import UsageError
+from afterd.model.change import Change
+from afterd.model.explanation import Explanation, Failure, RunCounts, Status
+from afterd.model.ranking import RankedLine
+from afterd.model.revision import RevisionRange
+from afterd.store.causes import load_tree, save_tree
+from afterd.store.database import Reader, Store
+from afterd.store.repositories import repository_id
+from afterd.store.rows import Row, from_row, to_row
+from afterd.store.text import Cell, loaded, stored
+
+_APART = ("id", "range", "failure", "root", "auxiliary", "tree", "ranking", "runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A line of ``afterd list``; ``created`` in seconds since 1970, ``root`` as change ids."""
+
+    id: int
+    created: float
+    test: str
+    status: Status
+    range: RevisionRange
+    root: tuple[str, ...]
+
+
+def save(
+    store: Store,
+    repository: str,
+    explanation: Explanation,
+    contract: Callable[[Explanation], str],
+) -> Explanation:
+    """Store an explanation and return it with its id.
+
+    ``repository`` is the absolute path of the common git directory; ``contract`` writes the
+    explanation, which has its id by then, as the JSON object of the design's section 8.
+    """
+    with store.transaction() as database:
+        range_id = _range_id(database, repository, explanation.range)
+        row = to_row(explanation, omit=_APART) | {
+            "range_id": range_id,
+            "created": time.time(),
+            "afterd": __version__,
+            "contract": "",
+        }
+        identifier = _inserted(database, row)
+        saved = replace(explanation, id=identifier)
+        _save_parts(database, saved)
+        database.execute(
+            "UPDATE explanation SET contract = ? WHERE id = ?",
+            (stored(contract(saved)), identifier),
+        )
+    return saved
+
+
+def load(reader: Reader, identifier: int) -> Explanation:
+    """The explanation as it was saved; raises UsageError when there is none with this id."""
+    with reader.snapshot():
+        row = _only(reader, identifier)
+        key = (identifier,)
+        failures = reader.rows("SELECT * FROM failure WHERE explanation_id = ?", key)
+        runs = reader.rows("SELECT * FROM run_counts WHERE explanation_id = ?", key)
+        ranked = reader.rows(
+            "SELECT * FROM ranking WHERE explanation_id = ? ORDER BY position", key
+        )
+        return from_row(
+            Explanation,
+            row,
+            range=from_row(RevisionRange, row),
+            failure=from_row(Failure, failures[0]) if failures else None,
+            root=_changes(reader, identifier, "root"),
+            auxiliary=_changes(reader, identifier, "auxiliary"),
+            tree=load_tree(reader, identifier),
+            ranking=tuple(from_row(RankedLine, line) for line in ranked),
+            runs=from_row(RunCounts, runs[0]) if runs else RunCounts(),
+        )
+
+
+def load_contract(reader: Reader, identifier: int) -> str:
+    """The JSON object that was written when the explanation was made, verbatim."""
+    with reader.snapshot():
+        return loaded(_only(reader, identifier)["contract"])
+
+
+def latest(reader: Reader) -> int:
+    """The id of the newest explanation; raises UsageError when there is none."""
+    rows = reader.rows("SELECT max(id) AS id FROM explanation")
+    if not isinstance(rows[0]["id"], int):
+        raise UsageError("Nothing was explained in this repository yet. Run `afterd explain`.")
+    return rows[0]["id"]
+
+
+def listing(reader: Reader, limit: int = 20) -> list[Summary]:
+    """The newest explanations, newest first."""
+    with reader.snapshot():
+        rows = reader.rows(
+            """SELECT e.id, e.created, e.test, e.status, r.good, r.bad,
+                      (SELECT json_group_array(id) FROM
+                          (SELECT id FROM change WHERE explanation_id = e.id AND role = 'root'
+                           ORDER BY position)) AS root
+               FROM explanation e JOIN revision_range r ON r.id = e.range_id
+               ORDER BY e.id DESC LIMIT ?""",
+            (limit,),
+        )
+        return [from_row(Summary, row, range=from_row(RevisionRange, row)) for row in rows]
+
+
+def _inserted(database: Database, row: dict[str, Cell]) -> int:
+    key = database.table("explanation").insert(row).last_pk
+    assert isinstance(key, int)
+    return key
+
+
+def _save_parts(database: Database, saved: Explanation) -> None:
+    key = {"explanation_id": saved.id}
+    if saved.failure is not None:
+        database.table("failure").insert(key | to_row(saved.failure))
+    database.table("run_counts").insert(key | to_row(saved.runs))
+    for role, changes in (("root", saved.root), ("auxiliary", saved.auxiliary)):
+        database.table("change").insert_all(
+            key | {"role": role, "position": position} | to_row(change)
+            for position, change in enumerate(changes)
+        )
+    database.table("ranking").insert_all(
+        key | {"position": position} | to_row(line) for position, line in enumerate(saved.ranking)
+    )
+    if saved.tree is not None:
+        save_tree(database, saved.id, saved.tree)
+
+
+def _only(reader: Reader, identifier: int) -> Row:
+    rows = reader.rows(
+        "SELECT e.*, r.good, r.bad FROM explanation e "
+        "JOIN revision_range r ON r.id = e.range_id WHERE e.id = ?",
+        (identifier,),
+    )
+    if not rows:
+        raise UsageError(
+            f"There is no explanation {identifier}. `afterd list` shows those there are."
+        )
+    return rows[0]
+
+
+def _changes(reader: Reader, identifier: int, role: str) -> tuple[Change, ...]:
+    rows = reader.rows(
+        "SELECT * FROM change WHERE explanation_id = ? AND role = ? ORDER BY position",
+        (identifier, role),
+    )
+    return tuple(from_row(Change, row) for row in rows)
+
+
+def _range_id(database: Database, repository: str, revisions: RevisionRange) -> int:
+    owner = repository_id(database, repository)
+    key = (owner, revisions.good, revisions.bad)
+    database.execute(
+        "INSERT INTO revision_range (repository_id, good, bad) VALUES (?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        key,
+    )
+    found = database.execute(
+        "SELECT id FROM revision_range WHERE repository_id = ? AND good = ? AND bad = ?", key
+    )
+    return int(found.fetchone()[0])

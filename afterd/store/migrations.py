@@ -1,0 +1,69 @@
+"""From an older schema to the present one, in one transaction.
+
+``STEPS[n]`` turns a database of version n - 1 into one of version n. A step may use sqlite-utils'
+``transform``. The texts of all released schemas are kept in ``tests/store/released``; the tests
+migrate each of them and compare the result with ``schema.SCHEMA``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from afterd.errors import StoreError
+from afterd.store.faults import damaged
+from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
+
+Step = Callable[[Database], None]
+
+STEPS: Mapping[int, Step] = {}
+
+
+def version(database: Database, path: Path) -> int:
+    """The schema version of a database, 0 when it is empty.
+
+    Raises StoreError when it is somebody else's, or newer than this afterd.
+    """
+    application = _pragma(database, "application_id")
+    found = _pragma(database, "user_version")
+    if application != APPLICATION_ID:
+        if application or found or database.table_names():
+            raise damaged(path, "it belongs to another program")
+        return 0
+    if found > SCHEMA_VERSION:
+        raise StoreError(
+            f"The database {path} was written by a newer afterd: its schema is version {found}, "
+            f"this afterd knows version {SCHEMA_VERSION}. Nothing was touched: use the newer afterd."
+        )
+    return found
+
+
+def migrate(database: Database, path: Path, steps: Mapping[int, Step] = STEPS) -> None:
+    """Bring ``database``, inside a write transaction, to the present schema."""
+    found = version(database, path)
+    if found == SCHEMA_VERSION:
+        return
+    if found == 0:
+        for statement in statements(SCHEMA):
+            database.execute(statement)
+    else:
+        for number in range(found + 1, SCHEMA_VERSION + 1):
+            steps[number](database)
+    database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of our own schema text: a semicolon at a line's end is the end of one.
+
+    ``executescript`` would commit the transaction first.
+    """
+    for part in script.split(";\n"):
+        if part.strip():
+            yield part
+
+
+def _pragma(database: Database, name: str) -> int:
+    return int(database.execute(f"PRAGMA {name}").fetchone()[0])
