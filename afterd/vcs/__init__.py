@@ -1,0 +1,1 @@
+"""Git through pygit2: ranges, changes, variants, work trees. Starts no process."""

@@ -1,0 +1,150 @@
+"""Zero-context hunks between two texts, and their division into the smallest that stand alone.
+
+libgit2 (1.9) has no histogram diff; of what it has, patience with the indent heuristic comes
+nearest: both anchor on lines that are unique in the two versions, histogram on the rarest ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import pairwise
+
+from pygit2 import Patch
+from pygit2.enums import DiffOption
+
+from afterd.model.location import LineSpan
+from afterd.vcs.languages import Language
+from afterd.vcs.statements import Layout, indent, layout
+
+SIMILAR = 0.5  # share of tokens that a line and its replacement have in common
+LONGEST_LINE = 2000  # bytes; a longer one is data, and comparing it is quadratic
+_ALGORITHM = DiffOption.PATIENCE | DiffOption.INDENT_HEURISTIC | DiffOption.FORCE_TEXT
+_WORD = re.compile(rb"\w+|[^\w\s]")
+_BLOCK = re.compile(rb"\s*(def|class|async\s+def|@)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines ``old`` of the good text that stand as lines ``new`` in the bad one."""
+
+    old: LineSpan
+    new: LineSpan
+
+
+class SourceText:
+    """A text as lines with their ends, and its layout (read only when a hunk may be split)."""
+
+    def __init__(self, content: bytes, language: Language) -> None:
+        self.content = content
+        self.language = language
+        self.lines = split_lines(content)
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """Where statements end; None when that cannot be told."""
+        return layout(self.lines, self.language)
+
+
+def split_lines(content: bytes) -> list[bytes]:
+    """The lines with their ends. Only a newline ends a line: ``bytes.splitlines`` cuts at a lone
+    carriage return as well, and git does not.
+    """
+    *whole, rest = content.split(b"\n")
+    return [line + b"\n" for line in whole] + ([rest] if rest else [])
+
+
+def difference(good: bytes, bad: bytes) -> list[Hunk]:
+    """The zero-context hunks from ``good`` to ``bad``, top to bottom."""
+    patch = Patch.create_from(good, bad, flag=_ALGORITHM, context_lines=0, interhunk_lines=0)
+    return [
+        Hunk(LineSpan(hunk.old_start, hunk.old_lines), LineSpan(hunk.new_start, hunk.new_lines))
+        for hunk in patch.hunks
+    ]
+
+
+def smallest(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
+    """The hunk divided where each part can be reverted on its own, top to bottom.
+
+    A replacement of as many lines is cut between complete statements whose lines pair up; what was
+    only added or only deleted is cut between top-level blocks.
+    """
+    if max(hunk.old.count, hunk.new.count) < 2:
+        return [hunk]
+    if hunk.new.count == 0:
+        return [Hunk(part, hunk.new) for part in _cut(hunk.old, _blocks(hunk.old, good))]
+    if hunk.old.count == 0:
+        return [Hunk(hunk.old, part) for part in _cut(hunk.new, _blocks(hunk.new, bad))]
+    if hunk.old.count != hunk.new.count:
+        return [hunk]
+    cuts = list(_statement_cuts(hunk, good, bad))
+    return [
+        Hunk(old, new) for old, new in zip(_cut(hunk.old, cuts), _cut(hunk.new, cuts), strict=True)
+    ]
+
+
+def _cut(span: LineSpan, cuts: Sequence[int]) -> Iterator[LineSpan]:
+    for start, end in pairwise([0, *cuts, span.count]):
+        yield LineSpan(span.start + start, end - start)
+
+
+def _statement_cuts(hunk: Hunk, good: SourceText, bad: SourceText) -> Iterator[int]:
+    """Offsets at which both versions have finished a statement at the same nesting, between two
+    lines that each look like what they replaced.
+    """
+    before, after = good.layout, bad.layout
+    if before is None or after is None:
+        return
+    old, new = hunk.old.start - 1, hunk.new.start - 1  # the gaps before the hunk
+    shift = before.depth[old] - after.depth[new] if good.language.braced else 0
+    for cut in range(1, hunk.old.count):
+        here, there = old + cut, new + cut
+        if (
+            before.complete[here]
+            and after.complete[there]
+            and before.depth[here] == after.depth[there] + shift
+            and _similar(good.lines[here - 1], bad.lines[there - 1])
+            and _similar(good.lines[here], bad.lines[there])
+        ):
+            yield cut
+
+
+def _similar(old: bytes, new: bytes) -> bool:
+    if max(len(old), len(new)) > LONGEST_LINE:
+        return False
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    return SequenceMatcher(None, before, after, autojunk=False).ratio() >= SIMILAR
+
+
+def _blocks(span: LineSpan, text: SourceText) -> list[int]:
+    """Offsets at which a new block starts after a blank line, with all brackets of the span closed.
+
+    A block starts in column 0, or is a definition as far indented as the span's first line.
+    """
+    structure, first = text.layout, span.start - 1
+    if structure is None:
+        return []
+    lines = text.lines[first : first + span.count]
+    column = next((indent(line) for line in lines if line.strip()), 0)
+    cuts: list[int] = []
+    filled = bool(lines[0].strip())  # whether the part under way holds anything
+    for offset in range(1, span.count):
+        gap = first + offset
+        if text.language.braced and structure.depth[gap] < structure.depth[first]:
+            return cuts  # a bracket from before the span was closed: what follows belongs elsewhere
+        starts = not lines[offset - 1].strip() and _starts_block(lines[offset], column)
+        balanced = not text.language.braced or structure.depth[gap] == structure.depth[first]
+        if starts and filled and balanced and structure.complete[gap]:
+            cuts.append(offset)
+            filled = False
+        filled = filled or bool(lines[offset].strip())
+    return cuts
+
+
+def _starts_block(line: bytes, column: int) -> bool:
+    if line[:1].isspace() or not line:
+        return indent(line) == column and _BLOCK.match(line) is not None
+    return line[:1] not in {b"}", b")", b"]"}
