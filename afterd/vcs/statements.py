@@ -13,8 +13,6 @@ from afterd.vcs.tokens import Token, TokenKind, tokens
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _LABELS = frozenset({"case", "default", "public", "private", "protected"})
 _CONTINUES = "+-*/%&|^=<>?:,.!~"  # a line that ends so goes on in the next one
-    "+ - * / % & | ^ = < > ? : , . ! ~ ( [ && || == != <= >= += -= => :=".split()
-)
 _CONDITIONAL = re.compile(r"#\s*(ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b")
 
 
