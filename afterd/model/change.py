@@ -33,6 +33,7 @@ class ChangeForm(StrEnum):
     RENAMED = "renamed file"
     MODE = "mode"
     BINARY = "binary content"
+    WHOLE = "whole content"  # a text too large to be looked at line by line
     SYMLINK = "symlink"
     SUBMODULE = "submodule"
 
@@ -64,9 +65,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
-    """All changes of a range in diff order, with look-up by id."""
+    """All changes of a range in diff order, with look-up by id.
+
+    ``notes`` are sentences on what was not looked at as closely as the rest.
+    """
 
     changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
 
     def by_id(self) -> Mapping[ChangeId, Change]:
         """The changes keyed by id."""
