@@ -53,13 +53,16 @@ class Reader:
     def snapshot(self) -> Iterator[None]:
         """Queries that see one state; content that makes no sense raises StoreError."""
         with self._turn, faults(self.path):
-            self._database.execute("BEGIN")
+            nested = self._database.conn.in_transaction
             try:
+                if not nested:
+                    self._database.execute("BEGIN")
                 yield
             except (ValueError, KeyError) as error:
                 raise damaged(self.path, str(error)) from error
             finally:
-                _roll_back(self._database)
+                if not nested:
+                    _roll_back(self._database)
 
     def close(self) -> None:
         """Close the connection."""
@@ -93,11 +96,15 @@ class Store(Reader):
         """All or nothing: BEGIN IMMEDIATE, which waits for its turn, to COMMIT.
 
         Raises StoreError or SpaceError, after which nothing of the block was written. On a full
-        disk the reserve is given back, so that what comes next has room to say so.
+        disk the reserve is given back, so that what comes next has room to say so. Inside another
+        transaction of the same thread it is a part of that one.
         """
-        with self._turn, self._exclusive():
+        with self._turn:
+            if self._database.conn.in_transaction:
+                yield self._database
+                return
             try:
-                with faults(self.path), _immediate(self._database):
+                with self._exclusive(), faults(self.path), _immediate(self._database):
                     yield self._database
             except SpaceError:
                 reserve.release(_beside(self.path, ".reserve"))
@@ -105,10 +112,11 @@ class Store(Reader):
 
     def shrink(self) -> None:
         """Give free pages back to the file system."""
-        with self.transaction() as database:
-            database.execute("PRAGMA incremental_vacuum").fetchall()  # one page a row
         with self._turn, self._exclusive(), faults(self.path):
-            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # as a script: execute() would take one step, which frees one page
+            self._database.executescript(
+                "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"
+            )
 
     def close(self) -> None:
         """Close the connection; its last checkpoint takes its turn like any write."""

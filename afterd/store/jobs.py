@@ -70,7 +70,8 @@ class JobQueue:
         with self._store.transaction() as database:
             database.execute(
                 """INSERT INTO job (key, kind, payload, trust, priority, state, attempts,
-                       not_before, leased_by, lease_until, stage, checkpoint, reason, created, updated)
+                       not_before, leased_by, lease_until, stage, checkpoint, reason,
+                       created, updated)
                    VALUES (?, ?, ?, ?, ?, 'queued', 0, 0, '', 0, '', '', '', ?, ?)
                    ON CONFLICT (key) WHERE state IN ('queued', 'leased') DO NOTHING""",
                 (stored(key), kind, stored(payload), trust, priority, now, now),

@@ -35,7 +35,7 @@ def version(database: Database, path: Path) -> int:
     if found > SCHEMA_VERSION:
         raise StoreError(
             f"The database {path} was written by a newer afterd: its schema is version {found}, "
-            f"this afterd knows version {SCHEMA_VERSION}. Nothing was touched: use the newer afterd."
+            f"this afterd knows version {SCHEMA_VERSION}. Nothing was touched: use the newer one."
         )
     return found
 
