@@ -1,0 +1,1 @@
+"""Suspiciousness coefficients: one plain function each, from counts to one value per entity."""

@@ -1,0 +1,1 @@
+"""Other tools' coverage matrices: text in, spectrum out, and back."""

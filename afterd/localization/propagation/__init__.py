@@ -1,0 +1,1 @@
+"""Techniques that let suspicion flow back along the edges of the control-flow graph."""
