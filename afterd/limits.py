@@ -30,7 +30,7 @@ class ProcessLimits:
     output: int = 64 * MIB
     memory: int = 4 * GIB
     address_space: int | None = None
-    processes: int = 512
+    processes: int = 1024
     file_size: int = 2 * GIB
     open_files: int = 4096
     grace: float = 2.0

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
+
+TYPE_CHECKING = False  # typing's own constant costs 2 ms to import
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def descendants(ancestor: int) -> list[int]:
-    """Process ids below ``ancestor``, nearest first; a snapshot that may be old on return."""
-    found = [ancestor]
+def walk(ancestor: int) -> Iterator[int]:
+    """Process ids below ``ancestor``, nearest first; a snapshot that may be old on arrival.
+
+    Each is given before its own children are looked for, so that whoever ends it at once takes
+    the least time between seeing a process and stopping it from forking.
+    """
     families = None if _lists_children() else _families()
-    for parent in found:  # grows while we walk it
-        found += _children(parent) if families is None else families.get(parent, [])
-    return found[1:]
+    waiting = [ancestor]
+    for parent in waiting:  # grows while we walk it
+        for child in _children(parent) if families is None else families.get(parent, []):
+            yield child
+            waiting.append(child)
+
+
+def descendants(ancestor: int, at_most: int | None = None) -> list[int]:
+    """The first ``at_most`` process ids below ``ancestor`` (None: all), nearest first."""
+    return list(islice(walk(ancestor), at_most))
 
 
 def resident(pids: list[int]) -> int:

@@ -14,6 +14,7 @@ not found there.
 from __future__ import annotations
 
 import ast
+import contextlib
 import marshal
 import math
 import os
@@ -34,13 +35,15 @@ from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.process_tree import tagged
 from afterd.limits import ProcessLimits
 
+Child = subprocess.Popen[bytes]
+
 RUN_VARIABLE = "AFTERD_RUN"
 """Names the run's directory in the program's environment: finds it if its supervisor is killed."""
 
 _SUPERVISOR = (
     "import sys; sys.path.append(sys.argv[1]);from afterd.execution.supervisor import main; main()"
 )
-_PACKAGE_ROOT = str(Path(afterd.__file__).parent.parent)
+PACKAGE_ROOT = str(Path(afterd.__file__).parent.parent)
 _KEPT_FOR_PYTHON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH", "LC_ALL", "LANG")
 _LAST_RESORT = 6.0  # seconds past every budget after which the supervisor itself is given up
 
@@ -72,7 +75,7 @@ def run(
 
 def start(
     argv: Sequence[str], environment: Mapping[str, str], log: Path, pass_fds: Sequence[int]
-) -> subprocess.Popen[bytes]:
+) -> Child:
     """Start one of afterd's own children, unsupervised; used by ``worker`` alone."""
     with log.open("ab") as output:
         try:
@@ -89,6 +92,19 @@ def start(
             raise SandboxError(f"Cannot start {argv[0]}: {error.strerror}.") from error
 
 
+def wait(child: Child, *, seconds: float) -> None:
+    """Give ``child`` a moment to end by itself."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(seconds)
+
+
+def kill(child: Child) -> None:
+    """End ``child`` and whatever is left of its group, at once, and collect it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
 def _fresh_directory(scratch: Path | None) -> Path:
     try:
         directory = Path(tempfile.mkdtemp(prefix="afterd-run-", dir=scratch)).resolve()
@@ -102,8 +118,8 @@ def _fresh_directory(scratch: Path | None) -> Path:
     return directory
 
 
-def _start_supervisor(directory: Path) -> subprocess.Popen[bytes]:
-    argv = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, _PACKAGE_ROOT]
+def _start_supervisor(directory: Path) -> Child:
+    argv = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, PACKAGE_ROOT]
     # Not afterd's whole environment: the program could read a token in its parent's /proc entry.
     environment = {name: os.environ[name] for name in _KEPT_FOR_PYTHON if name in os.environ}
     with (directory / "supervisor").open("wb") as log:
@@ -134,9 +150,9 @@ def _request(command: Command, limits: ProcessLimits, directory: Path) -> dict[s
         (directory / "stderr").touch()
     return {
         "argv": [os.fsencode(argument) for argument in command.argv],
-        "cwd": os.fsencode(command.cwd),
+        "cwd": os.fsencode(command.cwd.absolute()),
         "environment": {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
-        "stdin": os.fsencode(command.stdin or os.devnull),
+        "stdin": os.fsencode(command.stdin.absolute() if command.stdin else os.devnull),
         "outputs": [os.fsencode(directory / name) for name in names],
         "fixed_addresses": command.fixed_addresses,
         "limits": _kernel_limits(limits),
@@ -162,7 +178,7 @@ def _kernel_limits(limits: ProcessLimits) -> dict[str, int]:
     return kernel
 
 
-def _send(supervisor: subprocess.Popen[bytes], request: dict[str, Any]) -> None:
+def _send(supervisor: Child, request: dict[str, Any]) -> None:
     assert supervisor.stdin is not None
     payload = marshal.dumps(request)
     try:
@@ -173,7 +189,7 @@ def _send(supervisor: subprocess.Popen[bytes], request: dict[str, Any]) -> None:
 
 
 def _await_answer(
-    supervisor: subprocess.Popen[bytes], budget: float, cancelled: threading.Event | None
+    supervisor: Child, budget: float, cancelled: threading.Event | None
 ) -> dict[str, Any] | None:
     """The supervisor's answer; None where it died or will not answer."""
     answer = _answer_within(supervisor, budget, cancelled)
@@ -184,7 +200,7 @@ def _await_answer(
 
 
 def _answer_within(
-    supervisor: subprocess.Popen[bytes], seconds: float, cancelled: threading.Event | None
+    supervisor: Child, seconds: float, cancelled: threading.Event | None
 ) -> dict[str, Any] | None:
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
@@ -200,7 +216,7 @@ def _answer_within(
     return None
 
 
-def _dismiss(supervisor: subprocess.Popen[bytes]) -> None:
+def _dismiss(supervisor: Child) -> None:
     """Close the control pipe and see the supervisor off; also on Ctrl-C in the middle of a run."""
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
@@ -214,21 +230,10 @@ def _dismiss(supervisor: subprocess.Popen[bytes]) -> None:
     supervisor.stdout.close()
 
 
-def _lost(directory: Path, supervisor: subprocess.Popen[bytes]) -> ProcessResult:
+def _lost(directory: Path, supervisor: Child) -> ProcessResult:
     """The supervisor is gone without an answer: end what carries the run's mark, and say so."""
     mark = os.fsencode(f"{RUN_VARIABLE}={directory}")
-    swept = 0
-    for _ in range(100):
-        left = tagged(mark)
-        for pid in left:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                swept += 1
-            except OSError:
-                continue
-        if not left:
-            break
-        time.sleep(0.01)
+    swept = _sweep_tagged(mark)
     log = (directory / "supervisor").read_text(errors="replace").strip()
     for name in ("stdout", "stderr"):
         (directory / name).touch()
@@ -239,6 +244,24 @@ def _lost(directory: Path, supervisor: subprocess.Popen[bytes]) -> ProcessResult
         survivors=len(tagged(mark)),
         detail=log.splitlines()[-1] if log else f"it ended with {supervisor.returncode}",
     )
+
+
+def _sweep_tagged(mark: bytes) -> int:
+    """Kill what carries ``mark``; how many. A process in the middle of exec shows no environment
+    for a moment, so nothing must be seen several times over before we believe it.
+    """
+    killed: set[int] = set()
+    quiet = 0
+    deadline = time.monotonic() + 2.0
+    while quiet < 5 and time.monotonic() < deadline:
+        left = tagged(mark)
+        quiet = 0 if left else quiet + 1
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        time.sleep(0.01)
+    return len(killed)
 
 
 def _result(command: Command, directory: Path, answer: dict[str, Any]) -> ProcessResult:
@@ -263,7 +286,7 @@ def _result(command: Command, directory: Path, answer: dict[str, Any]) -> Proces
 
 
 def _not_started(command: Command, failure: bytes) -> str:
-    """ "cmake: No such file or directory"; a name without a slash was looked for in PATH."""
+    """As in: cmake: No such file or directory; a name without a slash was looked for in PATH."""
     reason, _, filename = os.fsdecode(failure).partition("\0")
     name = command.argv[0]
     return f"{name if Path(filename).name == name else filename or name}: {reason}"
