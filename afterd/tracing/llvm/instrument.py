@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.ir import Block, Function, Instruction, functions, plain_locals
+from afterd.tracing.llvm.ir import Block, Function, Instruction, functions, plain_locals, stack_slots
 from afterd.tracing.llvm.irtypes import Layout, scalar_bits
 from afterd.tracing.llvm.recorded import (
     arguments,
@@ -34,6 +34,14 @@ _CONSTRUCTORS = re.compile(
     re.MULTILINE,
 )
 _TARGET_OF_INVOKE = re.compile(r'to label %((?:[-a-zA-Z$._0-9]+|"[^"]*"))')
+_GLOBAL = re.compile(
+    r'^(@(?:[-a-zA-Z$._0-9]+|"[^"]*")) = (?!.*(?:thread_local|available_externally|external |extern_weak |appending |'
+    r"alias |ifunc ))(?:[\w() ]*?)(?:global|constant) ",
+    re.MULTILINE,
+)
+_FUNCTION = re.compile(
+    r'^define (?!available_externally).*?(@(?:[-a-zA-Z$._0-9]+|"[^"]*"))\(', re.MULTILINE
+)
 _STRUCT = re.compile(r'^(%(?:[-a-zA-Z$._0-9]+|"[^"]*")) = type (.+)$', re.MULTILINE)
 
 
@@ -78,7 +86,7 @@ def count(function: Function, locals_: dict[str, str]) -> Numbers:
         for block in function.blocks
         for instruction in block.instructions
     )
-    return Numbers(len(function.blocks), sites, len(locals_))
+    return Numbers(len(function.blocks), sites, len(stack_slots(function)))
 
 
 def structs(text: str) -> Layout:
@@ -119,7 +127,7 @@ class _Weaver:
     def lines(self) -> Iterator[str]:
         """The function's new text, line by line, without the closing brace."""
         yield self.function.header
-        slots = {name: self.first.slots + number for number, name in enumerate(self.locals_)}
+        slots = {name: self.first.slots + number for number, name in enumerate(stack_slots(self.function))}
         site = self.first.sites
         for number, block in enumerate(self.function.blocks):
             yield f"{_quoted(block.label)}:"
@@ -207,6 +215,11 @@ class _Weaver:
 
     def _memory(self, instruction: Instruction, found: tuple[int, ...], slots: dict[str, int]) -> Iterator[str]:
         if not found:
+            return
+        if instruction.opcode == "alloca":
+            address = self._register()
+            yield f"  {address} = ptrtoint ptr {instruction.result} to i64"
+            yield from self._identified(records.PLACE, slots[instruction.result], address)
             return
         read = operands(instruction)
         pointer = read[-1][1] if len(read) > 1 else read[0][1]
@@ -296,8 +309,20 @@ def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
         line = ""
     else:
         line = f"@llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{entry}]"
-    size = max(total.blocks, 1)
-    return text + _RUNTIME.format(constructors=line, size=size, first=first.blocks, total=total.blocks)
+    names = global_names(text)
+    return text + _RUNTIME.format(
+        constructors=line,
+        size=max(total.blocks, 1),
+        first=first.blocks,
+        total=total.blocks,
+        globals=len(names),
+        addresses=", ".join(f"ptr {name}" for name in names),
+    )
+
+
+def global_names(text: str) -> list[str]:
+    """Globals and functions that the module defines and whose address a constructor can take, with @."""
+    return [*_GLOBAL.findall(text), *_FUNCTION.findall(text)]
 
 
 _RUNTIME = """
@@ -306,14 +331,15 @@ _RUNTIME = """
 @__afterd_depth = external thread_local(initialexec) global i32
 @__afterd_spare = internal global [{size} x i64] zeroinitializer
 @__afterd_counts = internal global ptr @__afterd_spare
+@__afterd_globals = internal constant [{globals} x ptr] [{addresses}]
 {constructors}
 declare void @__afterd_full()
 declare void @__afterd_counted(i32)
 declare void @__afterd_main_returns(i32)
-declare void @__afterd_register(i64, i64, ptr)
+declare void @__afterd_register(i64, i64, ptr, ptr, i64)
 
 define internal void @__afterd_start() {{
-  call void @__afterd_register(i64 {first}, i64 {total}, ptr @__afterd_counts)
+  call void @__afterd_register(i64 {first}, i64 {total}, ptr @__afterd_counts, ptr @__afterd_globals, i64 {globals})
   ret void
 }}
 

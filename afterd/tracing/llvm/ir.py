@@ -107,6 +107,16 @@ def _joined(lines: list[str]) -> Iterator[str]:
         yield pending
 
 
+def stack_slots(function: Function) -> dict[str, str]:
+    """Every alloca with its type, in order: what slot ids are given to."""
+    return {
+        instruction.result: instruction.text.split(" = alloca ", 1)[1].split(",")[0].split(" !")[0]
+        for block in function.blocks
+        for instruction in block.instructions
+        if instruction.opcode == "alloca"
+    }
+
+
 def plain_locals(function: Function) -> dict[str, str]:
     """Stack slots whose address never escapes, with their type, in order of their allocation.
 

@@ -35,6 +35,8 @@ def returns_twice(instruction: Instruction) -> bool:
 def tags(instruction: Instruction, locals_: Container[str]) -> tuple[int, ...]:
     """The tags of the records that one execution of the instruction leaves, in order."""
     match instruction.opcode:
+        case "alloca":
+            return () if instruction.result in locals_ else (records.PLACE,)
         case "load":
             return () if pointer_of(instruction) in locals_ else (records.LOAD,)
         case "store":

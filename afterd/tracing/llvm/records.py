@@ -8,6 +8,7 @@ ENTER    the same for the entry block of a function            0
 LSTORE   tag:4 slot:28 depth:32, a local that does not escape  value stored
 CALL     tag:4 site:28 depth:32, before a call                 address of the callee
 RETURN   the same after the call came back                     value returned
+PLACE    tag:4 slot:28 depth:32, a stack object was made        its address
 LOAD     tag:4 size:12 address:48                              value loaded
 STORE    the same                                              value stored
 COPY     the same with size 0: destination of memcpy, memmove  source
@@ -20,7 +21,8 @@ Values are zero-extended to 64 bits; wider ones are cut. The word after the last
 
 from __future__ import annotations
 
-BLOCK, ENTER, LSTORE, CALL, RETURN, LOAD, STORE, COPY, FILL, LENGTH = range(1, 11)
+LSTORE, CALL, RETURN, PLACE, LOAD, STORE, COPY, FILL, LENGTH = range(1, 10)
+BLOCK, ENTER = 14, 15  # alike but for the lowest bit: one masked comparison finds either
 
 TAG_SHIFT = 60
 ID_SHIFT = 32
@@ -28,6 +30,8 @@ ID_MASK = (1 << 28) - 1
 DEPTH_MASK = (1 << 32) - 1
 SIZE_SHIFT = 48
 SIZE_MASK = (1 << 12) - 1
+TAG = ((1 << 64) - 1) << TAG_SHIFT & ((1 << 64) - 1)
+ANY_BLOCK = TAG ^ 1 << TAG_SHIFT
 ADDRESS_MASK = (1 << 48) - 1
 LENGTH_MASK = (1 << 60) - 1
 

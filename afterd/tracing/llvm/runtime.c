@@ -44,7 +44,7 @@ struct head {
     word parent;      /* number of the parent process's directory + 1 (after fork), else 0 */
     word number;      /* number of this process's directory */
     word written;     /* bytes in the output log */
-    word longjmps;
+    word unused;
     word start;       /* records of the parent at the fork that made this process */
 };
 
@@ -178,9 +178,21 @@ void __afterd_full(void) {
     if (__afterd_limit == __afterd_cursor) stop_here();
 }
 
-/* Called by every module's constructor: where its block counters are. */
-void __afterd_register(word first, word blocks, word **counts) {
+/* Called by every module's constructor: its block counters, and the addresses of its globals. */
+void __afterd_register(word first, word blocks, word **counts, void *const *globals, word number) {
     if (counters && first + blocks <= counter_blocks) *counts = counters + first;
+    if (!tracing) return;
+    int saved = errno;
+    char path[PATH + 32];
+    snprintf(path, sizeof path, "%s/globals", directory);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file >= 0) {
+        word entry[2] = {first, number};
+        struct iovec parts[2] = {{entry, sizeof entry}, {(void *)globals, number * sizeof(void *)}};
+        if (writev(file, parts, 2) < 0) head->unused = 0;
+        close(file);
+    }
+    errno = saved;
 }
 
 /* The counter of a block overflowed to zero: it was started at minus the count to stop at. */

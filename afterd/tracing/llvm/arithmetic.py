@@ -1,0 +1,114 @@
+"""LLVM's operators as term operators."""
+
+from __future__ import annotations
+
+import re
+
+from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
+from afterd.tracing.llvm.constants import sort_of
+
+BINARY = {
+    "add": Op.ADD,
+    "sub": Op.SUB,
+    "mul": Op.MUL,
+    "sdiv": Op.SDIV,
+    "udiv": Op.UDIV,
+    "srem": Op.SREM,
+    "urem": Op.UREM,
+    "shl": Op.SHL,
+    "lshr": Op.LSHR,
+    "ashr": Op.ASHR,
+    "and": Op.BITAND,
+    "or": Op.BITOR,
+    "xor": Op.BITXOR,
+    "fadd": Op.FADD,
+    "fsub": Op.FSUB,
+    "fmul": Op.FMUL,
+    "fdiv": Op.FDIV,
+}
+_INTEGER_COMPARISONS = {
+    "eq": Op.EQ,
+    "ne": Op.NE,
+    "slt": Op.LT,
+    "sle": Op.LE,
+    "sgt": Op.GT,
+    "sge": Op.GE,
+    "ult": Op.ULT,
+    "ule": Op.ULE,
+    "ugt": Op.UGT,
+    "uge": Op.UGE,
+}
+_FLOAT_COMPARISONS = {"lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE, "eq": Op.FEQ, "ne": Op.FNE}
+CASTS = frozenset("zext sext trunc ptrtoint inttoptr bitcast addrspacecast freeze fptrunc fpext".split())
+_BINARY = re.compile(r"= \w+ (?:(?:nuw|nsw|exact|disjoint|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*(.*)")
+
+
+def binary_operands(text: str) -> tuple[str, str, str]:
+    """(type, left, right) of a binary instruction's text."""
+    found = _BINARY.search(text)
+    body = (found.group(1) if found else "").split(", !")[0]
+    kind, rest = body.split(" ", 1)
+    left, right = rest.split(", ", 1)
+    return kind, left, right
+
+
+def binary(opcode: str, left: Term, right: Term) -> Term:
+    """A binary operation; on i1 the bitwise ones are the logical ones."""
+    if left.sort == BOOL:
+        if opcode == "xor":
+            return Apply(Op.NE, (left, right), BOOL)
+        return Apply(Op.AND if opcode == "and" else Op.OR, (left, right), BOOL)
+    return Apply(BINARY[opcode], (left, right), left.sort)
+
+
+def comparison(text: str, left: Term, right: Term) -> Term | None:
+    """An icmp or fcmp; None for the predicates that no term has (ord, uno and their mixtures)."""
+    found = re.search(r"= ([if])cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*(\w+) ", text)
+    if not found:
+        return None
+    if found.group(1) == "i":
+        op = _INTEGER_COMPARISONS[found.group(2)]
+        return Apply(op, (left, right), BOOL)
+    predicate = found.group(2)
+    if predicate == "une":
+        return Apply(Op.NOT, (Apply(Op.FEQ, (left, right), BOOL),), BOOL)
+    if predicate.startswith("o") and predicate[1:] in _FLOAT_COMPARISONS:
+        return Apply(_FLOAT_COMPARISONS[predicate[1:]], (left, right), BOOL)
+    return None
+
+
+def cast(opcode: str, argument: Term, kind: str) -> Term | None:
+    """A conversion between integers, pointers and i1; None where only the value is known."""
+    to = sort_of(kind)
+    if argument.sort == to:
+        return argument
+    if argument.sort == BOOL and to.kind is SortKind.BITVEC:
+        one = (1 << to.width) - 1 if opcode == "sext" else 1
+        return Apply(Op.ITE, (argument, Const(one, to), Const(0, to)), to)
+    if argument.sort.kind is not SortKind.BITVEC:
+        return None
+    if to == BOOL:
+        low = Apply(Op.EXTRACT, (argument,), bitvec(1), 0)
+        return Apply(Op.EQ, (low, Const(1, bitvec(1))), BOOL)
+    return resized(argument, to, signed=opcode == "sext") if to.kind is SortKind.BITVEC else None
+
+
+def resized(term: Term, to: Sort, *, signed: bool = False) -> Term:
+    """A bit-vector made wider or narrower."""
+    if term.sort.width == to.width:
+        return term
+    if term.sort.width > to.width:
+        return Apply(Op.EXTRACT, (term,), to, 0)
+    return Apply(Op.SEXT if signed else Op.ZEXT, (term,), to)
+
+
+def equals(left: Term, right: Term) -> Term:
+    """Equality, IEEE where the sort is (NaN differs from itself)."""
+    return Apply(Op.FEQ if left.sort.kind is SortKind.FLOAT else Op.EQ, (left, right), BOOL)
+
+
+def conjunction(parts: list[Term]) -> Term:
+    """The conjunction of Boolean terms (true for none)."""
+    if not parts:
+        return Const(True, BOOL)  # noqa: FBT003 - the literal true
+    return parts[0] if len(parts) == 1 else Apply(Op.AND, tuple(parts), BOOL)

@@ -1,0 +1,172 @@
+"""Activations and block instances: where in the call tree and in the control flow a record stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.program import FunctionView, Program
+from afterd.tracing.llvm.recording import Recording
+
+_SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
+_WHOLE = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One execution of a basic block: ``position`` is its BLOCK or ENTER record."""
+
+    view: FunctionView
+    block: int
+    position: int
+    depth: int
+
+    @property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """The block's instructions."""
+        return self.view.function.blocks[self.block].instructions
+
+
+class Frames:
+    """Answers about one recording; every answer is cached, none walks the whole window."""
+
+    def __init__(self, recording: Recording, program: Program) -> None:
+        self.recording = recording
+        self.program = program
+        self.instance_at = cache(self._instance_at)
+        self.own_records = cache(self._own_records)
+        self.following = cache(self._following)
+        self.entry = cache(self._entry)
+        self.previous = cache(self._previous)
+
+    def instance(self, position: int) -> Instance | None:
+        """The block instance that left the record; None when it began before the window."""
+        depth = self.recording.depth_at(position)
+        wanted = records.BLOCK << records.TAG_SHIFT | depth
+        at = self.recording.last(position + 1, self.recording.first, _SAME_DEPTH_BLOCK, wanted)
+        return self.instance_at(at) if at >= 0 else None
+
+    def _instance_at(self, position: int) -> Instance | None:
+        block = self.recording.identifier(position)
+        try:
+            view = self.program.function_of_block(block)
+        except KeyError:
+            return None
+        return Instance(view, block - view.numbered.first.blocks, position, self.recording.depth_at(position))
+
+    def _entry(self, position: int) -> int:
+        """The ENTER record of the activation that a record belongs to; -1 before the window."""
+        depth = self.recording.depth_at(position)
+        wanted = records.ENTER << records.TAG_SHIFT | depth
+        return self.recording.last(position + 1, self.recording.first, records.TAG | records.DEPTH_MASK, wanted)
+
+    def start(self, position: int) -> int:
+        """Where to stop looking back inside an activation: its entry, or the window's beginning."""
+        entry = self.entry(position)
+        return entry if entry >= 0 else self.recording.first
+
+    def _previous(self, instance: Instance) -> Instance | None:
+        """The block executed before this one in the same activation."""
+        if self.recording.tag(instance.position) == records.ENTER:
+            return None
+        wanted = records.BLOCK << records.TAG_SHIFT | instance.depth
+        at = self.recording.last(
+            instance.position, self.start(instance.position), _SAME_DEPTH_BLOCK, wanted
+        )
+        found = self.instance_at(at) if at >= 0 else None
+        return found if found and found.view is instance.view else None
+
+    def _following(self, instance: Instance) -> int:
+        """The next record after the instance at its own depth that is a block, or where it was left."""
+        recording = self.recording
+        wanted = records.BLOCK << records.TAG_SHIFT | instance.depth
+        block = recording.next(instance.position + 1, recording.end, _SAME_DEPTH_BLOCK, wanted)
+        shallow = self._left(instance, block if block >= 0 else recording.end)
+        return shallow if shallow >= 0 else (block if block >= 0 else recording.end)
+
+    def _left(self, instance: Instance, before: int) -> int:
+        """The first record of a shallower depth before ``before``: the activation had returned."""
+        recording = self.recording
+        low, high = instance.position + 1 - recording.first, before - recording.first
+        step = 1 << 16
+        for at in range(low, high, step):
+            found = np.flatnonzero(recording.depth[at : min(high, at + step)] < instance.depth)
+            if len(found):
+                return int(found[0]) + at + recording.first
+        return -1
+
+    def latest(self, view: FunctionView, block: int, before: int) -> Instance | None:
+        """The last instance of a block in the activation that record ``before`` belongs to."""
+        depth = self.recording.depth_at(before)
+        tag = records.ENTER if block == 0 else records.BLOCK
+        wanted = records.identified(tag, view.numbered.first.blocks + block) | depth
+        at = self.recording.last(before + 1, self.start(before), _WHOLE, wanted)
+        return self.instance_at(at) if at >= 0 else None
+
+    def _own_records(self, instance: Instance) -> tuple[int, ...]:
+        """The records that the instance itself left after its own, in order."""
+        recording = self.recording
+        low = instance.position + 1 - recording.first
+        high = self.following(instance) - recording.first
+        expected = len(instance.view.leaving_records[instance.block])
+        found: list[int] = []
+        step = 1 << 12
+        while low < high and len(found) <= expected:
+            near = np.flatnonzero(recording.depth[low : min(high, low + step)] == instance.depth)
+            found.extend(int(hit) + low + recording.first for hit in near)
+            low, step = low + step, min(step * 4, 1 << 20)
+        return tuple(found[:expected])
+
+    def record_of(self, instance: Instance, instruction: int, ordinal: int = 0) -> int:
+        """The position of the ``ordinal``-th record of an instruction in an instance; -1 if it left none."""
+        seen = 0
+        for position, (number, _) in zip(
+            self.own_records(instance), self._left_by(instance), strict=False
+        ):
+            if number == instruction:
+                if seen == ordinal:
+                    return position
+                seen += 1
+        return -1
+
+    def _left_by(self, instance: Instance) -> list[tuple[int, int]]:
+        """(instruction, tag) of the instance's records in order; the static list, while tags agree."""
+        return instance.view.leaving_records[instance.block]
+
+    def instruction_of(self, instance: Instance, position: int) -> int:
+        """The instruction that left a record; -1 when the record is not the instance's own."""
+        for at, (number, _) in zip(self.own_records(instance), self._left_by(instance), strict=False):
+            if at == position:
+                return number
+        return -1
+
+    def caller(self, position: int) -> tuple[Instance, int, int] | None:
+        """The caller's instance, the call instruction's index and the CALL record of an activation."""
+        entry = self.entry(position)
+        if entry <= self.recording.first:
+            return None
+        call = entry - 1
+        if self.recording.tag(call) != records.CALL:
+            return None
+        instance = self.instance(call)
+        if instance is None:
+            return None
+        site = instance.view.sites.get(self.recording.identifier(call))
+        return (instance, site[1], call) if site else None
+
+    def entered(self, call: int) -> Instance | None:
+        """The entry block of the traced function that a CALL record went into; None for external code."""
+        after = call + 1
+        if after < self.recording.end and self.recording.tag(after) == records.ENTER:
+            return self.instance_at(after)
+        return None
+
+    def returned(self, call: int) -> int:
+        """The RETURN record that belongs to a CALL record; -1 if the call never came back."""
+        depth = self.recording.depth_at(call)
+        wanted = records.identified(records.RETURN, self.recording.identifier(call)) | depth
+        return self.recording.next(call + 1, self.recording.end, _WHOLE, wanted)

@@ -1,0 +1,100 @@
+"""Debug information: which file, line and name an instruction or a global has in the source."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from afterd.model.location import Location
+
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?(.*)$", re.MULTILINE)
+_ATTACHED = re.compile(r"!dbg !(\d+)")
+_DECLARED = re.compile(r"#dbg_declare\(ptr (%[-a-zA-Z$._0-9]+), !(\d+),")
+
+
+def _number(node: str, key: str) -> int:
+    found = re.search(rf"\b{key}: (\d+)", node)
+    return int(found.group(1)) if found else 0
+
+
+def _reference(node: str, key: str) -> int:
+    found = re.search(rf"\b{key}: !(\d+)", node)
+    return int(found.group(1)) if found else -1
+
+
+def _text(node: str, key: str) -> str:
+    found = re.search(rf'\b{key}: "((?:[^"\\]|\\.)*)"', node)
+    return found.group(1) if found else ""
+
+
+class DebugInformation:
+    """The metadata of one module, read on demand. ``tail`` is the module's text after its functions."""
+
+    def __init__(self, tail: str) -> None:
+        self._nodes = {int(number): text for number, text in _NODE.findall(tail)}
+        self.location = cache(self._location)
+        self.file = cache(self._file)
+
+    def location_of(self, instruction: str) -> Location | None:
+        """The place of an instruction, outermost call site first where it was inlined."""
+        found = _ATTACHED.search(instruction)
+        return self.location(int(found.group(1))) if found else None
+
+    def subprogram(self, header: str) -> Location:
+        """The file and line of a function's own declaration, from its define line."""
+        found = _ATTACHED.search(header)
+        node = self._nodes.get(int(found.group(1)), "") if found else ""
+        return Location(self.file(_reference(node, "file")), _number(node, "line"))
+
+    def locals(self, function: str) -> dict[str, str]:
+        """The source names of stack slots, from the text of a function."""
+        return {slot: _text(self._nodes.get(int(node), ""), "name") for slot, node in _DECLARED.findall(function)}
+
+    def unsigned_locals(self, function: str) -> frozenset[str]:
+        """The slots whose type is an unsigned integer."""
+        return frozenset(
+            slot for slot, node in _DECLARED.findall(function) if self._unsigned(_reference(self._nodes.get(int(node), ""), "type"))
+        )
+
+    def variable(self, attachment: int) -> tuple[str, Location] | None:
+        """The name and place of a global variable from its ``!dbg`` attachment."""
+        node = self._nodes.get(_reference(self._nodes.get(attachment, ""), "var"), "")
+        if not node:
+            return None
+        return _text(node, "name"), Location(self.file(_reference(node, "file")), _number(node, "line"))
+
+    def _unsigned(self, number: int) -> bool:
+        for _ in range(20):
+            node = self._nodes.get(number, "")
+            if node.startswith("!DIBasicType"):
+                return "DW_ATE_unsigned" in node
+            if not node.startswith("!DIDerivedType") or "pointer_type" in node:
+                return False
+            number = _reference(node, "baseType")
+        return False
+
+    def _location(self, number: int) -> Location | None:
+        node = self._nodes.get(number, "")
+        if not node.startswith("!DILocation"):
+            return None
+        file, function = self._scope(_reference(node, "scope"))
+        return Location(file, _number(node, "line"), _number(node, "column"), function)
+
+    def _scope(self, number: int) -> tuple[str, str]:
+        """The file and the function of a scope; lexical blocks of another file belong to an include."""
+        file = ""
+        for _ in range(200):
+            node = self._nodes.get(number, "")
+            file = file or self.file(_reference(node, "file"))
+            if "!DISubprogram" in node:
+                return file, _text(node, "name")
+            if not node:
+                break
+            number = _reference(node, "scope")
+        return file, ""
+
+    def _file(self, number: int) -> str:
+        """The path of a DIFile, absolute where its directory is."""
+        node = self._nodes.get(number, "")
+        name, directory = _text(node, "filename"), _text(node, "directory")
+        return name if name.startswith("/") or not directory else f"{directory}/{name}"

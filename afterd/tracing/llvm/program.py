@@ -1,0 +1,237 @@
+"""The static side of a trace: from ids in records back to functions, instructions and lines."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from afterd.model.location import Location
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.cfg import ControlFlow, analyse
+from afterd.tracing.llvm.instrument import NumberedFunction, global_names, structs
+from afterd.tracing.llvm.ir import Function, Instruction, parse_function, plain_locals, stack_slots
+from afterd.tracing.llvm.irtypes import Layout
+from afterd.tracing.llvm.metadata import DebugInformation
+from afterd.tracing.llvm.modules import Module, ModuleStore
+from afterd.tracing.llvm.recorded import tags
+
+_TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
+_DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalVariable:
+    """A global of the program: its source name and declaration, its type and initialiser text."""
+
+    symbol: str
+    name: str
+    location: Location
+    definition: str
+
+
+class Unit:
+    """One module's text with everything derived from it on demand."""
+
+    def __init__(self, module: Module, root: Path) -> None:
+        self.module = module
+        self._root = str(root)
+
+    @cached_property
+    def text(self) -> str:
+        """The IR before instrumentation."""
+        return self.module.ir.read_text(errors="surrogateescape")
+
+    @cached_property
+    def debug(self) -> DebugInformation:
+        """The module's debug information."""
+        at = self.text.find("\n!llvm.") + 1
+        return DebugInformation(self.text[at:])
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The layout of its types."""
+        return structs(self.text)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """The order in which the module's constructor reported addresses."""
+        return global_names(self.text)
+
+    @cached_property
+    def globals(self) -> Mapping[str, GlobalVariable]:
+        """Global variables by symbol (without @)."""
+        found: dict[str, GlobalVariable] = {}
+        for symbol, definition in _DEFINITION.findall(self.text):
+            attached = re.search(r"!dbg !(\d+)", definition)
+            known = self.debug.variable(int(attached.group(1))) if attached else None
+            name, place = known or (symbol, Location(""))
+            found[symbol.strip('"')] = GlobalVariable(symbol.strip('"'), name, self.relative(place), definition)
+        return found
+
+    def relative(self, place: Location) -> Location:
+        """The location with its file relative to the source tree's root, ``..`` resolved."""
+        file = _normal(place.file)
+        if file.startswith(self._root + "/"):
+            file = file[len(self._root) + 1 :]
+        return Location(file, place.line, place.column, place.function)
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1] not in {"", ".."}:
+            parts.pop()
+        elif part not in {".", ""} or not parts:
+            parts.append(part)
+    return "/".join(parts)
+
+
+class FunctionView:
+    """One function with its numbering: the only thing the dynamic side asks for static facts."""
+
+    def __init__(self, unit: Unit, numbered: NumberedFunction) -> None:
+        self.unit = unit
+        self.numbered = numbered
+        self.name = numbered.name
+        self.text = unit.text[numbered.start : numbered.end]
+
+    @cached_property
+    def function(self) -> Function:
+        """The parsed function."""
+        return parse_function(self.text)
+
+    @cached_property
+    def locals(self) -> dict[str, str]:
+        """Its plain stack slots and their types."""
+        return plain_locals(self.function)
+
+    @cached_property
+    def slot_ids(self) -> dict[str, int]:
+        """The id of each stack slot, plain or not."""
+        slots = stack_slots(self.function)
+        return {name: self.numbered.first.slots + at for at, name in enumerate(slots)}
+
+    @cached_property
+    def slot_names(self) -> dict[str, str]:
+        """Source names of stack slots (plain or not)."""
+        return self.unit.debug.locals(self.text)
+
+    @cached_property
+    def unsigned(self) -> frozenset[str]:
+        """Slots of an unsigned type."""
+        return self.unit.debug.unsigned_locals(self.text)
+
+    @cached_property
+    def location(self) -> Location:
+        """Where the function is declared."""
+        place = self.unit.relative(self.unit.debug.subprogram(self.function.header))
+        return Location(place.file, place.line, 0, self.name)
+
+    @cached_property
+    def definitions(self) -> dict[str, tuple[int, int]]:
+        """Register → (block, instruction) that defines it."""
+        return {
+            instruction.result: (b, i)
+            for b, block in enumerate(self.function.blocks)
+            for i, instruction in enumerate(block.instructions)
+            if instruction.result
+        }
+
+    @cached_property
+    def block_numbers(self) -> dict[str, int]:
+        """Label → index of the block."""
+        return {block.label: at for at, block in enumerate(self.function.blocks)}
+
+    @cached_property
+    def flow(self) -> ControlFlow:
+        """Control dependence and loops."""
+        return analyse([self.targets(block.terminator) for block in self.function.blocks])
+
+    def targets(self, terminator: Instruction) -> list[int]:
+        """The blocks a terminator may go to, in the order written (a branch: true first)."""
+        text = terminator.text.split(", !dbg")[0] if terminator.opcode == "br" else terminator.text
+        names = (name.strip('"') for name in _TARGETS.findall(text))
+        return [self.block_numbers[name] for name in names if name in self.block_numbers]
+
+    @cached_property
+    def leaving_records(self) -> list[list[tuple[int, int]]]:
+        """Per block: (instruction, tag) of each record it leaves after its own, in order."""
+        return [
+            [(i, tag) for i, instruction in enumerate(block.instructions) for tag in tags(instruction, self.locals)]
+            for block in self.function.blocks
+        ]
+
+    @cached_property
+    def sites(self) -> dict[int, tuple[int, int]]:
+        """Call site id → (block, instruction)."""
+        found: dict[int, tuple[int, int]] = {}
+        number = self.numbered.first.sites
+        for b, leaving in enumerate(self.leaving_records):
+            for i, tag in leaving:
+                if tag == records.CALL:
+                    found[number] = (b, i)
+                    number += 1
+        return found
+
+    @cached_property
+    def parameters(self) -> list[str]:
+        """The registers of the formal parameters, in order."""
+        header = self.function.header
+        start = header.index("(", header.index("@"))
+        depth, end = 0, start
+        for at in range(start, len(header)):
+            depth += (header[at] == "(") - (header[at] == ")")
+            if depth == 0:
+                end = at
+                break
+        return re.findall(r"(%[-a-zA-Z$._0-9]+)(?=,|$)", header[start + 1 : end])
+
+    def place(self, block: int, instruction: int) -> Location:
+        """The source place of an instruction; the nearest one before it in its block, or the function."""
+        instructions = self.function.blocks[block].instructions
+        for at in range(instruction, -1, -1):
+            found = self.unit.debug.location_of(instructions[at].text)
+            if found and found.line:
+                return self.unit.relative(Location(found.file, found.line, found.column, self.name))
+        return self.location
+
+
+class Program:
+    """All modules of a traced build; ids are looked up by bisection."""
+
+    def __init__(self, store: ModuleStore, root: Path) -> None:
+        self.store = store
+        self.units = [Unit(module, root) for module in store.modules()]
+        entries = [(f.first.blocks, f.first.slots, f.first.sites, unit, f) for unit in self.units for f in unit.module.functions]
+        entries.sort(key=lambda entry: entry[0])
+        self._entries = entries
+        self._first_blocks = [entry[0] for entry in entries]
+        self._views: dict[int, FunctionView] = {}
+
+    def function_of_block(self, block: int) -> FunctionView:
+        """The function a block id belongs to; KeyError for an id no module has."""
+        at = bisect.bisect_right(self._first_blocks, block) - 1
+        if at < 0:
+            raise KeyError(block)
+        view = self._views.get(at)
+        if view is None:
+            _, _, _, unit, numbered = self._entries[at]
+            view = self._views[at] = FunctionView(unit, numbered)
+        if block >= view.numbered.first.blocks + len(view.function.blocks):
+            raise KeyError(block)
+        return view
+
+    def unit_of_first_block(self, block: int) -> Unit | None:
+        """The module whose constructor registered itself with this first block id."""
+        for unit in self.units:
+            if unit.module.functions and unit.module.functions[0].first.blocks == block:
+                return unit
+        return None
+
+    def views(self) -> list[FunctionView]:
+        """Every function (parsed on demand)."""
+        return [self.function_of_block(first) for first in self._first_blocks]

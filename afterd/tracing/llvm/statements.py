@@ -1,0 +1,284 @@
+"""Steps of a trace: what a record's statement defined, from what, under which branch."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from afterd.model.location import Location
+from afterd.model.term import (
+    BOOL,
+    OPAQUE,
+    Apply,
+    Concrete,
+    Const,
+    Op,
+    Read,
+    SortKind,
+    Sort,
+    StepId,
+    Term,
+    Value,
+    reads,
+)
+from afterd.model.trace import StepKind
+from afterd.tracing.llvm import arithmetic, records
+from afterd.tracing.llvm.constants import from_word, sort_of
+from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type, typed
+from afterd.tracing.llvm.steps import StepIds
+from afterd.tracing.llvm.values import Values, known
+
+_CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A step without its relation to changes and to the green run.
+
+    ``anchor`` is (function view's name, block, instruction) where it happened, for alignment;
+    ``unsigned`` says how its value is best read.
+    """
+
+    step: StepId
+    kind: StepKind
+    location: Location
+    term: Term
+    value: Value
+    target: str
+    instance: Instance | None
+    instruction: int = 0
+    unsigned: bool = False
+
+
+class Statements:
+    """Turns step ids into statements."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.frames: Frames = values.frames
+        self.ids: StepIds = values.ids
+        self.recording = values.recording
+        self.statement = cache(self._statement)
+        self.control = cache(self._control)
+
+    def _statement(self, step: StepId) -> Statement:
+        """The statement of a step id that was handed out; KeyError for any other."""
+        if step < 0:
+            return self._initial(step)
+        position = self.ids.position(step)
+        if not self.recording.first <= position < self.recording.end:
+            raise KeyError(step)
+        match self.recording.tag(position):
+            case records.LSTORE | records.STORE:
+                return self._store(step, position)
+            case records.BLOCK:
+                return self._branch(step, position)
+            case records.COPY | records.FILL:
+                return self._copy(step, position)
+            case records.CALL:
+                return self._external(step, position)
+            case records.RETURN:
+                return self._returned(step, position)
+        raise KeyError(step)
+
+    def _store(self, step: StepId, position: int) -> Statement:
+        instance = self.frames.instance(position)
+        index = self.frames.instruction_of(instance, position) if instance else -1
+        if instance is None or index < 0:
+            return self._lost(step)
+        instruction = instance.instructions[index]
+        if instruction.opcode != "store":
+            return self._atomic(step, position, instance, index)
+        (kind, text), (_, pointer) = operands(instruction)
+        sort = sort_of(kind)
+        value = from_word(self.recording.value(position), sort)
+        term = self.values.operand(kind, text, instance, index)
+        if known(term) != value:
+            term = _only_dependent(term, value, sort)
+        return Statement(
+            step,
+            StepKind.ASSIGN,
+            instance.view.place(instance.block, index),
+            term,
+            value,
+            self._target(instance, pointer),
+            instance,
+            index,
+            pointer in instance.view.unsigned,
+        )
+
+    def _atomic(self, step: StepId, position: int, instance: Instance, index: int) -> Statement:
+        value = self.recording.value(position)
+        term = Concrete(value, sort_of("i64"), "an atomic operation")
+        place = instance.view.place(instance.block, index)
+        return Statement(step, StepKind.ASSIGN, place, term, value, "", instance, index)
+
+    def _target(self, instance: Instance, pointer: str) -> str:
+        """What the source calls the place that a pointer operand names, as far as the IR tells."""
+        view = instance.view
+        if pointer in view.slot_names:
+            return view.slot_names[pointer]
+        if pointer.startswith("@"):
+            found = view.unit.globals.get(pointer[1:].strip('"'))
+            return found.name if found else pointer[1:]
+        return ""
+
+    def _branch(self, step: StepId, position: int) -> Statement:
+        """The branch whose outcome was to enter the block at ``position``."""
+        taken = self.frames.instance_at(position)
+        before = self.frames.previous(taken) if taken else None
+        if taken is None or before is None:
+            return self._lost(step)
+        index = len(before.instructions) - 1
+        terminator = before.instructions[-1]
+        term = self._condition(terminator, before, index, taken.block)
+        outcome = self._outcome(terminator, before, taken.block)
+        place = before.view.place(before.block, index)
+        return Statement(step, StepKind.BRANCH, place, term, outcome, "", before, index)
+
+    def _outcome(self, terminator: Instruction, before: Instance, taken: int) -> bool:
+        targets = before.view.targets(terminator)
+        return terminator.opcode != "br" or len(targets) < 2 or targets[0] == taken
+
+    def _condition(self, terminator: Instruction, instance: Instance, index: int, taken: int) -> Term:
+        """The condition as written for ``br``; "the value is one of these cases" for ``switch``."""
+        text = terminator.text
+        if terminator.opcode == "br" and (found := re.match(r"  br i1 ([^,]+),", text)):
+            return self.values.operand("i1", found.group(1), instance, index)
+        if terminator.opcode == "switch" and (found := re.match(r"  switch (i\d+) ([^,]+), label", text)):
+            value = self.values.operand(found.group(1), found.group(2), instance, index)
+            return self._case(text, value, instance, taken)
+        return Const(True, BOOL)  # noqa: FBT003 - the literal true
+
+    def _case(self, text: str, value: Term, instance: Instance, taken: int) -> Term:
+        numbers = instance.view.block_numbers
+        mask = (1 << value.sort.width) - 1
+        cases = [(int(case) & mask, numbers[label.strip('"')]) for _, case, label in _CASE.findall(text)]
+        here = [Const(case, value.sort) for case, block in cases if block == taken]
+        equal: list[Term] = [Apply(Op.EQ, (value, case), BOOL) for case in here]
+        if equal:
+            return equal[0] if len(equal) == 1 else Apply(Op.OR, tuple(equal), BOOL)
+        others: list[Term] = [Apply(Op.NE, (value, Const(case, value.sort)), BOOL) for case, _ in cases]
+        return arithmetic.conjunction(others)
+
+    def _copy(self, step: StepId, position: int) -> Statement:
+        instance = self.frames.instance(position)
+        index = self.frames.instruction_of(instance, position) if instance else -1
+        cells = self.ids.cells.get(step)
+        if instance is None or index < 0 or cells is None:
+            return self._lost(step)
+        sort = sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE
+        if self.recording.tag(position) == records.FILL:
+            kind, text = arguments(instance.instructions[index])[1]
+            byte = self.values.operand(kind, text, instance, index)
+            term: Term = byte if cells.size == 1 else Apply(Op.CONCAT, (byte,) * cells.size, sort)
+        else:
+            term = self.values.memory.copy_source(position, cells.address, cells.size, sort)
+        place = instance.view.place(instance.block, index)
+        return Statement(step, StepKind.ASSIGN, place, term, known(term), "", instance, index)
+
+    def _external(self, step: StepId, position: int) -> Statement:
+        """A call of code that is not traced: its result, or bytes that it wrote."""
+        instance = self.frames.instance(position)
+        site = instance.view.sites.get(self.recording.identifier(position)) if instance else None
+        if instance is None or site is None:
+            return self._lost(step)
+        index = site[1]
+        instruction = instance.instructions[index]
+        sort, value = self._result(step, position, instruction)
+        used = [read for kind, text in arguments(instruction) for read in self._argument_reads(kind, text, instance, index)]
+        name = callee(instruction).removeprefix("@")
+        term = Concrete(value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used)))
+        place = instance.view.place(instance.block, index)
+        return Statement(step, StepKind.OPAQUE, place, term, value, f"{name}()", instance, index)
+
+    def _result(self, step: StepId, position: int, instruction: Instruction) -> tuple[Sort, Value]:
+        cells = self.ids.cells.get(step)
+        if cells:
+            return (sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE), None
+        sort = sort_of(result_type(instruction))
+        back = self.frames.returned(position)
+        return sort, from_word(self.recording.value(back), sort) if back >= 0 else None
+
+    def _argument_reads(self, kind: str, text: str, instance: Instance, index: int) -> list[Read]:
+        """What an external function was given: its arguments, and the text or bytes they point to."""
+        if kind == "metadata":
+            return []
+        found = list(reads(self.values.operand(kind, text, instance, index)))
+        if kind.startswith("ptr"):
+            pointer = self.values.pointer_value(kind, text, instance, index)
+            if pointer:
+                found += self._pointed(pointer, self.values.moment(instance, index))
+        return found
+
+    def _pointed(self, pointer: int, before: int) -> list[Read]:
+        """The first bytes behind a pointer, where the program itself stored them."""
+        first = self.values.memory.read(pointer, 1, before, sort_of("i8"), None)
+        return [read for read in reads(first) if read.step >= 0]
+
+    def _returned(self, step: StepId, position: int) -> Statement:
+        depth = self.recording.depth_at(position)
+        wanted = records.identified(records.CALL, self.recording.identifier(position)) | depth
+        call = self.recording.last(position, self.recording.first, (1 << 64) - 1, wanted)
+        term = self.values.returned_term(position, call) if call >= 0 else None
+        last = self.frames.instance(position - 1) if term is not None else None
+        if term is None or last is None:
+            return self._lost(step)
+        index = len(last.instructions) - 1
+        value = from_word(self.recording.value(position), term.sort)
+        place = last.view.place(last.block, index)
+        return Statement(step, StepKind.ASSIGN, place, term, value, f"{last.view.name}()", last, index)
+
+    def _initial(self, step: StepId) -> Statement:
+        cells = self.ids.cells[step]
+        placed = self.values.symbols.at(cells.address)
+        variable = placed.variable if placed else None
+        sort = sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE
+        term = Concrete(None, sort, "a static initialiser" if variable else "a value from outside the trace")
+        location = variable.location if variable else Location("")
+        return Statement(step, StepKind.INITIAL, location, term, None, variable.name if variable else "", None)
+
+    def _lost(self, step: StepId) -> Statement:
+        term = Concrete(None, OPAQUE, "before the window that was recorded")
+        return Statement(step, StepKind.INITIAL, Location(""), term, None, "", None)
+
+    def _control(self, step: StepId) -> StepId | None:
+        """The closest enclosing branch instance: in the activation by control dependence, else the
+        one that decided the call of the function."""
+        instance = self.statement(step).instance if step >= 0 else None
+        while instance is not None:
+            found = self.deciding(instance)
+            if found is not None:
+                return found
+            caller = self.frames.caller(instance.position)
+            instance = caller[0] if caller else None
+        return None
+
+    def deciding(self, instance: Instance) -> StepId | None:
+        """The branch instance in the same activation on which the block instance depends."""
+        depends = instance.view.flow.depends[instance.block]
+        if not depends:
+            return None
+        current = instance
+        start = self.frames.start(instance.position)
+        first = instance.view.numbered.first.blocks
+        mask, depth = records.ANY_BLOCK | records.DEPTH_MASK, instance.depth
+        while True:
+            at = self.recording.last(current.position, start, mask, records.BLOCK << records.TAG_SHIFT | depth)
+            before = self.frames.instance_at(at) if at >= 0 else None
+            if before is None or before.view is not instance.view:
+                return None
+            if self.recording.identifier(at) - first in depends:
+                return self.ids.of(current.position)
+            current = before
+
+
+def _only_dependent(term: Term, value: Value, sort: Sort) -> Term:
+    """The recorded value where the term does not compute it: dependence without a formula."""
+    if sort.kind is SortKind.OPAQUE or known(term) is None:
+        leaves = tuple(dict.fromkeys(reads(term)))
+        return Concrete(value, sort, "not computed by the theory", leaves) if leaves or value is not None else term
+    return Concrete(value, sort, "recorded otherwise than computed", tuple(dict.fromkeys(reads(term))))

@@ -1,0 +1,73 @@
+"""Where the globals of the program were in the traced process."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+
+from afterd.tracing.llvm.program import GlobalVariable, Program, Unit
+from afterd.tracing.llvm.recording import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A symbol of a module at its address; ``variable`` is None for a function."""
+
+    address: int
+    symbol: str
+    unit: Unit
+    variable: GlobalVariable | None
+    size: int
+
+
+class Symbols:
+    """Address ↔ symbol, from what each module's constructor reported."""
+
+    def __init__(self, recording: Recording, program: Program) -> None:
+        self._placed: list[Placed] = []
+        self._of_unit: dict[tuple[int, str], int] = {}
+        for first, addresses in recording.globals().items():
+            unit = program.unit_of_first_block(first)
+            if unit is None:
+                continue
+            for symbol, address in zip(unit.symbols, addresses, strict=False):
+                name = symbol[1:].strip('"')
+                self._of_unit[id(unit), name] = address
+                variable = unit.globals.get(name)
+                self._placed.append(Placed(address, name, unit, variable, _size(unit, variable)))
+        self._placed.sort(key=lambda placed: placed.address)
+        self._addresses = [placed.address for placed in self._placed]
+        self._anywhere = {placed.symbol: placed.address for placed in self._placed}
+
+    def address(self, unit: Unit, symbol: str) -> int | None:
+        """The address of ``@symbol`` as a module sees it; None for what no traced module defines."""
+        name = symbol.removeprefix("@").strip('"')
+        return self._of_unit.get((id(unit), name), self._anywhere.get(name))
+
+    def at(self, address: int) -> Placed | None:
+        """The symbol whose bytes include an address."""
+        number = bisect.bisect_right(self._addresses, address) - 1
+        if number < 0:
+            return None
+        placed = self._placed[number]
+        return placed if address < placed.address + max(placed.size, 1) else None
+
+
+def _size(unit: Unit, variable: GlobalVariable | None) -> int:
+    if variable is None:
+        return 1
+    body = variable.definition
+    for word in (" global ", " constant "):
+        at = f" {body}".find(word)
+        if at >= 0:
+            return unit.layout.size(_leading_type(f" {body}"[at + len(word) :]))
+    return 1
+
+
+def _leading_type(text: str) -> str:
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "[{<(") - (letter in "]}>)")
+        if letter in " ," and depth == 0:
+            return text[:at]
+    return text

@@ -1,0 +1,316 @@
+"""Registers as terms over definitions: the SSA form of a trace, built only where it is asked for.
+
+Nothing is interpreted forward. A register is looked up in the instance that defined it, a load in the
+last record that wrote its bytes; every term carries the values that its reads really had.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.model.term import (
+    BOOL,
+    OPAQUE,
+    Apply,
+    Concrete,
+    Const,
+    Free,
+    Op,
+    Read,
+    Sort,
+    SortKind,
+    StepId,
+    Term,
+    Value,
+    bitvec,
+    reads,
+)
+from afterd.tracing.llvm import arithmetic, records
+from afterd.tracing.llvm.constants import from_word, literal, sort_of
+from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.irtypes import split_top
+from afterd.tracing.llvm.memory import Memory
+from afterd.tracing.llvm.recorded import arguments, operands, result_type, typed
+from afterd.tracing.llvm.steps import StepIds
+from afterd.tracing.llvm.symbols import Symbols
+
+_ADDRESS = bitvec(64)
+_PHI = re.compile(r"\[ (.+?), %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\") \]")
+_CAST = re.compile(r"= (\w+) (?:(?:nneg|nuw|nsw|fast|nnan|ninf) )*(.+) to ([^,]+)")
+
+
+def known(term: Term) -> Value:
+    """The value of a term in this run; None where it is not known."""
+    value = evaluate(term)
+    return None if value is UNKNOWN else value  # type: ignore[return-value]  # UNKNOWN is the only other
+
+
+class Values:
+    """Terms of one process's trace."""
+
+    def __init__(self, frames: Frames, symbols: Symbols, ids: StepIds) -> None:
+        self.frames = frames
+        self.symbols = symbols
+        self.ids = ids
+        self.recording = frames.recording
+        self.memory = Memory(self)
+        self.register = cache(self._register)
+
+    def operand(self, kind: str, text: str, instance: Instance, index: int) -> Term:
+        """An operand of instruction ``index`` of ``instance`` as a term of the type's sort."""
+        constant = literal(kind, text)
+        if constant:
+            return constant
+        sort = sort_of(kind)
+        if text.startswith("%"):
+            return self._located(text, instance, index, sort)
+        if text.startswith("@"):
+            return Const(self.symbols.address(instance.view.unit, text), _ADDRESS)
+        if text.startswith("getelementptr"):
+            return self._pointer(text.split("(", 1)[1].rsplit(")", 1)[0], instance, index)
+        if text in {"undef", "poison"}:
+            return Concrete(0 if sort.kind is SortKind.BITVEC else None, sort, "an undefined value")
+        return Concrete(None, sort, f"a constant that is not followed ({text[:40]})")
+
+    def _located(self, register: str, instance: Instance, index: int, sort: Sort) -> Term:
+        view = instance.view
+        place = view.definitions.get(register)
+        if place is None:
+            return self._parameter(register, instance, sort)
+        block, number = place
+        if block == instance.block and number < index:
+            return self.register(instance, number)
+        before = instance.position - (1 if block == instance.block else 0)
+        found = self.frames.latest(view, block, before)
+        return self.register(found, number) if found else _unknown(sort)
+
+    def _parameter(self, register: str, instance: Instance, sort: Sort) -> Term:
+        """A formal parameter is the caller's argument, as a term of the caller's own definitions."""
+        caller = self.frames.caller(instance.position)
+        names = instance.view.parameters
+        if caller is None or register not in names:
+            return Concrete(None, sort, "an argument from code that is not traced")
+        called, index, _ = caller
+        given = arguments(called.instructions[index])
+        number = names.index(register)
+        if number >= len(given):
+            return _unknown(sort)
+        kind, text = given[number]
+        return self.operand(kind, text, called, index)
+
+    def _register(self, instance: Instance, index: int) -> Term:
+        instruction = instance.instructions[index]
+        match instruction.opcode:
+            case "load":
+                return self._load(instruction, instance, index)
+            case "call" | "invoke":
+                return self._call(instruction, instance, index)
+            case "alloca":
+                at = self.frames.record_of(instance, index)
+                return Const(self.recording.value(at) if at >= 0 else None, _ADDRESS)
+            case "phi":
+                return self._phi(instruction, instance)
+            case "getelementptr":
+                body = re.split(r"getelementptr (?:(?:inbounds|nuw|nusw) )*", instruction.text, maxsplit=1)[1]
+                return self._pointer(body.split(", !")[0], instance, index)
+            case "icmp" | "fcmp":
+                return self._comparison(instruction, instance, index)
+            case "select":
+                return self._select(instruction, instance, index)
+            case "fneg":
+                kind, text = typed(instruction.text.split("fneg ", 1)[1].split(", !")[0])
+                return Apply(Op.FNEG, (self.operand(kind, text, instance, index),), sort_of(kind))
+        if instruction.opcode in arithmetic.BINARY:
+            kind, left, right = arithmetic.binary_operands(instruction.text)
+            one, two = (self.operand(kind, side, instance, index) for side in (left, right))
+            if sort_of(kind) is OPAQUE or one.sort != two.sort:
+                return self._followed_only(instruction, instance, index, sort_of(kind))
+            return arithmetic.binary(instruction.opcode, one, two)
+        if instruction.opcode in arithmetic.CASTS or instruction.opcode.endswith(("tofp", "toui", "tosi")):
+            return self._cast(instruction, instance, index)
+        return self._followed_only(instruction, instance, index, OPAQUE)
+
+    def _load(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        (kind, _), (_, pointer) = operands(instruction)
+        sort = sort_of(kind)
+        if pointer in instance.view.locals:
+            return self._local(instance, index, pointer, instance.view.slot_ids[pointer], sort)
+        position = self.frames.record_of(instance, index)
+        if position < 0:
+            return _unknown(sort)
+        word = self.recording.word(position)
+        address, size = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
+        value = from_word(self.recording.value(position), sort)
+        found = self.memory.read(address, size, position, sort, value)
+        where = self.operand("ptr", pointer, instance, index)
+        return _guarded(found, where, sort, instruction.result)
+
+    def _local(self, instance: Instance, index: int, pointer: str, slot: int, sort: Sort) -> Term:
+        before = self.moment(instance, index)
+        wanted = records.identified(records.LSTORE, slot) | instance.depth
+        at = self.recording.last(before, self.frames.start(instance.position), (1 << 64) - 1, wanted)
+        if at < 0:
+            return Concrete(None, sort, "a variable without a value, or set before the window")
+        stored = sort_of(instance.view.locals[pointer])
+        name = instance.view.slot_names.get(pointer, "")
+        read = Read(self.ids.of(at), stored, name, from_word(self.recording.value(at), stored))
+        return as_sort(read, sort)
+
+    def pointer_value(self, kind: str, text: str, instance: Instance, index: int) -> int | None:
+        """The address that a pointer operand held; None where it is not known."""
+        value = known(self.operand(kind, text, instance, index))
+        return value if isinstance(value, int) else None
+
+    def moment(self, instance: Instance, index: int) -> int:
+        """A position that divides the records before instruction ``index`` from those after it."""
+        leaving = instance.view.leaving_records[instance.block]
+        own = self.frames.own_records(instance)
+        for position, (number, _) in zip(own, leaving, strict=False):
+            if number >= index:
+                return position
+        if len(own) < len(leaving):
+            return self.recording.end
+        return own[-1] + 1 if own else instance.position + 1
+
+    def _call(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        sort = sort_of(result_type(instruction))
+        call = self.frames.record_of(instance, index, 0)
+        back = self.frames.returned(call) if call >= 0 else -1
+        if back < 0:
+            return self._followed_only(instruction, instance, index, sort)
+        value = from_word(self.recording.value(back), sort)
+        if self.frames.entered(call):
+            direct = self.returned_term(back, call)
+            if isinstance(direct, Read):
+                return as_sort(direct, sort)
+            return Read(self.ids.of(back), sort, "", value)
+        return Read(self.ids.of(call), sort, "", value)
+
+    def returned_term(self, back: int, call: int) -> Term | None:
+        """The operand of the ``ret`` that ended a traced call; None when it is not in the window."""
+        last = self.frames.instance(back - 1) if back - 1 > call else None
+        depth = self.recording.depth_at(call) + 1
+        if last is None or last.depth != depth:
+            wanted = records.BLOCK << records.TAG_SHIFT | depth
+            at = self.recording.last(back, call + 1, records.ANY_BLOCK | records.DEPTH_MASK, wanted)
+            last = self.frames.instance_at(at) if at >= 0 else None
+        if last is None or last.instructions[-1].opcode != "ret":
+            return None
+        body = last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0]
+        kind, text = typed(body)
+        return self.operand(kind, text, last, len(last.instructions) - 1) if text else None
+
+    def _phi(self, instruction: Instruction, instance: Instance) -> Term:
+        kind = typed(instruction.text.split("phi ", 1)[1])[0]
+        before = self.frames.previous(instance)
+        if before is None:
+            return _unknown(sort_of(kind))
+        label = before.view.function.blocks[before.block].label
+        for text, source in _PHI.findall(instruction.text):
+            if source.strip('"') == label:
+                return self.operand(kind, text, before, len(before.instructions))
+        return _unknown(sort_of(kind))
+
+    def _comparison(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        body = re.split(r"cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*\w+ ", instruction.text, maxsplit=1)[1]
+        kind, rest = typed(body.split(", !")[0])
+        left, right = split_top(rest)[:2]
+        one, two = (self.operand(kind, side, instance, index) for side in (left, right))
+        found = arithmetic.comparison(instruction.text, one, two) if one.sort == two.sort else None
+        return found or self._followed_only(instruction, instance, index, BOOL)
+
+    def _select(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        body = instruction.text.split("select ", 1)[1].split(", !")[0]
+        condition, one, two = (
+            self.operand(*typed(part), instance, index) for part in split_top(body)[:3]
+        )
+        return Apply(Op.ITE, (condition, one, two), one.sort)
+
+    def _cast(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        found = _CAST.search(instruction.text)
+        if instruction.opcode == "freeze":
+            kind, text = typed(instruction.text.split("freeze ", 1)[1].split(", !")[0])
+            return self.operand(kind, text, instance, index)
+        if not found:
+            return _unknown(OPAQUE)
+        kind, text = typed(found.group(2))
+        argument = self.operand(kind, text, instance, index)
+        made = arithmetic.cast(found.group(1), argument, found.group(3).strip())
+        return made or self._followed_only(instruction, instance, index, sort_of(found.group(3).strip()))
+
+    def _followed_only(self, instruction: Instruction, instance: Instance, index: int, sort: Sort) -> Term:
+        """A result that depends on the operands but that no term describes."""
+        body = instruction.text.split(" = ", 1)[-1].split(", !")[0]
+        used: list[Read] = []
+        for name in re.findall(r"%[-a-zA-Z$._0-9]+", body):
+            if name in instance.view.definitions or name in instance.view.parameters:
+                used.extend(reads(self._located(name, instance, index, OPAQUE)))
+        return Concrete(None, sort, f"{instruction.opcode} is not modelled", tuple(_distinct(used)))
+
+    def _pointer(self, body: str, instance: Instance, index: int) -> Term:
+        """A getelementptr: base plus offsets; the base of a stack object is not known, only its reads."""
+        kind, base, *indices = split_top(body)
+        layout = instance.view.unit.layout
+        total = self.operand(*typed(base), instance, index)
+        current = kind
+        for number, part in enumerate(indices):
+            index_kind, text = typed(part)
+            term = self.operand(index_kind, text, instance, index)
+            fields = layout.fields(current) if number else []
+            if fields:
+                field = int(text) if text.isdigit() else 0
+                offset: Term = Const(layout.offset(current, field), _ADDRESS)
+                current = fields[field] if field < len(fields) else "i8"
+            else:
+                if number:
+                    current = current.split(" x ", 1)[1][:-1] if " x " in current else current
+                offset = _scaled(term, layout.size(current))
+            total = total if offset == Const(0, _ADDRESS) else Apply(Op.ADD, (total, offset), _ADDRESS)
+        return total
+
+
+def _scaled(term: Term, size: int) -> Term:
+    if isinstance(term, Const) and isinstance(term.value, int):
+        width = term.sort.width
+        value = term.value - (1 << width) if term.value >> (width - 1) else term.value
+        return Const(value * size & (1 << 64) - 1, _ADDRESS)
+    wide = arithmetic.resized(term, _ADDRESS, signed=True) if term.sort.kind is SortKind.BITVEC else _unknown(_ADDRESS)
+    return wide if size == 1 else Apply(Op.MUL, (wide, Const(size, _ADDRESS)), _ADDRESS)
+
+
+def _guarded(found: Term, where: Term, sort: Sort, name: str) -> Term:
+    """What was read, if the address was as observed; anything otherwise."""
+    leaves = _distinct([read for read in reads(where) if read.value is not None])
+    if not leaves:
+        return found
+    same = arithmetic.conjunction([arithmetic.equals(leaf, Const(leaf.value, leaf.sort)) for leaf in leaves])
+    return Apply(Op.ITE, (same, found, Free(name, sort)), sort)
+
+
+def _distinct(found: list[Read]) -> list[Read]:
+    return list({(read.step, read.sort): read for read in found}.values())
+
+
+def _unknown(sort: Sort) -> Concrete:
+    return Concrete(None, sort, "set before the window that was recorded")
+
+
+def as_sort(term: Term, sort: Sort) -> Term:
+    """A read under another sort of the same bits; where no term says it, its value."""
+    if term.sort == sort:
+        return term
+    if term.sort.kind is SortKind.BITVEC and sort.kind is SortKind.BITVEC:
+        return arithmetic.resized(term, sort)
+    if term.sort.kind is SortKind.BITVEC and sort == BOOL:
+        return Apply(Op.EQ, (Apply(Op.EXTRACT, (term,), bitvec(1), 0), Const(1, bitvec(1))), BOOL)
+    if term.sort == BOOL and sort.kind is SortKind.BITVEC:
+        return Apply(Op.ITE, (term, Const(1, sort), Const(0, sort)), sort)
+    return Concrete(None, sort, "read under another type", tuple(reads(term)))
+
+
+def step_reads(term: Term) -> list[StepId]:
+    """The steps a term reads, each once."""
+    return list({read.step: None for read in reads(term)})
