@@ -1,7 +1,7 @@
-"""Git trees as values: read, compared, measured and rewritten without an index or a work tree.
+"""Git trees as values: read and compared without an index or a work tree.
 
-pygit2's TreeBuilder takes names as UTF-8 only and normalises modes, so a tree with a Latin-1 file
-name could not be rebuilt exactly; the format itself is three fields an entry.
+pygit2's TreeBuilder takes names as UTF-8 only and its entries normalise modes, so a tree with a
+Latin-1 file name could not be rebuilt exactly; the format itself is three fields an entry.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pygit2
-from pygit2.enums import FileMode, ObjectType
+from pygit2.enums import FileMode
 
 from afterd.errors import RepositoryError
 
@@ -136,125 +136,12 @@ class TreeReader:
                 yield path, leaves[0], leaves[1]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeSize:
-    """How much a check-out of a tree would write."""
-
-    files: int
-    bytes: int
-
-
-class TreeScale:
-    """Measures trees by memoising sub-trees, so a "git bomb" of 10^10 files is counted at once
-    (reliability.md, section 13: 0.0002 s where a walk would take an hour).
-    """
-
-    def __init__(self, reader: TreeReader) -> None:
-        self._reader = reader
-        self._sizes: dict[str, TreeSize] = {}
-        self._blobs: dict[str, int] = {}
-
-    def measure(self, tree: str) -> TreeSize:
-        """Files and bytes below ``tree``."""
-        if tree not in self._sizes:
-            files = total = 0
-            for entry in self._reader.directory(tree).values():
-                part = self._entry(entry)
-                files, total = files + part.files, total + part.bytes
-            self._sizes[tree] = TreeSize(files, total)
-        return self._sizes[tree]
-
-    def _entry(self, entry: Entry) -> TreeSize:
-        if entry.is_tree:
-            return self.measure(entry.id)
-        if entry.is_submodule:
-            return TreeSize(1, 0)
-        if entry.id not in self._blobs:
-            self._blobs[entry.id] = self._reader.size(entry.id)
-        return TreeSize(1, self._blobs[entry.id])
-
-
-class TreeEditor:
-    """A tree under change: entries put and removed in memory, written once at the end."""
-
-    def __init__(self, reader: TreeReader, tree: str) -> None:
-        self._reader = reader
-        self._tree = tree
-        self._nodes: dict[bytes, Entry | TreeEditor] | None = None
-
-    @property
-    def _entries(self) -> dict[bytes, Entry | TreeEditor]:
-        if self._nodes is None:
-            self._nodes = dict(self._reader.directory(self._tree))
-        return self._nodes
-
-    def remove(self, path: bytes) -> None:
-        """Take away the file at ``path``; nothing happens where there is none."""
-        name, _, rest = path.partition(b"/")
-        if rest:
-            child = self._child(name)
-            if child is not None:
-                child.remove(rest)
-        elif _is_leaf(self._entries.get(name)):
-            del self._entries[name]
-
-    def put(self, path: bytes, entry: Entry) -> None:
-        """Place a file at ``path``; what stood in its way (a directory of that name, a file where a
-        directory is needed) goes.
-        """
-        name, _, rest = path.partition(b"/")
-        if not rest:
-            self._entries[name] = entry
-            return
-        child = self._child(name) or TreeEditor(self._reader, EMPTY_TREE)
-        self._entries[name] = child
-        child.put(rest, entry)
-
-    def write(self) -> str:
-        """Store the tree (empty directories vanish, as git knows none) and return its id."""
-        if self._nodes is None:
-            return self._tree
-        entries = {}
-        for name, node in self._nodes.items():
-            if isinstance(node, TreeEditor):
-                identifier = node.write()
-                if identifier != EMPTY_TREE:
-                    entries[name] = Entry(FileMode.TREE, identifier)
-            else:
-                entries[name] = node
-        return write_tree(self._reader.repository, entries)
-
-    def _child(self, name: bytes) -> TreeEditor | None:
-        node = self._entries.get(name)
-        if isinstance(node, Entry) and node.is_tree:
-            node = self._entries[name] = TreeEditor(self._reader, node.id)
-        return node if isinstance(node, TreeEditor) else None
-
-
-def write_tree(repository: pygit2.Repository, entries: Directory) -> str:
-    """Store one tree object and return its id."""
-    content = b"".join(
-        b"%o %s\0%s" % (entries[name].mode, name, bytes.fromhex(entries[name].id))
-        for name in sorted(entries, key=lambda name: _order(name, entries[name]))
-    )
-    return str(repository.odb.write(ObjectType.TREE, content))
-
-
 def missing_object(identifier: str) -> RepositoryError:
     """The error for an object that a shallow, partial or damaged clone does not have."""
     return RepositoryError(
         f"The repository lacks the object {identifier}: the clone is shallow, partial or damaged. "
         "Fetch it (git fetch --unshallow, git fetch --refetch) and try again."
     )
-
-
-def _is_leaf(node: Entry | TreeEditor | None) -> bool:
-    return isinstance(node, Entry) and not node.is_tree
-
-
-def _order(name: bytes, entry: Entry) -> bytes:
-    """Git sorts a directory as if its name ended in a slash."""
-    return name + b"/" if entry.is_tree else name
 
 
 def _parsed(content: bytes) -> Iterator[tuple[bytes, Entry]]:

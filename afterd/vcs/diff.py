@@ -1,0 +1,96 @@
+"""A revision range as changes: every file that differs, split as small as can be reverted alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pygit2
+
+from afterd.errors import RepositoryError
+from afterd.limits import ChangeLimits
+from afterd.model.change import ChangeList
+from afterd.vcs.blame import attribute
+from afterd.vcs.file_changes import FileChanges
+from afterd.vcs.file_pairs import file_pairs
+from afterd.vcs.kinds import FileRules
+from afterd.vcs.object_store import open_store
+from afterd.vcs.patch_file import apply_patch
+from afterd.vcs.tree_scale import TreeScale
+from afterd.vcs.trees import TreeReader
+
+DEFAULT_RULES = FileRules()
+DEFAULT_LIMITS = ChangeLimits()
+
+
+def changes_between(
+    repository: pygit2.Repository,
+    good: str,
+    bad: str,
+    rules: FileRules = DEFAULT_RULES,
+    limits: ChangeLimits = DEFAULT_LIMITS,
+) -> ChangeList:
+    """All changes from ``good`` to ``bad`` (commits, or trees), c1, c2, … in path and line order.
+
+    Reverting any subset of them is defined, reverting all gives the good tree (see ``variants``).
+    Changes of test files, and of files with a path that must not be written, are pruned from the
+    start. Where a limit forbids to look line by line, a file is one change and ``notes`` says so.
+    Raises RepositoryError for objects that are not there, SpaceError for a tree out of all bounds.
+    """
+    reader = TreeReader(repository)
+    trees = [reader.tree_of(revision) for revision in (good, bad)]
+    scale = TreeScale(reader)
+    for tree in trees:
+        scale.refuse_oversized(tree, limits)
+    pairs = file_pairs(reader, *trees)
+    files = [FileChanges(pair, reader, rules, limits.file_size) for pair in pairs]
+    notes = _bound(files, limits)
+    found = [change for file in files for change in file.changes()]
+    numbered = tuple(replace(change, id=f"c{n}") for n, change in enumerate(found, start=1))
+    return attribute(repository, good, bad, ChangeList(numbered, notes))
+
+
+def changes_from_patch(
+    repository: pygit2.Repository,
+    good: str,
+    patch: bytes,
+    rules: FileRules = DEFAULT_RULES,
+    limits: ChangeLimits = DEFAULT_LIMITS,
+) -> tuple[str, ChangeList]:
+    """The bad version that a patch makes of ``good``, as a tree id, and the changes up to it.
+
+    The tree is written to afterd's object store; it stands wherever a bad revision is asked for,
+    with the store as the repository. Raises RepositoryError for a patch that does not apply.
+    """
+    store = open_store(repository)
+    base = TreeReader(store).tree_of(good)
+    tree = apply_patch(store, base, patch)
+    if tree == base:
+        raise RepositoryError("The patch changes nothing, so there is nothing to explain.")
+    return tree, changes_between(store, base, tree, rules, limits)
+
+
+def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...]:
+    """Switch files to whole-file changes until the limits hold: pruned files first, then those
+    with the most lines.
+    """
+    notes: list[str] = []
+    if large := sum(file.too_large for file in files):
+        notes.append(
+            f"{large} changed files are larger than {limits.file_size:,} bytes and are taken whole."
+        )
+    fine = [file for file in files if file.hunks]
+    changes = sum(len(file.hunks) for file in fine)
+    lines = sum(file.lines for file in fine)
+    fine.sort(key=lambda file: (not file.pruned, file.lines))
+    coarse = 0
+    while changes > limits.changes or lines > limits.lines or len(fine) > limits.files:
+        file = fine.pop(0 if fine[0].pruned else -1)
+        changes, lines, coarse = changes - len(file.hunks), lines - file.lines, coarse + 1
+        file.by_line = False
+    if coarse:
+        notes.append(
+            f"The range is too large to be looked at line by line: {coarse} files are taken whole "
+            f"(limits: {limits.changes:,} changes, {limits.lines:,} lines, {limits.files:,} files)."
+        )
+    return tuple(notes)

@@ -1,0 +1,221 @@
+"""The function or class around a line: the Python parser for Python, a brace scanner otherwise."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from afterd.vcs.languages import Language
+from afterd.vcs.tokens import Token, TokenKind, tokens
+
+_TYPES = frozenset(
+    {"struct", "class", "union", "enum", "namespace", "interface", "trait", "impl", "record"}
+)
+_CONTROL = frozenset({"if", "for", "while", "switch", "catch", "do", "else", "try", "return"})
+_ATTRIBUTES = frozenset({"__attribute__", "__declspec", "alignas", "decltype", "noexcept"})
+_FUNCTION_WORDS = frozenset({"func", "fn", "fun", "function", "def"})
+_MACRO = re.compile(r"#\s*define\s+(\w+)")
+_CONDITIONAL_ELSE = re.compile(r"#\s*(else|elif|elifdef|elifndef)\b")
+_CONDITIONAL_IF = re.compile(r"#\s*if")
+_CONDITIONAL_END = re.compile(r"#\s*endif\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named block: its qualified name, its first and its last line."""
+
+    name: str
+    start: int
+    end: int
+
+
+def symbols(content: bytes, language: Language) -> tuple[Symbol, ...]:
+    """The functions, classes, types and initialised tables of a file; () where it has no parser."""
+    if language is Language.PYTHON:
+        return tuple(_python_symbols(content))
+    if language.braced:
+        return tuple(_BraceScanner(language).of(content.decode("latin-1")))
+    return ()
+
+
+def enclosing(found: Iterable[Symbol], line: int) -> str:
+    """The name of the innermost symbol around ``line``, or ''."""
+    around = [symbol for symbol in found if symbol.start <= line <= symbol.end]
+    return min(around, key=lambda symbol: symbol.end - symbol.start).name if around else ""
+
+
+def parse_python(content: bytes) -> ast.Module | None:
+    """The syntax tree of a Python file; None where it does not parse (or nests too deep)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes are the program's business
+        try:
+            return ast.parse(content)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _python_symbols(content: bytes) -> Iterator[Symbol]:
+    module = parse_python(content)
+    todo: list[tuple[ast.AST, str]] = [(module, "")] if module else []
+    while todo:
+        node, prefix = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = prefix + node.name
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            yield Symbol(name, first, node.end_lineno or node.lineno)
+            prefix = f"{name}."
+        todo += [(child, prefix) for child in ast.iter_child_nodes(node)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """An open brace: its name ('' for a statement's), its first line, and whether it is code."""
+
+    name: str
+    start: int
+    code: bool
+
+
+class _BraceScanner:
+    """Names each block by the tokens between the last statement and its opening brace."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._separator = "::" if language in {Language.C, Language.RUST} else "."
+        self._blocks: list[_Block] = []
+        self._conditionals: list[list[_Block]] = []
+        self._header: list[Token] = []
+        self._parentheses = 0
+
+    def of(self, text: str) -> Iterator[Symbol]:
+        for token in tokens(text, self._language):
+            if token.kind is TokenKind.DIRECTIVE:
+                yield from self._directive(token)
+            elif token.kind is not TokenKind.COMMENT:
+                yield from self._token(token)
+
+    def _token(self, token: Token) -> Iterator[Symbol]:
+        self._parentheses += (token.text in "([") - (token.text in ")]")
+        if token.text == "{":
+            self._blocks.append(self._opened(token.line))
+        elif token.text == "}" and self._blocks:
+            block = self._blocks.pop()
+            if block.name:
+                yield Symbol(block.name, block.start, token.end_line)
+        if token.text in {"{", "}"} or (token.text == ";" and self._parentheses <= 0):
+            self._header, self._parentheses = [], 0
+        else:
+            self._header.append(token)
+
+    def _directive(self, token: Token) -> Iterator[Symbol]:
+        """As ctags does: each side of an ``#else`` starts from the blocks open at its ``#if``."""
+        macro = _MACRO.match(token.text)
+        if macro:
+            yield Symbol(macro[1], token.line, token.end_line)
+        if _CONDITIONAL_IF.match(token.text):
+            self._conditionals.append(list(self._blocks))
+        elif self._conditionals and _CONDITIONAL_ELSE.match(token.text):
+            self._blocks = list(self._conditionals[-1])
+            self._header = []
+        elif self._conditionals and _CONDITIONAL_END.match(token.text):
+            self._conditionals.pop()
+
+    def _opened(self, line: int) -> _Block:
+        """The block that a brace opens; only in SCRIPT do named blocks stand inside code, elsewhere
+        they are macros (``LIST_FOREACH (…) {``) and initialisers of local variables.
+        """
+        name = header_name(self._header)
+        start = self._header[0].line if self._header else line
+        code = any(block.code for block in self._blocks)
+        if not name or (code and self._language is not Language.SCRIPT):
+            return _Block("", start, code)
+        outer = next((block.name for block in reversed(self._blocks) if block.name), "")
+        qualified = f"{outer}{self._separator}{name}" if outer else name
+        return _Block(qualified, start, any(token.text == "(" for token in self._header))
+
+
+def header_name(header: Sequence[Token]) -> str:
+    """What the tokens before an opening brace name: a function, a type, a table; '' for a
+    statement such as ``if``.
+    """
+    texts = [token.text for token in header]
+    if not texts or texts[0] in _CONTROL:
+        return ""
+    outer = _outside_parentheses(header)
+    for position, text in enumerate(texts):
+        if text in _FUNCTION_WORDS:
+            return _function_word_name(header, position)
+    if "=" in outer:
+        return _word_before(header, "=")
+    if "(" in outer:
+        return _word_before(header, "(")
+    return _type_name(header)
+
+
+def _type_name(header: Sequence[Token]) -> str:
+    """The first word after ``struct``, ``class``, … outside angle brackets; in ``impl A for B``,
+    B.
+    """
+    name, depth, seen, before = "", 0, False, ""
+    for token in header:
+        depth += token.text.count("<") - token.text.count(">")
+        if depth == 0 and token.text in _TYPES:
+            seen = True
+        elif depth == 0 and seen and token.kind is TokenKind.WORD and before != "'":
+            name = "" if token.text == "for" else name or token.text
+        before = token.text
+    return name
+
+
+def _outside_parentheses(header: Sequence[Token]) -> set[str]:
+    found: set[str] = set()
+    depth = 0
+    for token in header:
+        depth -= token.text in {")", "]"}
+        if depth == 0:
+            found.add(token.text)
+        depth += token.text in {"(", "["}
+    return found
+
+
+def _function_word_name(header: Sequence[Token], position: int) -> str:
+    """After ``func``: the name, past a receiver in parentheses; or what it is assigned to."""
+    depth = 0
+    for token in header[position + 1 :]:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.kind is TokenKind.WORD:
+            return token.text
+        if depth == 0 and token.text == "{":
+            break
+    return _word_before(header[:position], "=")
+
+
+def _word_before(header: Sequence[Token], mark: str) -> str:
+    """The (qualified) name before the first ``mark`` outside parentheses, past any ``[…]`` and
+    past attributes.
+    """
+    depth = 0
+    for position, token in enumerate(header):
+        depth -= token.text in {")", "]"}
+        if depth == 0 and token.text == mark:
+            name = _name_ending(header[:position])
+            if name not in _ATTRIBUTES:
+                return name
+        depth += token.text in {"(", "["}
+    return ""
+
+
+def _name_ending(header: Sequence[Token]) -> str:
+    depth, name = 0, ""
+    for token in reversed(header):
+        depth += (token.text == "]") - (token.text == "[")
+        if depth > 0 or token.text in {"[", "]"}:
+            continue
+        joined = not name or name.startswith(("::", "~"))
+        if token.text not in {"::", "~"} and not (joined and token.kind is TokenKind.WORD):
+            break
+        name = token.text + name
+    return name.lstrip(":")
