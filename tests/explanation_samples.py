@@ -99,6 +99,7 @@ ANY_TEXT = st.text(st.characters(), max_size=20)  # lone surrogates and NUL too
 _COUNT = st.integers(0, 2**40)
 _REAL = st.floats(allow_nan=False, allow_infinity=False)
 _TEXTS = st.lists(ANY_TEXT, max_size=3).map(tuple)
+_COMMIT = st.text("0123456789abcdef", min_size=40, max_size=40)
 _ID = st.integers(1, 99).map("c{}".format)
 _SPAN = st.builds(LineSpan, _COUNT, _COUNT)
 
@@ -151,7 +152,7 @@ explanations = st.builds(
     id=st.integers(1, 10**6),
     test=ANY_TEXT,
     status=st.sampled_from(Status),
-    range=st.builds(RevisionRange, ANY_TEXT, ANY_TEXT),
+    range=st.builds(RevisionRange, _COMMIT, _COMMIT),
     failure=st.none()
     | st.builds(
         Failure,

@@ -53,15 +53,15 @@ class Reader:
     def snapshot(self) -> Iterator[None]:
         """Queries that see one state; content that makes no sense raises StoreError."""
         with self._turn, faults(self.path):
-            nested = self._database.conn.in_transaction
+            joined = self._database.conn.in_transaction
             try:
-                if not nested:
+                if not joined:
                     self._database.execute("BEGIN")
                 yield
             except (ValueError, KeyError) as error:
                 raise damaged(self.path, str(error)) from error
             finally:
-                if not nested:
+                if not joined:
                     _roll_back(self._database)
 
     def close(self) -> None:
@@ -90,6 +90,7 @@ class Store(Reader):
     def __init__(self, path: Path, database: Database, patience: float = PATIENCE) -> None:
         super().__init__(path, database)
         self._patience = patience
+        self._writing = False
 
     @contextmanager
     def transaction(self) -> Iterator[Database]:
@@ -100,15 +101,18 @@ class Store(Reader):
         transaction of the same thread it is a part of that one.
         """
         with self._turn:
-            if self._database.conn.in_transaction:
+            if self._writing:
                 yield self._database
                 return
             try:
                 with self._exclusive(), faults(self.path), _immediate(self._database):
+                    self._writing = True
                     yield self._database
             except SpaceError:
                 reserve.release(_beside(self.path, ".reserve"))
                 raise
+            finally:
+                self._writing = False
 
     def shrink(self) -> None:
         """Give free pages back to the file system."""
@@ -204,10 +208,16 @@ def _immediate(database: Database) -> Iterator[None]:
 
 
 def _roll_back(database: Database) -> None:
-    """SQLite ends a transaction itself when the disk is full; then there is nothing to do."""
-    with suppress(sqlite3.Error):
+    """End a transaction, whatever it takes; after a full disk SQLite has ended it already.
+
+    Where even that fails the connection is closed: kept open it would hold the lock, and what is
+    written next would join the failed transaction.
+    """
+    try:
         if database.conn.in_transaction:
             database.execute("ROLLBACK")
+    except sqlite3.Error:
+        database.close()
 
 
 def _make_folder(folder: Path) -> None:

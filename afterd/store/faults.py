@@ -14,12 +14,15 @@ from afterd.errors import AfterdError, SpaceError, StoreError
 def faults(path: Path) -> Iterator[None]:
     """Turn SQLite's errors, and text that is none, into StoreError or SpaceError.
 
-    Misuse of the library (``ProgrammingError``, ``InterfaceError``) is our bug and stays one.
+    Misuse of the library (``ProgrammingError``, ``InterfaceError``) is our bug and stays one, but
+    for a connection that was closed because not even a roll-back went through.
     """
     try:
         yield
-    except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
-        raise
+    except (sqlite3.ProgrammingError, sqlite3.InterfaceError) as error:
+        if "closed database" not in str(error):
+            raise
+        raise StoreError(f"The database {path} was closed after an error. Run again.") from error
     except sqlite3.Error as error:
         raise explained(path, error) from error
     except UnicodeDecodeError as error:
