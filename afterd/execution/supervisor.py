@@ -48,7 +48,7 @@ PR_SET_CHILD_SUBREAPER = 36
 ADDR_NO_RANDOMIZE = 0x0040000
 
 FIRST_TICK = 0.01
-LAST_TICK = 0.1
+LAST_TICK = 0.05
 SWEEP_SECONDS = 5.0  # a process that SIGKILL does not end in this time hangs in the kernel
 
 

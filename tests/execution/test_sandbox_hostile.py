@@ -48,16 +48,26 @@ def sleeper(*prefix):
     os.execvp((*prefix, "sleep")[0], [*prefix, "sleep", "600", sys.argv[1]])
 """
 
-BOMB = "import os\nwhile True:\n try: os.fork()\n except OSError: pass"
-SETSID_BOMB = "import os\nwhile True:\n try: os.fork() or os.setsid()\n except OSError: pass"
-COMET = "import os\nwhile True:\n if os.fork(): os._exit(0)\n os.setsid()"
+# Root is not bound by RLIMIT_NPROC, so the bombs bound themselves: each fork costs one of 300
+# tokens in a pipe. A bomb without that took a shared machine to 63,000 processes while the sweep
+# was still too slow for it.
+TOKENS = """
+import os, time
+source, sink = os.pipe()
+os.write(sink, bytes(300))
+os.close(sink)
+def fork():
+    while not os.read(source, 1): time.sleep(60)
+    return os.fork()
+"""
+BOMB = TOKENS + "while True: fork()"
+SESSIONS = TOKENS + "while True: fork() or os.setsid()"
+CHAIN = TOKENS + "while True:\n if fork(): os._exit(0)\n os.setsid()"
 
 HOSTILE = [
     Hostile("fork bomb", BOMB, (Ending.PROCESSES,), {"processes": 64}),
-    Hostile(
-        "fork bomb that leaves its session", SETSID_BOMB, (Ending.PROCESSES,), {"processes": 64}
-    ),
-    Hostile("fork chain that never rests", COMET, (Ending.EXITED,)),
+    Hostile("fork bomb that leaves its session", SESSIONS, (Ending.PROCESSES,), {"processes": 64}),
+    Hostile("fork chain that never rests", CHAIN, (Ending.EXITED,)),
     Hostile(
         "10 GiB writer",
         "import os\nf = os.open('big', os.O_WRONLY | os.O_CREAT)\n"
