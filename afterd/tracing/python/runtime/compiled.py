@@ -1,0 +1,94 @@
+"""From a module's text to instrumented code and its exported tree, both cached by fingerprint."""
+
+from __future__ import annotations
+
+import ast
+import json
+import marshal
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType
+
+from .instrument import Instrumenter
+from .rows import fingerprint
+from .tree import NumberedTree
+
+Rewrite = Callable[[ast.Module, bytes], None]  # pytest's assertion rewriting
+
+
+class Compiler:
+    """Compiles modules below ``tree`` and remembers which it compiled."""
+
+    def __init__(self, tree: Path, cache: Path) -> None:
+        self.tree = tree
+        self.cache = cache
+        self.modules: dict[int, tuple[str, str]] = {}  # fingerprint: (path in the tree, file name)
+        self.refused: dict[str, str] = {}  # path: why it runs uninstrumented
+        cache.mkdir(parents=True, exist_ok=True)
+
+    def compile(
+        self, source: bytes, filename: str, rewrite: Rewrite | None = None, *, flavour: str = ""
+    ) -> CodeType:
+        """Instrumented code; plain code where instrumentation is impossible (and why is noted).
+
+        ``flavour`` tells apart what ``rewrite`` does. Raises what ``compile`` raises on the text.
+        """
+        path = self.relative(filename)
+        module = fingerprint(path + "\0" + flavour, source)
+        name = f"{module:x}-{sys.implementation.cache_tag}"
+        cached = self.cache / f"{name}-{zlib.crc32(os.fsencode(filename)):x}.code"
+        code = _read_code(cached) if (self.cache / f"{name}.json").exists() else None
+        if code is None:
+            code = self._instrument(source, filename, rewrite, module)
+            if path in self.refused:
+                return code
+            _write(cached, marshal.dumps(code))
+        self.modules[module] = (path, name)
+        return code
+
+    def relative(self, filename: str) -> str:
+        """``filename`` as a path in the tree."""
+        return Path(os.path.relpath(filename, self.tree)).as_posix()
+
+    def _instrument(
+        self, source: bytes, filename: str, rewrite: Rewrite | None, module: int
+    ) -> CodeType:
+        tree = ast.parse(source, filename)
+        if rewrite is not None:
+            rewrite(tree, source)
+        try:
+            numbered = NumberedTree(tree)
+            exported = numbered.export()
+            instrumented = Instrumenter(numbered, module).run()
+            code = compile(instrumented, filename, "exec", dont_inherit=True)
+        except (RecursionError, ValueError) as error:
+            self.refused[self.relative(filename)] = str(error)
+            return self._plain(source, filename, rewrite)
+        text = source.decode("utf-8", "replace").splitlines()
+        name = f"{module:x}-{sys.implementation.cache_tag}.json"
+        _write(self.cache / name, json.dumps({"tree": exported, "text": text}).encode())
+        return code
+
+    def _plain(self, source: bytes, filename: str, rewrite: Rewrite | None) -> CodeType:
+        tree = ast.parse(source, filename)
+        if rewrite is not None:
+            rewrite(tree, source)
+        return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def _read_code(path: Path) -> CodeType | None:
+    try:
+        code = marshal.loads(path.read_bytes())  # noqa: S302 # written by this runtime, read by it
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+    return code if isinstance(code, CodeType) else None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write, then rename: several processes share the cache."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_bytes(content)
+    temporary.replace(path)

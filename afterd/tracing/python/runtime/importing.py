@@ -1,0 +1,83 @@
+"""The import hook: the tree's own modules are compiled by us, everything else as ever."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+Compile = Callable[[bytes, str], CodeType]
+
+NEVER = {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", "node_modules"}
+
+
+class Territory:
+    """Which files are the program's own."""
+
+    def __init__(self, tree: Path, excluded: Sequence[str] = ()) -> None:
+        self.root = str(tree.resolve()) + "/"
+        self.excluded = tuple(self.root + folder.strip("/") + "/" for folder in excluded)
+
+    def owns(self, filename: str) -> bool:
+        """Below the tree, and not in an environment that happens to live there."""
+        if not filename.startswith(self.root) or filename.startswith(self.excluded or ("\0",)):
+            return False
+        return NEVER.isdisjoint(filename[len(self.root) :].split("/"))
+
+
+class OwnLoader(SourceFileLoader):
+    """Loads one of the tree's modules through ``compiler``; bytecode caches stay untouched."""
+
+    def __init__(self, name: str, path: str, compiler: Compile, texts: Mapping[str, bytes]) -> None:
+        super().__init__(name, path)
+        self.compiler = compiler
+        self.texts = texts
+
+    def get_data(self, path: str) -> bytes:
+        """The text that is laid over the file, or the file."""
+        text = self.texts.get(path)
+        return super().get_data(path) if text is None else text
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Always compiled from the text, never read from or written to ``__pycache__``."""
+        path = self.get_filename(fullname)
+        return self.compiler(self.get_data(path), path)
+
+
+class OwnFinder(MetaPathFinder):
+    """Asks the finders behind it, and takes over the loading of what is the program's own."""
+
+    def __init__(
+        self, territory: Territory, compiler: Compile, texts: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.territory = territory
+        self.compiler = compiler
+        self.texts: Mapping[str, bytes] = texts or {}
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """The spec that the later finders give, with our loader where the file is the tree's."""
+        mine = sys.meta_path.index(self) if self in sys.meta_path else -1
+        for finder in sys.meta_path[mine + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec = find(fullname, path, target) if find is not None else None
+            if spec is not None:
+                return self._taken_over(spec)
+        return None
+
+    def _taken_over(self, spec: ModuleSpec) -> ModuleSpec:
+        origin = spec.origin
+        if (
+            type(spec.loader) is SourceFileLoader
+            and origin is not None
+            and self.territory.owns(origin)
+        ):
+            spec.loader = OwnLoader(spec.name, origin, self.compiler, self.texts)
+        return spec

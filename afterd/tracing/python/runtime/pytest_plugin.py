@@ -1,0 +1,91 @@
+"""pytest under the tracer: its rewritten modules are instrumented, its reports are noted."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from _pytest.assertion import rewrite
+
+from .failures import failure
+from .session import Session, current
+
+
+def _exec_module(self: Any, module: ModuleType) -> None:
+    """Like pytest's hook, without its bytecode cache: rewritten first, then instrumented."""
+    session = current()
+    spec = module.__spec__
+    assert session is not None
+    assert spec is not None
+    filename = spec.origin
+    if filename is None or not session.territory.owns(filename):
+        _original_exec_module(self, module)
+        return
+    state = self.config.stash[rewrite.assertstate_key]
+    state.trace(f"traced and rewritten: {filename}")
+    self._rewritten_names[module.__name__] = Path(filename)
+
+    def asserts(tree: ast.Module, source: bytes) -> None:
+        rewrite.rewrite_asserts(tree, source, filename, self.config)
+
+    code = session.compile(Path(filename).read_bytes(), filename, asserts)
+    exec(code, module.__dict__)  # noqa: S102 # what a loader does
+
+
+_original_exec_module = rewrite.AssertionRewritingHook.exec_module
+if current() is not None:
+    rewrite.AssertionRewritingHook.exec_module = _exec_module  # type: ignore[method-assign] # on purpose
+
+
+def _note(session: Session, test: str, phase: str, error: BaseException) -> None:
+    session.failures.append(failure(test, phase, error, session.recorder.row))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Where each test's rows begin and end."""
+    session = current()
+    first = session.recorder.row if session else 0
+    result = yield
+    if session:
+        session.tests.append({"test": item.nodeid, "first": first, "last": session.recorder.row})
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed phase of a test; skips and expected failures are none."""
+    report = yield
+    session = current()
+    if session and report.failed and call.excinfo is not None:
+        _note(session, item.nodeid, report.when, call.excinfo.value)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A module that cannot be collected."""
+    report = yield
+    session = current()
+    call = getattr(report, "call", None)
+    if session and report.failed and call is not None and call.excinfo is not None:
+        error = call.excinfo.value
+        _note(session, collector.nodeid, "collect", error.__cause__ or error)
+    return report
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One process: a trace of xdist's controller would hold nothing."""
+    if current() is not None and "xdist" in sys.modules:
+        config.option.dist = "no"
+        config.option.tx = []
+        config.option.numprocesses = None

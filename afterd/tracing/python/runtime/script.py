@@ -1,0 +1,35 @@
+"""``python -m afterd_runtime.script FILE …``: run a script of the tree as ``python FILE …`` would.
+
+The module replaces its own ``__main__`` so that the script finds the ``__file__``, ``sys.argv``,
+``sys.path[0]`` and annotations it would have found.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .session import current
+
+
+def main() -> None:
+    """Run ``sys.argv[1]``."""
+    del sys.argv[0]
+    script = sys.argv[0]
+    path = Path(script)
+    sys.path[0] = str(path.resolve().parent)
+    session = current()
+    source = path.read_bytes()
+    if session is None:
+        code = compile(source, script, "exec", dont_inherit=True)
+    else:
+        code = session.compile(source, script)
+    namespace = sys.modules["__main__"].__dict__
+    for name in [name for name in namespace if name not in {"__name__", "__builtins__"}]:
+        del namespace[name]
+    namespace.update(__file__=script, __spec__=None, __doc__=None, __package__=None, __loader__=None)
+    exec(code, namespace)  # noqa: S102 # running the script is the purpose
+
+
+if __name__ == "__main__":
+    main()

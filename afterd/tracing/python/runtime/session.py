@@ -1,0 +1,117 @@
+"""One traced process, from interpreter start to the trace file.
+
+``begin`` is called by ``sitecustomize`` before any module of the program is imported. Everything
+it touches outside itself: ``sys.meta_path``, ``sys.excepthook``, names in ``builtins`` that cannot
+be spelled, an audit hook, an exit function.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from . import tracefile
+from .compiled import Compiler, Rewrite
+from .failures import Failure, watch_uncaught
+from .importing import OwnFinder, Territory
+from .output import watch_output
+from .recorder import Recorder, install_silence
+from .rows import Kind
+from .settings import Settings
+
+_THREADS = {"_thread.start_new_thread", "_thread.start_joinable_thread"}
+_PROCESSES = {"subprocess.Popen", "os.posix_spawn", "os.exec"}
+
+
+class Session:
+    """The recording of this process and what is to be known beside it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        tree = Path(settings.tree)
+        self.territory = Territory(tree, settings.excluded)
+        self.compiler = Compiler(tree.resolve(), Path(settings.cache))
+        self.recorder = Recorder(settings.head, settings.tail)
+        self.failures: list[Failure] = []
+        self.tests: list[dict[str, Any]] = []
+        self.notes: set[str] = set()
+        self.finished = False
+
+    def start(self) -> None:
+        """Record from here on."""
+        self.recorder.install()
+        sys.meta_path.insert(0, OwnFinder(self.territory, self.compile))
+        watch_uncaught(self.failures.append, lambda: self.recorder.row)
+        watch_output(self.recorder.write)
+        sys.addaudithook(self._audit)
+        os.register_at_fork(after_in_child=self._forked)
+        atexit.register(self.finish)
+
+    def compile(self, source: bytes, filename: str, rewrite: Rewrite | None = None) -> CodeType:
+        """Instrumented code for a module of the program."""
+        flavour = "pytest" if rewrite is not None else ""
+        return self.compiler.compile(source, filename, rewrite, flavour=flavour)
+
+    def finish(self) -> None:
+        """Write the trace; a second call does nothing."""
+        if self.finished:
+            return
+        self.finished = True
+        recording = self.recorder.stop()
+        tracefile.write(Path(self.settings.out), recording, self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "python": list(sys.version_info[:3]),
+            "pid": os.getpid(),
+            "parent": os.getppid(),
+            "argv": sys.orig_argv,
+            "modules": [[key, *place] for key, place in self.compiler.modules.items()],
+            "refused": self.compiler.refused,
+            "failures": self.failures,
+            "tests": self.tests,
+            "threads": len(self.recorder.recording.threads),
+            "notes": sorted(self.notes),
+        }
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Threads, processes and files: noticed as they happen (an audit hook must be quick)."""
+        if event == "open":
+            self._opened(arguments)
+        elif event in _THREADS and not self.finished:
+            self.recorder.follow_threads()
+            self.notes.add("The program starts threads; their steps are kept apart.")
+        elif event == "os.fork" or event in _PROCESSES:
+            self.notes.add("The program starts processes; what they do is not followed.")
+
+    def _opened(self, arguments: tuple[Any, ...]) -> None:
+        path = arguments[0]
+        if isinstance(path, str) and not self.finished and not path.endswith((".py", ".pyc")):
+            absolute = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 # pathlib is slow
+            if self.territory.owns(absolute):
+                self.recorder.write(int(Kind.OPEN), self.compiler.relative(absolute))
+
+    def _forked(self) -> None:
+        """A forked child (multiprocessing, os.fork) goes on unrecorded."""
+        self.finished = True
+        install_silence()
+
+
+_sessions: list[Session] = []
+
+
+def begin(settings: Settings) -> Session:
+    """Start the one session of this process."""
+    session = Session(settings)
+    session.start()
+    _sessions.append(session)
+    return session
+
+
+def current() -> Session | None:
+    """The session of this process, if it is traced."""
+    return _sessions[0] if _sessions else None

@@ -1,0 +1,48 @@
+"""What the tracer's start-up code is told, through one environment variable."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+VARIABLE = "AFTERD_TRACE"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``mode`` is trace, count or overlay.
+
+    ``tree`` is the source tree that is run, ``original`` the user's own checkout (an editable
+    install points there: its entries on ``sys.path`` are moved to ``tree``). ``out`` is where
+    results are written, ``cache`` where instrumented code is kept, ``head`` and ``tail`` the window
+    in chunks. ``excluded``
+    are folders below ``tree`` that are not the program (a virtual environment).
+    """
+
+    mode: str
+    tree: str
+    out: str
+    cache: str
+    original: str = ""
+    head: int = 16
+    tail: int = 32
+    excluded: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, path: Path) -> Settings:
+        """The settings file at ``path``."""
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields["excluded"] = tuple(fields["excluded"])
+        return cls(**fields)
+
+    def write(self, path: Path) -> None:
+        """Write the file that ``read`` reads."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+
+def from_environment() -> Settings | None:
+    """The settings the environment names; None in a process that is not to be traced."""
+    path = os.environ.get(VARIABLE)
+    return Settings.read(Path(path)) if path else None
