@@ -17,6 +17,7 @@ from afterd.errors import RepositoryError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _ID_BYTES = 20
+_MOST_REMEMBERED = 500_000  # entries, about 100 MB; a large flat directory has one tree a variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,12 @@ Directory = Mapping[bytes, Entry]
 
 
 class TreeReader:
-    """Reads trees and blobs of one repository, each tree object once."""
+    """Reads trees and blobs of one repository; tree objects once, as far as memory allows."""
 
     def __init__(self, repository: pygit2.Repository) -> None:
         self.repository = repository
         self._directories: dict[str, Directory] = {}
+        self._remembered = 0
 
     @cached_property
     def _odb(self) -> pygit2.Odb:
@@ -85,10 +87,15 @@ class TreeReader:
 
     def directory(self, tree: str) -> Directory:
         """The entries of a tree object."""
-        if tree not in self._directories:
-            content = b"" if tree == EMPTY_TREE else self.read(tree)
-            self._directories[tree] = dict(_parsed(content))
-        return self._directories[tree]
+        found = self._directories.get(tree)
+        if found is None:
+            found = dict(_parsed(b"" if tree == EMPTY_TREE else self.read(tree)))
+            if self._remembered > _MOST_REMEMBERED:
+                self._directories.clear()
+                self._remembered = 0
+            self._directories[tree] = found
+            self._remembered += len(found)
+        return found
 
     def tree_of(self, revision: str) -> str:
         """The tree of a commit, or of itself when a tree is named."""

@@ -1,0 +1,161 @@
+"""Variants: the bad version's tree with some changes undone, built in memory as git objects.
+
+The rule for every subset R of the changes: a file's lines are the bad version's, with the spans of
+the hunks in R replaced by the good version's; its path, mode and existence are the good version's
+where R holds that change. Hunks of one file never overlap, so any subset is defined and the order
+does not matter. Where a file put back stands in the way of one that stays (the good version had a
+file ``a``, the bad one has ``a/x``), the one put back wins. Reverting nothing is the bad tree,
+reverting everything the good one, exactly.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import pygit2
+
+from afterd.errors import RepositoryError
+from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, ChangeSet, in_order
+from afterd.vcs.hunks import split_lines
+from afterd.vcs.object_store import open_store
+from afterd.vcs.paths import path_bytes
+from afterd.vcs.tree_editor import TreeEditor
+from afterd.vcs.trees import Entry, TreeReader
+
+# Forms that replace a file's tree entry altogether: path, mode and content go together.
+_ENTRY_FORMS = frozenset(
+    {ChangeForm.ADDED, ChangeForm.DELETED, ChangeForm.SYMLINK, ChangeForm.SUBMODULE}
+)
+_CONTENT_FORMS = frozenset({ChangeForm.BINARY, ChangeForm.WHOLE})
+Placed = tuple[bytes, Entry | None]
+
+
+class Variants:
+    """The variants of one range. ``store`` reads the user's objects and all variants.
+
+    A variant costs only the files its changes touch; what a file becomes under a set of its own
+    changes is kept. Not for use by several threads at once (a pygit2 repository is not either).
+    """
+
+    def __init__(
+        self, repository: pygit2.Repository, good: str, bad: str, changes: ChangeList
+    ) -> None:
+        self.store = open_store(repository)
+        reader = TreeReader(self.store)
+        self.good, self.bad = reader.tree_of(good), reader.tree_of(bad)
+        self._reader = reader
+        self._files: dict[ChangeId, _ChangedFile] = {}
+        self._trees: dict[ChangeSet, str] = {frozenset(): self.bad}
+        by_file: dict[tuple[str, str], list[Change]] = defaultdict(list)
+        for change in changes.changes:
+            by_file[change.old_file, change.file].append(change)
+        for group in by_file.values():
+            file = _ChangedFile(reader, self.good, self.bad, group)
+            self._files.update((change.id, file) for change in group)
+
+    def tree(self, reverted: ChangeSet) -> str:
+        """The tree id of the bad version with ``reverted`` undone.
+
+        Raises RepositoryError for an id that no change has.
+        """
+        if reverted not in self._trees:
+            self._trees[reverted] = self._built(reverted)
+        return self._trees[reverted]
+
+    def _built(self, reverted: ChangeSet) -> str:
+        kept: list[Placed] = []  # where a file keeps its place of the bad version
+        restored: list[Placed] = []
+        editor = TreeEditor(self._reader, self.bad)
+        for file, undone in self._touched(reverted):
+            placed, back = file.under(undone)
+            (restored if back else kept).append(placed)
+            editor.remove(file.bad_path)
+        for path, entry in (*kept, *restored):  # in this order: what is put back wins
+            if entry is not None:
+                editor.put(path, entry)
+        return editor.write()
+
+    def _touched(self, reverted: ChangeSet) -> Iterator[tuple[_ChangedFile, ChangeSet]]:
+        touched: dict[_ChangedFile, set[ChangeId]] = defaultdict(set)
+        for identifier in in_order(reverted):
+            if identifier not in self._files:
+                raise RepositoryError(f"There is no change {identifier} in this range.")
+            touched[self._files[identifier]].add(identifier)
+        for file, undone in touched.items():
+            yield file, frozenset(undone)
+
+
+def variant_tree(
+    repository: pygit2.Repository, good: str, bad: str, changes: ChangeList, reverted: ChangeSet
+) -> str:
+    """One variant; whoever needs several keeps a ``Variants``."""
+    return Variants(repository, good, bad, changes).tree(reverted)
+
+
+class _ChangedFile:
+    """A file with its changes, top to bottom, and what it becomes under each set of them."""
+
+    def __init__(self, reader: TreeReader, good: str, bad: str, changes: Sequence[Change]) -> None:
+        self._reader = reader
+        self._changes = changes
+        self.good_path = path_bytes(changes[0].old_file)
+        self.bad_path = path_bytes(changes[0].file)
+        self._good = reader.lookup(good, self.good_path)
+        self._bad = reader.lookup(bad, self.bad_path)
+        self._known: dict[ChangeSet, tuple[Placed, bool]] = {}
+
+    def under(self, undone: ChangeSet) -> tuple[Placed, bool]:
+        """Path and entry with ``undone`` reverted, and whether that path is the good version's."""
+        if undone not in self._known:
+            self._known[undone] = self._placed(undone)
+        return self._known[undone]
+
+    def _placed(self, undone: ChangeSet) -> tuple[Placed, bool]:
+        reverted = [change for change in self._changes if change.id in undone]
+        forms = {change.form for change in reverted}
+        moved = ChangeForm.RENAMED in forms
+        path = self.good_path if moved else self.bad_path
+        if forms & _ENTRY_FORMS:
+            return (path, self._good), True
+        assert self._good is not None
+        assert self._bad is not None
+        mode = self._good.mode if ChangeForm.MODE in forms else self._bad.mode
+        if forms & _CONTENT_FORMS:
+            return (path, Entry(mode, self._good.id)), moved
+        hunks = [change for change in reverted if change.form is ChangeForm.HUNK]
+        if not hunks:
+            return (path, Entry(mode, self._bad.id)), moved
+        content = b"".join(with_hunks_undone(self._good_lines, self._bad_lines, hunks))
+        return (path, Entry(mode, str(self._reader.repository.create_blob(content)))), moved
+
+    @cached_property
+    def _good_lines(self) -> list[bytes]:
+        return split_lines(self._reader.read(self._good.id)) if self._good else []
+
+    @cached_property
+    def _bad_lines(self) -> list[bytes]:
+        return split_lines(self._reader.read(self._bad.id)) if self._bad else []
+
+
+def with_hunks_undone(
+    good: Sequence[bytes], bad: Sequence[bytes], hunks: Sequence[Change]
+) -> list[bytes]:
+    """The bad lines with the hunks' new spans replaced by their old ones; hunks top to bottom.
+
+    A line that had no newline because it was the last gets one where it no longer is.
+    """
+    lines: list[bytes] = []
+    position = 0
+    for hunk in hunks:
+        begin = hunk.new.start - 1 if hunk.new.count else hunk.new.start
+        first = hunk.old.start - 1
+        lines += bad[position:begin]
+        lines += good[first : first + hunk.old.count] if hunk.old.count else ()
+        position = begin + hunk.new.count
+    lines += bad[position:]
+    for index, line in enumerate(lines[:-1]):
+        if not line.endswith(b"\n"):
+            lines[index] = line + b"\n"
+    return lines
