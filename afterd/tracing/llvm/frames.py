@@ -10,6 +10,7 @@ import numpy as np
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView, Program
+from afterd.tracing.llvm.recorded import callee
 from afterd.tracing.llvm.recording import Recording
 
 _SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
@@ -150,7 +151,9 @@ class Frames:
         if entry <= self.recording.first:
             return None
         call = entry - 1
-        if self.recording.tag(call) != records.CALL:
+        if self.recording.tag(call) != records.CALL:  # called back by code that is not traced
+            call = self.recording.last_at_depth(entry, self.recording.depth_at(entry) - 1)
+        if call < 0 or self.recording.tag(call) != records.CALL:
             return None
         instance = self.instance(call)
         if instance is None:
@@ -161,9 +164,15 @@ class Frames:
     def entered(self, call: int) -> Instance | None:
         """The entry block of the traced function that a CALL record went into; None for external code."""
         after = call + 1
-        if after < self.recording.end and self.recording.tag(after) == records.ENTER:
-            return self.instance_at(after)
-        return None
+        if after >= self.recording.end or self.recording.tag(after) != records.ENTER:
+            return None
+        found, caller = self.instance_at(after), self.instance(call)
+        site = caller.view.sites.get(self.recording.identifier(call)) if caller else None
+        if found and caller and site:
+            name = callee(caller.instructions[site[1]])
+            if name.startswith("@") and self.program.defines(name[1:]) is False:
+                return None  # external code that called back at once, as qsort does
+        return found
 
     def returned(self, call: int) -> int:
         """The RETURN record that belongs to a CALL record; -1 if the call never came back."""

@@ -211,6 +211,7 @@ class Program:
         self._entries = entries
         self._first_blocks = [entry[0] for entry in entries]
         self._views: dict[int, FunctionView] = {}
+        self._names = {entry[4].name for entry in entries}
 
     def function_of_block(self, block: int) -> FunctionView:
         """The function a block id belongs to; KeyError for an id no module has."""
@@ -224,6 +225,10 @@ class Program:
         if block >= view.numbered.first.blocks + len(view.function.blocks):
             raise KeyError(block)
         return view
+
+    def defines(self, name: str) -> bool:
+        """Whether some traced module defines a function of this name (or an alias that we do not see)."""
+        return name in self._names
 
     def unit_of_first_block(self, block: int) -> Unit | None:
         """The module whose constructor registered itself with this first block id."""

@@ -104,6 +104,14 @@ class Recording:
                 return int(found[-1]) + low + self.first
         return -1
 
+    def last_at_depth(self, before: int, depth: int) -> int:
+        """The last position before ``before`` that was written at a call depth; -1 if none."""
+        for low, high in self._chunks_back(before, self.first):
+            found = np.flatnonzero(self.depth[low:high] == depth)
+            if len(found):
+                return int(found[-1]) + low + self.first
+        return -1
+
     def next(self, start: int, end: int, mask: int, wanted: int) -> int:
         """The first position in [start, end) whose masked first word is ``wanted``; -1 if none."""
         low, size = max(start - self.first, 0), _FIRST_CHUNK

@@ -1,0 +1,263 @@
+"""Which block instance of the green run corresponds to one of the failing run.
+
+An instance is found again by its execution index (Xin, Sumner and Zhang, PLDI 2008): the call path to
+its activation, then the iteration of every loop around it. Functions are matched by name, their blocks
+by their instructions and by their lines mapped through the changes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from afterd.tracing.linemap import LineMap
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.program import FunctionView
+
+_WHOLE = (1 << 64) - 1
+_DEEPEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The aligned instance; ``None`` with ``absent`` True when green did not execute it there."""
+
+    instance: Instance | None
+    absent: bool = False
+
+
+UNKNOWN = Found(None)
+ABSENT = Found(None, absent=True)
+
+
+class BlockMap:
+    """Blocks of a function of the bad version ↔ blocks of the same function of the good one."""
+
+    def __init__(self, bad: FunctionView, good: FunctionView, lines: LineMap) -> None:
+        here = [_signature(bad, b, lines, mapped=True) for b in range(len(bad.function.blocks))]
+        there = [_signature(good, b, lines, mapped=False) for b in range(len(good.function.blocks))]
+        self.to_good = _matched(here, there)
+        self.to_bad = {g: b for b, g in self.to_good.items()}
+        self._bad, self._good = bad, good
+        self.instruction = cache(self._instruction)
+
+    def _instruction(self, block: int, index: int) -> int:
+        """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
+        here = [_shape(i) for i in self._bad.function.blocks[block].instructions]
+        there = [_shape(i) for i in self._good.function.blocks[self.to_good[block]].instructions]
+        if len(here) == len(there):
+            return index if here[index].split(" ")[0] == there[index].split(" ")[0] else -1
+        for tag, b1, b2, g1, _ in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
+            if b1 <= index < b2:
+                return g1 + index - b1 if tag == "equal" else self._by_opcode(block, index)
+        return -1
+
+    def _by_opcode(self, block: int, index: int) -> int:
+        """The instruction of the same rank among those of its opcode (the last one of both matches)."""
+        here = self._bad.function.blocks[block].instructions
+        there = self._good.function.blocks[self.to_good[block]].instructions
+        opcode = here[index].opcode
+        after = sum(i.opcode == opcode for i in here[index + 1 :])
+        same = [at for at, i in enumerate(there) if i.opcode == opcode]
+        return same[-1 - after] if after < len(same) else -1
+
+
+def _shape(instruction: Instruction) -> str:
+    """An instruction without the names of its registers and without metadata."""
+    text = instruction.text.split(", !dbg")[0].split(", !prof")[0].strip()
+    text = text.split(" = ", 1)[1] if instruction.result else text
+    return re.sub(r"@\.str[.\d]*", "@.str", re.sub(r"%(?!struct|union|class)[-a-zA-Z$._0-9]+", "%", text))
+
+
+def _signature(view: FunctionView, block: int, lines: LineMap, *, mapped: bool) -> tuple[str, tuple[int, ...]]:
+    instructions = view.function.blocks[block].instructions
+    shape = "\n".join(_shape(i) for i in instructions)
+    places = [view.place(block, 0), view.place(block, len(instructions) - 1)]
+    if mapped:
+        return shape, tuple(lines.to_good(p.file, p.line)[1] for p in places)
+    return shape, tuple(p.line for p in places)
+
+
+def _matched(here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tuple[int, ...]]]) -> dict[int, int]:
+    """Equal blocks in order first; between them blocks of the same lines, then of the same shape."""
+    pairs: dict[int, int] = {}
+    matcher = SequenceMatcher(None, here, there, autojunk=False)
+    for tag, b1, b2, g1, g2 in matcher.get_opcodes():
+        if tag == "equal":
+            pairs.update(zip(range(b1, b2), range(g1, g2), strict=True))
+            continue
+        left = _pair_by(pairs, range(b1, b2), range(g1, g2), [s[1] for s in here], [s[1] for s in there])
+        left = _pair_by(pairs, left[0], left[1], [(s[1][:1],) for s in here], [(s[1][:1],) for s in there])
+        _pair_by(pairs, left[0], left[1], [s[0] for s in here], [s[0] for s in there])
+    if 0 not in pairs:
+        pairs[0] = 0
+    return pairs
+
+
+def _pair_by(
+    pairs: dict[int, int],
+    bad: range | list[int],
+    good: range | list[int],
+    here: list[tuple[int, ...]] | list[tuple[tuple[int, ...]]] | list[str],
+    there: list[tuple[int, ...]] | list[tuple[tuple[int, ...]]] | list[str],
+) -> tuple[list[int], list[int]]:
+    free = list(good)
+    left: list[int] = []
+    for block in bad:
+        match = next((g for g in free if there[g] == here[block]), None)
+        if match is None:
+            left.append(block)
+        else:
+            pairs[block] = match
+            free.remove(match)
+    return left, free
+
+
+class Alignment:
+    """Instances of the failing run ↔ instances of the green run of the same process."""
+
+    def __init__(self, bad: Frames, green: Frames, lines: LineMap) -> None:
+        self.bad, self.green, self._lines = bad, green, lines
+        self._by_name: dict[str, list[FunctionView]] | None = None
+        self.blocks = cache(self._blocks)
+        self.instance = cache(self._instance)
+        self._entries: dict[int, tuple[int, bool]] = {}
+        self._positions: dict[tuple[int, int], npt.NDArray[np.int64]] = {}
+
+    def counterpart(self, view: FunctionView) -> FunctionView | None:
+        """The function of the good version with the same name (the same file first)."""
+        if self._by_name is None:
+            self._by_name = {}
+            for unit in self.green.program.units:
+                for numbered in unit.module.functions:
+                    found = self.green.program.function_of_block(numbered.first.blocks)
+                    self._by_name.setdefault(found.name, []).append(found)
+        candidates = self._by_name.get(view.name, [])
+        file = self._lines.to_good(view.location.file, 1)[0]
+        same = [candidate for candidate in candidates if candidate.location.file == file]
+        return (same or candidates or [None])[0]
+
+    def _blocks(self, view: FunctionView) -> BlockMap | None:
+        other = self.counterpart(view)
+        return BlockMap(view, other, self._lines) if other else None
+
+    def _instance(self, instance: Instance) -> Found:
+        """The aligned instance of a block instance of the failing run."""
+        other = self.counterpart(instance.view)
+        blocks = self.blocks(instance.view)
+        if other is None or blocks is None:
+            return ABSENT
+        if instance.block not in blocks.to_good:
+            return ABSENT
+        entry, absent = self._entry(instance.position)
+        if entry < 0:
+            return ABSENT if absent else UNKNOWN
+        mine = self.bad.entry(instance.position)
+        return self._indexed(instance, other, blocks, mine, entry)
+
+    def _indexed(self, instance: Instance, other: FunctionView, blocks: BlockMap, mine: int, entry: int) -> Found:
+        """Follow the loop headers around the block, each to the same iteration, then the block."""
+        depth = self.green.recording.depth_at(entry)
+        limit = self._end(entry)
+        start_bad, start_green = mine, entry
+        path = [*instance.view.flow.headers[instance.block]]
+        if not path or path[-1] != instance.block:
+            path.append(instance.block)
+        for block in path:
+            if block not in blocks.to_good:
+                return UNKNOWN
+            here = self._executions(self.bad, instance.view, block, instance.depth)
+            low, high = np.searchsorted(here, [start_bad, instance.position + 1])
+            if high <= low:
+                return UNKNOWN
+            there = self._executions(self.green, other, blocks.to_good[block], depth)
+            first, last = np.searchsorted(there, [start_green, limit])
+            if first + (high - low) > last:
+                return ABSENT
+            start_bad, start_green = int(here[high - 1]), int(there[first + (high - low) - 1])
+        return Found(self.green.instance_at(start_green))
+
+    def _end(self, entry: int) -> int:
+        """The end of a green activation."""
+        recording = self.green.recording
+        depth = recording.depth_at(entry)
+        following = recording.next(entry + 1, recording.end, records.TAG | records.DEPTH_MASK, records.ENTER << records.TAG_SHIFT | depth)
+        return following if following >= 0 else recording.end
+
+    def _executions(self, frames: Frames, view: FunctionView, block: int, depth: int) -> npt.NDArray[np.int64]:
+        """Every execution of a block at a call depth, in the whole window."""
+        tag = records.ENTER if block == 0 else records.BLOCK
+        word = records.identified(tag, view.numbered.first.blocks + block) | depth
+        key = (id(frames), word)
+        if key not in self._positions:
+            recording = frames.recording
+            self._positions[key] = recording.positions(recording.first, recording.end, _WHOLE, word)
+        return self._positions[key]
+
+    def _entry(self, position: int) -> tuple[int, bool]:
+        """The green ENTER record of the activation a record belongs to; (-1, absent) if none."""
+        chain: list[int] = []
+        entry = self.bad.entry(position)
+        while entry >= 0 and entry not in self._entries and len(chain) < _DEEPEST:
+            chain.append(entry)
+            caller = self.bad.caller(entry)
+            entry = self.bad.entry(caller[2]) if caller else -1
+        for one in reversed(chain):
+            self._entries[one] = self._aligned_entry(one)
+        mine = self.bad.entry(position)
+        return self._entries.get(mine, (-1, False))
+
+    def _aligned_entry(self, entry: int) -> tuple[int, bool]:
+        caller = self.bad.caller(entry)
+        if caller is None:
+            return self._outermost(entry)
+        instance, index, call = caller
+        found = self.instance(instance)
+        blocks = self.blocks(instance.view)
+        if found.instance is None or blocks is None:
+            return -1, found.absent
+        number = blocks.instruction(instance.block, index)
+        if number < 0:
+            return -1, True
+        there = self.green.record_of(found.instance, number)
+        if there < 0 or self.green.recording.tag(there) != records.CALL:
+            return -1, there < 0
+        at = self._callback(entry, call, there)
+        return at, at < 0
+
+    def _callback(self, entry: int, call: int, there: int) -> int:
+        """The activation that a call began: the n-th where external code called back several times."""
+        mask = records.TAG | records.DEPTH_MASK
+        here_depth, there_depth = self.bad.recording.depth_at(entry), self.green.recording.depth_at(there) + 1
+        rank = self.bad.recording.count(call, entry, mask, records.ENTER << records.TAG_SHIFT | here_depth)
+        limit = self.green.returned(there)
+        end = limit if limit >= 0 else self.green.recording.end
+        wanted = records.ENTER << records.TAG_SHIFT | there_depth
+        if rank == 0:
+            at = self.green.recording.next(there + 1, min(end, there + 2), mask, wanted)
+            at = at if at >= 0 else self.green.recording.next(there + 1, end, mask, wanted)
+        else:
+            found = self.green.recording.positions(there + 1, end, mask, wanted)
+            at = int(found[rank]) if rank < len(found) else -1
+        if at < 0:
+            return -1
+        mine, other = self.bad.instance_at(entry), self.green.instance_at(at)
+        return at if mine and other and mine.view.name == other.view.name else -1
+
+    def _outermost(self, entry: int) -> tuple[int, bool]:
+        """Functions that no traced code called (main, constructors, handlers): the n-th such of its name."""
+        mine = self.bad.instance_at(entry)
+        other = self.counterpart(mine.view) if mine else None
+        if mine is None or other is None or self.bad.recording.first or self.green.recording.first:
+            return -1, False
+        here = self._executions(self.bad, mine.view, 0, mine.depth)
+        there = self._executions(self.green, other, 0, mine.depth)
+        rank = int(np.searchsorted(here, entry))
+        return (int(there[rank]), False) if rank < len(there) else (-1, True)

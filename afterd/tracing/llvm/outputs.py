@@ -1,0 +1,103 @@
+"""Where the outputs of two runs of one process depart: the observable event that was wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from afterd.tracing.llvm.recording import Recording, Written
+
+_LONGEST_DIFF = 20_000  # lines: beyond it only the first departure is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """``bad`` is the event at which the failing run departed (None: it wrote nothing more there),
+    ``green`` the green run's event for the same place; ``offset`` and ``green_offset`` the byte within
+    each event's data; the lines are for people.
+    """
+
+    fd: int
+    bad: Written | None
+    offset: int
+    green: Written | None
+    green_offset: int
+    observed: bytes
+    expected: bytes
+
+
+def departures(bad: Recording, green: Recording) -> list[Departure]:
+    """Every departure of the two runs' outputs, stream by stream, in the order of the failing run."""
+    here, there = _streams(bad), _streams(green)
+    found = [
+        departure
+        for fd in sorted(set(here) | set(there))
+        for departure in _in_stream(fd, here.get(fd, []), there.get(fd, []))
+    ]
+    return sorted(found, key=lambda d: d.bad.position if d.bad else bad.end)
+
+
+def _streams(recording: Recording) -> dict[int, list[Written]]:
+    streams: dict[int, list[Written]] = defaultdict(list)
+    for written in recording.output():
+        if written.data:
+            streams[written.fd].append(written)
+    return streams
+
+
+def _in_stream(fd: int, here: Sequence[Written], there: Sequence[Written]) -> Iterator[Departure]:
+    mine, other = b"".join(w.data for w in here), b"".join(w.data for w in there)
+    if mine == other:
+        return
+    my_lines, other_lines = mine.splitlines(keepends=True), other.splitlines(keepends=True)
+    if max(len(my_lines), len(other_lines)) > _LONGEST_DIFF:
+        yield _at(fd, here, there, *_first_difference(mine, other, 0, 0), mine, other)
+        return
+    my_start, other_start = _starts(my_lines), _starts(other_lines)
+    matcher = SequenceMatcher(None, my_lines, other_lines, autojunk=False)
+    for tag, m1, m2, o1, o2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        for rank in range(max(m2 - m1, o2 - o1)):
+            m, o = min(m1 + rank, m2), min(o1 + rank, o2)
+            if m1 + rank < m2 and o1 + rank < o2:
+                at = _first_difference(mine, other, my_start[m], other_start[o])
+            else:
+                at = my_start[m], other_start[o]
+            yield _at(fd, here, there, *at, mine, other)
+
+
+def _starts(lines: Sequence[bytes]) -> list[int]:
+    starts, at = [0], 0
+    for line in lines:
+        at += len(line)
+        starts.append(at)
+    return starts
+
+
+def _first_difference(mine: bytes, other: bytes, m: int, o: int) -> tuple[int, int]:
+    while m < len(mine) and o < len(other) and mine[m] == other[o]:
+        m, o = m + 1, o + 1
+    return m, o
+
+
+def _at(fd: int, here: Sequence[Written], there: Sequence[Written], m: int, o: int, mine: bytes, other: bytes) -> Departure:
+    bad, offset = _event(here, m)
+    green, green_offset = _event(there, o)
+    return Departure(fd, bad, offset, green, green_offset, _line(mine, m), _line(other, o))
+
+
+def _event(events: Sequence[Written], at: int) -> tuple[Written | None, int]:
+    for event in events:
+        if at < len(event.data):
+            return event, at
+        at -= len(event.data)
+    return None, 0
+
+
+def _line(data: bytes, at: int) -> bytes:
+    start = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at)
+    return data[start : end if end >= 0 else len(data)]

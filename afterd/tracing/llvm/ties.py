@@ -1,0 +1,107 @@
+"""Which changes a statement of the failing run was altered by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from afterd.model.change import Change, ChangeId
+from afterd.model.location import Location
+from afterd.tracing.linemap import LineMap
+from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.declared import declarations, macros_of, through_macros
+from afterd.tracing.llvm.fingerprints import Fingerprints
+from afterd.tracing.llvm.program import FunctionView
+from afterd.tracing.llvm.source import Sources
+from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.llvm.symbols import Placed
+
+
+class Ties:
+    """Direct ties by line; ties through a declared name only where the IR of the statement changed."""
+
+    def __init__(self, changes: Sequence[Change], lines: LineMap, good: Sources, bad: Sources, alignment: Alignment) -> None:
+        self._lines, self._good, self._bad = lines, good, bad
+        self._alignment = alignment
+        self._fingerprints = Fingerprints()
+        files = {change.file for change in changes} | {
+            unit.module.source for unit in alignment.bad.program.units
+        }
+        macros = macros_of(bad, files)
+        self._declared = [
+            (declared, through_macros(declared.names, macros))
+            for declared in declarations(changes, good, bad)
+        ]
+        self.of_line = cache(self._of_line)
+
+    def of(self, statement: Statement) -> tuple[ChangeId, ...]:
+        """The changes that altered a statement, in diff order of discovery."""
+        if statement.instance is None:
+            return ()
+        view = statement.instance.view
+        return self.of_line(view, statement.location.file, statement.location.line)
+
+    def _of_line(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
+        first, last = self._bad.extent(file, line)
+        direct = self._lines.changes_in_bad(file, first, last)
+        named = self._by_name(view, file, line) if not direct else ()
+        return tuple(dict.fromkeys((*direct, *named)))
+
+    def _by_name(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
+        mentioned = self._bad.identifiers(file, line)
+        candidates = [
+            declared.change
+            for declared, names in self._declared
+            if names & mentioned and declared.function in {"", view.name}
+        ]
+        return tuple(candidates) if candidates and self._altered(view, file, line) else ()
+
+    def _altered(self, view: FunctionView, file: str, line: int) -> bool:
+        """Whether the line's IR differs from that of its counterpart in the good version."""
+        other = self._alignment.counterpart(view)
+        if other is None:
+            return True
+        here = self._fingerprints.by_line(view).get((file, line), ())
+        there = self._fingerprints.by_line(other).get(self._lines.to_good(file, line), ())
+        return here != there
+
+    def of_global(self, placed: Placed, address: int) -> tuple[ChangeId, ...]:
+        """The changes in the initialiser of a global, only in the element an address is in if it can be told."""
+        if placed.variable is None:
+            return ()
+        where = placed.variable.location
+        element = self._element(placed, address)
+        first, last = element or self._bad.table(where.file, where.line)
+        found = self._lines.changes_in_bad(where.file, first, last)
+        if not found and element:
+            found = self._lines.changes_in_bad(where.file, *self._bad.table(where.file, where.line))
+        mentioned = frozenset(
+            name for line in range(first, last + 1) for name in self._bad.identifiers(where.file, line)
+        )
+        named = tuple(
+            declared.change for declared, names in self._declared if not declared.function and names & mentioned
+        )
+        return tuple(dict.fromkeys((*found, *named)))
+
+    def _element(self, placed: Placed, address: int) -> tuple[int, int] | None:
+        variable = placed.variable
+        if variable is None:
+            return None
+        body = variable.definition
+        at = body.find("[")
+        if at < 0 or " x " not in body[at:]:
+            return None
+        number = body[at + 1 :].split(" x ", 1)[0]
+        if not number.isdigit() or not int(number):
+            return None
+        return self._bad.element(variable.location.file, variable.location.line, (address - placed.address) // max(placed.size // int(number), 1))
+
+    def removed_at(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
+        """The changes that removed or altered a statement of the good version."""
+        first, last = self._good.extent(place.file, place.line)
+        found = self._lines.changes_in_good(place.file, first, last)
+        return found or self._removed_by_name(view, place)
+
+    def _removed_by_name(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
+        file, line = self._lines.to_bad(place.file, place.line)
+        return self._by_name(view, file, line) if self._bad.text(file, line) else ()
