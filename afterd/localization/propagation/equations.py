@@ -16,6 +16,7 @@ ColumnMatrix: TypeAlias = "sparse.csc_array[np.float64]"
 DIGITS = 9  # of the largest score; what is beyond is rounding, and would break ties
 SINGULAR = 1e-11  # smallest over largest pivot
 SATISFIED = 1e-12  # residual over largest score
+ITERATIONS = 5_000  # of LSQR: enough for functions of some thousand blocks, seconds for any
 
 
 def solve(weights: FloatMatrix, constant: Vector, guess: Vector) -> Vector:
@@ -51,10 +52,10 @@ def _correction(system: FloatMatrix, residual: Vector, function: Columns, rows: 
         return direct
     parts = [rows[function[rows] == number] for number in np.unique(function[rows])]
     if len(parts) == 1:
-        return np.asarray(sparse_linalg.lsqr(square, residual[rows], atol=1e-14, btol=1e-14)[0])
+        return _least_squares(square, residual[rows])
     correction = np.empty(rows.size)
     for part in parts:
-        correction[np.isin(rows, part)] = _correction(system, residual, function, part)
+        correction[np.searchsorted(rows, part)] = _correction(system, residual, function, part)
     return correction
 
 
@@ -66,6 +67,12 @@ def _factorised(square: ColumnMatrix, right: Vector) -> Vector | None:
         return None
     pivots = np.abs(factors.U.diagonal())
     return factors.solve(right) if pivots.min() > SINGULAR * pivots.max() else None
+
+
+def _least_squares(square: ColumnMatrix, right: Vector) -> Vector:
+    """The smallest of the vectors that satisfy the equations best."""
+    limit = min(2 * right.size + 10, ITERATIONS)
+    return np.asarray(sparse_linalg.lsqr(square, right, atol=1e-14, btol=1e-14, iter_lim=limit)[0])
 
 
 def _largest(values: Vector, group: Columns, groups: int) -> Vector:
