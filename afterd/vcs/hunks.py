@@ -16,6 +16,7 @@ from itertools import pairwise
 from pygit2 import Patch
 from pygit2.enums import DiffOption
 
+from afterd.model.change import Change
 from afterd.model.location import LineSpan
 from afterd.vcs.languages import Language
 from afterd.vcs.statements import Layout, indent, layout
@@ -84,6 +85,28 @@ def smallest(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
     return [
         Hunk(old, new) for old, new in zip(_cut(hunk.old, cuts), _cut(hunk.new, cuts), strict=True)
     ]
+
+
+def undone(
+    good: Sequence[bytes], bad: Sequence[bytes], hunks: Sequence[Hunk | Change]
+) -> list[bytes]:
+    """The bad lines with the hunks' new spans replaced by their old ones; hunks top to bottom.
+
+    A line that had no newline because it was the last gets one where it no longer is.
+    """
+    lines: list[bytes] = []
+    position = 0
+    for hunk in hunks:
+        begin = hunk.new.start - 1 if hunk.new.count else hunk.new.start
+        first = hunk.old.start - 1
+        lines += bad[position:begin]
+        lines += good[first : first + hunk.old.count] if hunk.old.count else ()
+        position = begin + hunk.new.count
+    lines += bad[position:]
+    for index, line in enumerate(lines[:-1]):
+        if not line.endswith(b"\n"):
+            lines[index] = line + b"\n"
+    return lines
 
 
 def _cut(span: LineSpan, cuts: Sequence[int]) -> Iterator[LineSpan]:

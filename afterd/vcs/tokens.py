@@ -26,7 +26,9 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token with its first and last line (1-based); ``spaced``: white space stands before it."""
+    """A token with its first and last line (1-based); ``spaced``: white space or a comment
+    stands before it.
+    """
 
     kind: TokenKind
     text: str
@@ -84,8 +86,8 @@ def tokens(text: str, language: Language) -> Iterator[Token]:
         newlines = found.count("\n")
         if kind != "space":
             yield Token(TokenKind(kind), found, line, line + newlines, spaced)
-        spaced = kind == "space"
-        if spaced:
+        spaced = kind in {"space", TokenKind.COMMENT}
+        if kind == "space":
             fresh = fresh or (newlines > 0 and not found.startswith("\\"))
         elif kind != TokenKind.COMMENT:
             fresh = False

@@ -18,7 +18,7 @@ import pygit2
 
 from afterd.errors import RepositoryError
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, ChangeSet, in_order
-from afterd.vcs.hunks import split_lines
+from afterd.vcs.hunks import split_lines, undone
 from afterd.vcs.object_store import open_store
 from afterd.vcs.paths import path_bytes
 from afterd.vcs.tree_editor import TreeEditor
@@ -68,8 +68,8 @@ class Variants:
         kept: list[Placed] = []  # where a file keeps its place of the bad version
         restored: list[Placed] = []
         editor = TreeEditor(self._reader, self.bad)
-        for file, undone in self._touched(reverted):
-            placed, back = file.under(undone)
+        for file, own in self._touched(reverted):
+            placed, back = file.under(own)
             (restored if back else kept).append(placed)
             editor.remove(file.bad_path)
         for path, entry in (*kept, *restored):  # in this order: what is put back wins
@@ -83,8 +83,8 @@ class Variants:
             if identifier not in self._files:
                 raise RepositoryError(f"There is no change {identifier} in this range.")
             touched[self._files[identifier]].add(identifier)
-        for file, undone in touched.items():
-            yield file, frozenset(undone)
+        for file, own in touched.items():
+            yield file, frozenset(own)
 
 
 def variant_tree(
@@ -106,14 +106,14 @@ class _ChangedFile:
         self._bad = reader.lookup(bad, self.bad_path)
         self._known: dict[ChangeSet, tuple[Placed, bool]] = {}
 
-    def under(self, undone: ChangeSet) -> tuple[Placed, bool]:
-        """Path and entry with ``undone`` reverted, and whether that path is the good version's."""
-        if undone not in self._known:
-            self._known[undone] = self._placed(undone)
-        return self._known[undone]
+    def under(self, reverted: ChangeSet) -> tuple[Placed, bool]:
+        """Path and entry with ``reverted`` undone, and whether the path is the good version's."""
+        if reverted not in self._known:
+            chosen = [change for change in self._changes if change.id in reverted]
+            self._known[reverted] = self._placed(chosen)
+        return self._known[reverted]
 
-    def _placed(self, undone: ChangeSet) -> tuple[Placed, bool]:
-        reverted = [change for change in self._changes if change.id in undone]
+    def _placed(self, reverted: Sequence[Change]) -> tuple[Placed, bool]:
         forms = {change.form for change in reverted}
         moved = ChangeForm.RENAMED in forms
         path = self.good_path if moved else self.bad_path
@@ -127,7 +127,7 @@ class _ChangedFile:
         hunks = [change for change in reverted if change.form is ChangeForm.HUNK]
         if not hunks:
             return (path, Entry(mode, self._bad.id)), moved
-        content = b"".join(with_hunks_undone(self._good_lines, self._bad_lines, hunks))
+        content = b"".join(undone(self._good_lines, self._bad_lines, hunks))
         return (path, Entry(mode, str(self._reader.repository.create_blob(content)))), moved
 
     @cached_property
@@ -137,25 +137,3 @@ class _ChangedFile:
     @cached_property
     def _bad_lines(self) -> list[bytes]:
         return split_lines(self._reader.read(self._bad.id)) if self._bad else []
-
-
-def with_hunks_undone(
-    good: Sequence[bytes], bad: Sequence[bytes], hunks: Sequence[Change]
-) -> list[bytes]:
-    """The bad lines with the hunks' new spans replaced by their old ones; hunks top to bottom.
-
-    A line that had no newline because it was the last gets one where it no longer is.
-    """
-    lines: list[bytes] = []
-    position = 0
-    for hunk in hunks:
-        begin = hunk.new.start - 1 if hunk.new.count else hunk.new.start
-        first = hunk.old.start - 1
-        lines += bad[position:begin]
-        lines += good[first : first + hunk.old.count] if hunk.old.count else ()
-        position = begin + hunk.new.count
-    lines += bad[position:]
-    for index, line in enumerate(lines[:-1]):
-        if not line.endswith(b"\n"):
-            lines[index] = line + b"\n"
-    return lines

@@ -1,0 +1,184 @@
+"""The last green revision: walk back along first parents in growing steps, then bisect.
+
+Merge-aware: where the first red commit is a merge whose first parent is green, the red side branch
+is searched in the same way, so the range that is left is as small as the history allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pygit2
+
+from afterd.errors import RepositoryError
+from afterd.limits import SearchLimits
+from afterd.model.outcome import Outcome, Verdict
+from afterd.vcs.repository import resolve
+
+Passes = Callable[[str], Outcome]  # the outcome at a commit; stored ones are its business
+DEFAULT_BUDGET = SearchLimits().revisions
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Where the regression came in: the last green commit and the first red one after it.
+
+    ``good`` is '' when none was found. ``adjacent``: ``good`` is a parent of ``bad``; otherwise
+    ``reason`` says what lies between (untestable commits, or the budget ran out) or, without
+    ``good``, why none was found.
+    """
+
+    good: str
+    bad: str
+    adjacent: bool
+    reason: str = ""
+
+
+def last_green(
+    repository: pygit2.Repository, bad: str, passes: Passes, budget: int = DEFAULT_BUDGET
+) -> str | None:
+    """The last green commit before ``bad``; None when none was found ("already red")."""
+    return find_baseline(repository, bad, passes, budget).good or None
+
+
+def find_baseline(
+    repository: pygit2.Repository, bad: str, passes: Passes, budget: int = DEFAULT_BUDGET
+) -> Baseline:
+    """Where the failure that ``bad`` shows came in, asking at most ``budget`` commits.
+
+    ``bad`` itself is taken to be red. Only PASS counts as green and only FAIL as red; UNRESOLVED
+    commits are stepped over. Raises RepositoryError for an unknown ``bad``.
+    """
+    search = _Search(repository, passes, budget)
+    return search.along(_first_parents(repository, resolve(repository, bad)))
+
+
+class _Search:
+    """One search: the questions it may still ask, and the answers it has."""
+
+    def __init__(self, repository: pygit2.Repository, passes: Passes, budget: int) -> None:
+        self._repository = repository
+        self._passes = passes
+        self._left = budget
+        self._known: dict[str, Verdict] = {}
+
+    def along(self, chain: Iterator[str]) -> Baseline:
+        """Search a chain of first parents, newest first, whose first commit is red."""
+        commits = [next(chain)]
+        green = self._walk_back(commits, chain)
+        if green is None:
+            ended = self._left > 0
+            why = _end_of_history(self._repository) if ended else "the budget ran out"
+            return Baseline("", commits[0], adjacent=False, reason=f"no green revision: {why}")
+        return self._into_merge(self._bisect(commits[: green + 1]))
+
+    def _verdict(self, commit: str) -> Verdict:
+        """The answer for a commit; UNRESOLVED once the budget is spent."""
+        if commit not in self._known:
+            if self._left <= 0:
+                return Verdict.UNRESOLVED
+            self._left -= 1
+            self._known[commit] = self._passes(commit).verdict
+        return self._known[commit]
+
+    def _walk_back(self, commits: list[str], chain: Iterator[str]) -> int | None:
+        """Ask commits 1, 2, 4, 8, … back (the next older one after an untestable one) until one is
+        green; its place in ``commits``, which grows as the walk does.
+        """
+        step, place = 1, 0
+        while self._left > 0:
+            place += step
+            more = [
+                commit for commit, _ in zip(chain, range(place + 1 - len(commits)), strict=False)
+            ]
+            commits += more
+            if place >= len(commits):
+                return self._oldest_green(commits, place - step)
+            verdict = self._verdict(commits[place])
+            if verdict is Verdict.PASS:
+                return place
+            step = step * 2 if verdict is Verdict.FAIL else 1
+        return None
+
+    def _oldest_green(self, commits: Sequence[str], asked: int) -> int | None:
+        """The history ended inside a step: ask its oldest commit, and newer ones if untestable."""
+        for place in range(len(commits) - 1, asked, -1):
+            verdict = self._verdict(commits[place])
+            if verdict is Verdict.PASS:
+                return place
+            if verdict is Verdict.FAIL or self._left <= 0:
+                return None
+        return None
+
+    def _bisect(self, commits: Sequence[str]) -> Baseline:
+        """Between a red commit (first) and a green one (last)."""
+        red, green = 0, len(commits) - 1
+        red = max(
+            (place for place in range(green) if self._known.get(commits[place]) is Verdict.FAIL),
+            default=red,
+        )
+        while (middle := self._testable_between(commits, red, green)) is not None:
+            if self._known[commits[middle]] is Verdict.PASS:
+                green = middle
+            else:
+                red = middle
+        adjacent = green - red == 1
+        why = "" if adjacent else self._what_lies_between(green - red - 1)
+        return Baseline(commits[green], commits[red], adjacent, why)
+
+    def _testable_between(self, commits: Sequence[str], red: int, green: int) -> int | None:
+        """The place nearest to the middle that can be tested; None when there is none."""
+        middle = (red + green) // 2
+        places = sorted(range(red + 1, green), key=lambda place: abs(place - middle))
+        for place in places:
+            if self._verdict(commits[place]) is not Verdict.UNRESOLVED:
+                return place
+            if self._left <= 0:
+                return None
+        return None
+
+    def _what_lies_between(self, count: int) -> str:
+        why = "could not be tested" if self._left > 0 else "were not tested: the budget ran out"
+        return f"{count} commits between them {why}"
+
+    def _into_merge(self, found: Baseline) -> Baseline:
+        """Where the first red commit merges a red branch, the regression came in on that branch."""
+        if not found.adjacent:
+            return found
+        for parent in _parents(self._repository, found.bad)[1:]:
+            if self._verdict(parent) is Verdict.FAIL:
+                inside = self.along(self._branch(parent, found.good))
+                if inside.good:
+                    return inside
+        return found
+
+    def _branch(self, tip: str, trunk: str) -> Iterator[str]:
+        """First parents of a merged branch, down to and with the first that ``trunk`` has too."""
+        for commit in _first_parents(self._repository, tip):
+            yield commit
+            if commit == trunk or self._repository.descendant_of(trunk, commit):
+                return
+
+
+def _first_parents(repository: pygit2.Repository, commit: str) -> Iterator[str]:
+    """A commit and its first parents, as far as the clone has them."""
+    while True:
+        yield commit
+        parents = _parents(repository, commit)
+        if not parents or parents[0] not in repository:
+            return
+        commit = parents[0]
+
+
+def _parents(repository: pygit2.Repository, commit: str) -> list[str]:
+    try:
+        return [str(parent) for parent in repository[commit].peel(pygit2.Commit).parent_ids]
+    except (KeyError, pygit2.GitError) as error:
+        raise RepositoryError(f"The history cannot be read at {commit}: {error}.") from error
+
+
+def _end_of_history(repository: pygit2.Repository) -> str:
+    if repository.is_shallow:
+        return "the clone is shallow and its history ends (git fetch --unshallow brings the rest)"
+    return "the test fails as far back as the history goes"
