@@ -165,7 +165,7 @@ class Alignment:
     def _indexed(self, instance: Instance, other: FunctionView, blocks: BlockMap, mine: int, entry: int) -> Found:
         """Follow the loop headers around the block, each to the same iteration, then the block."""
         depth = self.green.recording.depth_at(entry)
-        limit = self._end(entry)
+        limit = self.end(entry)
         start_bad, start_green = mine, entry
         path = [*instance.view.flow.headers[instance.block]]
         if not path or path[-1] != instance.block:
@@ -184,8 +184,12 @@ class Alignment:
             start_bad, start_green = int(here[high - 1]), int(there[first + (high - low) - 1])
         return Found(self.green.instance_at(start_green))
 
-    def _end(self, entry: int) -> int:
-        """The end of a green activation."""
+    def entry(self, position: int) -> int:
+        """The green ENTER record of the activation that a record belongs to; -1 if none is known."""
+        return self._entry(position)[0]
+
+    def end(self, entry: int) -> int:
+        """Past the last record of a green activation (or of what follows it at a shallower depth)."""
         recording = self.green.recording
         depth = recording.depth_at(entry)
         following = recording.next(entry + 1, recording.end, records.TAG | records.DEPTH_MASK, records.ENTER << records.TAG_SHIFT | depth)

@@ -211,7 +211,9 @@ class Program:
         self._entries = entries
         self._first_blocks = [entry[0] for entry in entries]
         self._views: dict[int, FunctionView] = {}
-        self._names = {entry[4].name for entry in entries}
+        self._names: dict[str, int] = {}
+        for at, entry in enumerate(entries):
+            self._names.setdefault(entry[4].name, at)
 
     def function_of_block(self, block: int) -> FunctionView:
         """The function a block id belongs to; KeyError for an id no module has."""
@@ -229,6 +231,11 @@ class Program:
     def defines(self, name: str) -> bool:
         """Whether some traced module defines a function of this name (or an alias that we do not see)."""
         return name in self._names
+
+    def function_named(self, name: str) -> FunctionView | None:
+        """The first function of this name."""
+        at = self._names.get(name)
+        return self.function_of_block(self._first_blocks[at]) if at is not None else None
 
     def unit_of_first_block(self, block: int) -> Unit | None:
         """The module whose constructor registered itself with this first block id."""

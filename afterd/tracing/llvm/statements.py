@@ -51,6 +51,7 @@ class Statement:
     instance: Instance | None
     instruction: int = 0
     unsigned: bool = False
+    pointer: bool = False
 
 
 class Statements:
@@ -66,7 +67,7 @@ class Statements:
 
     def _statement(self, step: StepId) -> Statement:
         """The statement of a step id that was handed out; KeyError for any other."""
-        if step < 0:
+        if self.ids.is_initial(step):
             return self._initial(step)
         position = self.ids.position(step)
         if not self.recording.first <= position < self.recording.end:
@@ -108,6 +109,7 @@ class Statements:
             instance,
             index,
             pointer in instance.view.unsigned,
+            kind.startswith("ptr"),
         )
 
     def _atomic(self, step: StepId, position: int, instance: Instance, index: int) -> Statement:
@@ -193,7 +195,8 @@ class Statements:
         name = callee(instruction).removeprefix("@")
         term = Concrete(value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used)))
         place = instance.view.place(instance.block, index)
-        return Statement(step, StepKind.OPAQUE, place, term, value, f"{name}()", instance, index)
+        is_pointer = result_type(instruction).startswith("ptr")
+        return Statement(step, StepKind.OPAQUE, place, term, value, f"{name}()", instance, index, pointer=is_pointer)
 
     def _result(self, step: StepId, position: int, instruction: Instruction) -> tuple[Sort, Value]:
         cells = self.ids.cells.get(step)
@@ -217,7 +220,7 @@ class Statements:
     def _pointed(self, pointer: int, before: int) -> list[Read]:
         """The first bytes behind a pointer, where the program itself stored them."""
         first = self.values.memory.read(pointer, 1, before, sort_of("i8"), None)
-        return [read for read in reads(first) if read.step >= 0]
+        return [read for read in reads(first) if not self.ids.is_initial(read.step)]
 
     def _returned(self, step: StepId, position: int) -> Statement:
         depth = self.recording.depth_at(position)
@@ -230,7 +233,8 @@ class Statements:
         index = len(last.instructions) - 1
         value = from_word(self.recording.value(position), term.sort)
         place = last.view.place(last.block, index)
-        return Statement(step, StepKind.ASSIGN, place, term, value, f"{last.view.name}()", last, index)
+        is_pointer = last.instructions[-1].text.startswith("  ret ptr")
+        return Statement(step, StepKind.ASSIGN, place, term, value, f"{last.view.name}()", last, index, pointer=is_pointer)
 
     def _initial(self, step: StepId) -> Statement:
         cells = self.ids.cells[step]
@@ -248,7 +252,10 @@ class Statements:
     def _control(self, step: StepId) -> StepId | None:
         """The closest enclosing branch instance: in the activation by control dependence, else the
         one that decided the call of the function."""
-        instance = self.statement(step).instance if step >= 0 else None
+        return self.control_of(self.statement(step).instance)
+
+    def control_of(self, instance: Instance | None) -> StepId | None:
+        """The closest enclosing branch instance of a block instance, in its callers if need be."""
         while instance is not None:
             found = self.deciding(instance)
             if found is not None:

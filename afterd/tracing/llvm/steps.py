@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from afterd.model.term import StepId
 
-_OUTPUTS = 1 << 12
+_OUTPUTS = 1 << 12  # per record
+_INITIAL = 1 << 28  # initial values per process, in units of _OUTPUTS
+_PROCESS_SHIFT = 52  # 2^40 records a process: a day of tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,31 +20,43 @@ class Cells:
 
 
 class StepIds:
-    """Hands out ids that grow with execution order; initial values are negative."""
+    """Hands out ids that grow with execution order; initial values come before every record.
 
-    def __init__(self) -> None:
+    Processes are numbered in the order in which they began; the number is in the highest bits, so
+    that one execution can speak of several processes.
+    """
+
+    def __init__(self, process: int = 0) -> None:
+        self._base = process << _PROCESS_SHIFT
         self._cells: dict[tuple[int, Cells], StepId] = {}
         self._used: dict[int, int] = {}
         self.cells: dict[StepId, Cells] = {}
         self._initial: dict[Cells, StepId] = {}
 
     @staticmethod
-    def of(position: int) -> StepId:
-        """The id of the step that a record stands for."""
-        return position * _OUTPUTS
+    def process(step: StepId) -> int:
+        """The number of the process of a step."""
+        return step >> _PROCESS_SHIFT
 
-    @staticmethod
-    def position(step: StepId) -> int:
-        """The record of a step (meaningless for initial values)."""
-        return step // _OUTPUTS
+    def of(self, position: int) -> StepId:
+        """The id of the step that a record stands for."""
+        return self._base + (position + _INITIAL) * _OUTPUTS
+
+    def position(self, step: StepId) -> int:
+        """The record of a step; negative for initial values."""
+        return (step - self._base) // _OUTPUTS - _INITIAL
+
+    def is_initial(self, step: StepId) -> bool:
+        """Whether the step stands for a value that was there before the first record."""
+        return self.position(step) < 0
 
     def of_cells(self, position: int, cells: Cells) -> StepId:
         """The id of one of several outputs of a record."""
         key = (position, cells)
         if key not in self._cells:
-            number = self._used.get(position, 0) + 1
-            self._used[position] = min(number, _OUTPUTS - 1)
-            step = position * _OUTPUTS + self._used[position]
+            number = min(self._used.get(position, 0) + 1, _OUTPUTS - 1)
+            self._used[position] = number
+            step = self.of(position) + number
             self._cells[key] = step
             self.cells[step] = cells
         return self._cells[key]
@@ -50,7 +64,7 @@ class StepIds:
     def of_initial(self, cells: Cells) -> StepId:
         """The id of a value that was there before the first record."""
         if cells not in self._initial:
-            step = -1 - len(self._initial)
+            step = self._base + len(self._initial)
             self._initial[cells] = step
             self.cells[step] = cells
         return self._initial[cells]

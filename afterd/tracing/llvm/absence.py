@@ -1,0 +1,65 @@
+"""Changes that act through what the failing run did *not* do: removed statements and removed guards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from afterd.model.change import ChangeId
+from afterd.model.term import StepId, reads
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.llvm.ties import Ties
+
+_NEAREST = 256  # green block instances before the point of interest that are looked at
+_SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
+
+
+class Absence:
+    """Reads the green run for what stood where a statement was removed."""
+
+    def __init__(self, green: Process, alignment: Alignment, ties: Ties) -> None:
+        self._green, self._alignment, self._ties = green, alignment, ties
+
+    def writers(self, statement: Statement, counterpart: StepId) -> Iterator[ChangeId]:
+        """Changes that removed or altered green's definition of something that a step reads otherwise."""
+        mine = list(reads(statement.term))
+        other = list(reads(self._green.statements.statement(counterpart).term))
+        if len(mine) != len(other):
+            return
+        for here, there in zip(mine, other, strict=True):
+            if here.value is not None and here.value == there.value:
+                continue
+            definition = self._green.statements.statement(there.step)
+            if definition.instance is not None:
+                yield from self._ties.removed_at(definition.instance.view, definition.location)
+
+    def guards(self, instance: Instance) -> Iterator[ChangeId]:
+        """Changes that removed a branch which green executed in the aligned activation, nearest first.
+
+        Only blocks that the bad version does not have count: a branch that both versions have is
+        found by control dependence in the failing run itself.
+        """
+        blocks = self._alignment.blocks(instance.view)
+        entry = self._alignment.entry(instance.position)
+        if blocks is None or entry < 0:
+            return
+        recording = self._green.recording
+        depth = recording.depth_at(entry)
+        end = self._alignment.end(entry)
+        wanted = records.BLOCK << records.TAG_SHIFT | depth
+        executed = recording.positions(entry, end, _SAME_DEPTH_BLOCK, wanted)
+        for position in np.flip(executed)[:_NEAREST]:
+            green = self._green.frames.instance_at(int(position))
+            if green is None or green.block in blocks.to_bad or not green.view.flow.depends[green.block]:
+                continue
+            terminator = len(green.instructions) - 1
+            yield from self._ties.removed_at(green.view, green.view.place(green.block, terminator))
+            decided = self._green.statements.deciding(green)
+            if decided is not None:
+                branch = self._green.statements.statement(decided)
+                yield from self._ties.removed_at(green.view, branch.location)

@@ -1,0 +1,114 @@
+"""The step of the green run that corresponds to a step of the failing run, and its value."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from afterd.model.term import StepId, Value
+from afterd.model.trace import Alignment as Aligned
+from afterd.model.trace import GreenValue, StepKind
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.alignment import Alignment, Found
+from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.rendering import rendered
+
+_UNKNOWN = GreenValue(Aligned.UNKNOWN)
+_ABSENT = GreenValue(Aligned.ABSENT)
+
+
+class Counterparts:
+    """Green values of statements."""
+
+    def __init__(self, bad: Process, green: Process, alignment: Alignment) -> None:
+        self._bad, self._green, self._alignment = bad, green, alignment
+        self.step = cache(self._step)
+
+    def _step(self, statement: Statement) -> StepId | None:
+        """The green step aligned with a statement; None where there is none."""
+        found = self._instance(statement)
+        if found.instance is None or statement.instance is None:
+            return None
+        if statement.kind is StepKind.BRANCH:
+            return self._branch(found.instance)
+        position = self._record(statement, statement.instance, found.instance)
+        if position < 0:
+            return None
+        tag = self._green.recording.tag(position)
+        if tag == records.CALL and statement.kind is StepKind.ASSIGN:
+            position = self._green.frames.returned(position)
+        return self._green.ids.of(position) if position >= 0 else None
+
+    def _instance(self, statement: Statement) -> Found:
+        return self._alignment.instance(statement.instance) if statement.instance else Found(None)
+
+    def _branch(self, instance: Instance) -> StepId | None:
+        following = self._green.frames.following(instance)
+        recording = self._green.recording
+        if following >= recording.end or recording.tag(following) != records.BLOCK:
+            return None
+        return self._green.ids.of(following) if recording.depth_at(following) == instance.depth else None
+
+    def _record(self, statement: Statement, here: Instance, there: Instance) -> int:
+        blocks = self._alignment.blocks(here.view)
+        number = blocks.instruction(here.block, statement.instruction) if blocks else -1
+        return self._green.frames.record_of(there, number) if number >= 0 else -1
+
+    def green_value(self, statement: Statement) -> GreenValue:
+        """How the statement stands to the green run, and what it had there."""
+        found = self._instance(statement)
+        if found.instance is None:
+            return _ABSENT if found.absent else _UNKNOWN
+        if statement.kind is StepKind.BRANCH:
+            return self._outcome(statement, found.instance)
+        step = self.step(statement)
+        if step is None:
+            return self._returned(statement, found.instance)
+        other = self._green.statements.statement(step)
+        return _compared(statement, other.value, _text(other))
+
+    def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
+        """The value of a ``return`` in the aligned activation."""
+        last = instance.instructions[-1]
+        if statement.instance is None or last.opcode != "ret":
+            return _ABSENT if statement.kind is StepKind.ASSIGN else _UNKNOWN
+        caller = self._green.frames.caller(instance.position)
+        back = self._green.frames.returned(caller[2]) if caller else -1
+        if back < 0:
+            return _UNKNOWN
+        other = self._green.statements.statement(self._green.ids.of(back))
+        return _compared(statement, other.value, _text(other))
+
+    def _outcome(self, statement: Statement, instance: Instance) -> GreenValue:
+        """Whether green's branch went to the same place, even where its condition was rewritten."""
+        if statement.instance is None:
+            return _UNKNOWN
+        step = self._branch(instance)
+        taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
+        blocks = self._alignment.blocks(statement.instance.view)
+        if step is None or taken is None or blocks is None:
+            return _UNKNOWN
+        other = self._green.frames.instance_at(self._green.ids.position(step))
+        there = self._green.statements.statement(step)
+        same = other is not None and (
+            blocks.to_good.get(taken.block) == other.block
+            if taken.block in blocks.to_good or other.block in blocks.to_bad
+            else there.value == statement.value
+        )
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
+
+
+def _text(statement: Statement) -> str:
+    return rendered(statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer)
+
+
+def _compared(statement: Statement, value: Value, text: str) -> GreenValue:
+    """Addresses differ between two programs for no reason: they are compared by being null."""
+    if statement.value is None or value is None:
+        return GreenValue(Aligned.UNKNOWN, value, text)
+    if statement.pointer:
+        same = bool(statement.value) == bool(value)
+    else:
+        same = statement.value == value
+    return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, value, text)

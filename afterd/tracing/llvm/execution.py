@@ -1,0 +1,200 @@
+"""The traced failing run of a C or C++ test, with the green run beside it: model.trace.Execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from afterd.model.change import Change, ChangeId
+from afterd.model.outcome import FailureKind
+from afterd.model.term import Concrete, StepId, Term, concretised
+from afterd.model.trace import Alignment as Aligned
+from afterd.model.trace import GreenValue, Predicate, Step, StepKind
+from afterd.tracing.linemap import LineMap
+from afterd.tracing.llvm.absence import Absence
+from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.counterpart import Counterparts
+from afterd.tracing.llvm.coverage import executed_changes
+from afterd.tracing.llvm.failures import Failed, failures
+from afterd.tracing.llvm.influence import Influence
+from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.source import Sources
+from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.llvm.steps import StepIds
+from afterd.tracing.llvm.ties import Ties
+from afterd.tracing.rendering import rendered
+
+_MOST_NOTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A process of the failing run and what belongs to it; the rest is None without a green partner."""
+
+    bad: Process
+    influence: Influence
+    green: Process | None = None
+    ties: Ties | None = None
+    counterparts: Counterparts | None = None
+    absence: Absence | None = None
+
+
+class LlvmExecution:
+    """Implements ``model.trace.Execution`` over the processes of a test."""
+
+    def __init__(self, pairs: Iterable[tuple[Process, Process | None]], changes: Sequence[Change], good: Sources, bad: Sources) -> None:
+        lines = LineMap(changes)
+        self._changes = changes
+        self._sources = bad
+        self._pairs: dict[int, Pair] = {}
+        for process, green in pairs:
+            self._pairs[process.recording.number] = _paired(process, green, changes, lines, good, bad)
+        self._failed: dict[StepId, Failed] = {}
+        self._concrete: dict[str, None] = {}
+        self.step = cache(self._step)
+
+    def failures(self) -> Sequence[Predicate]:
+        """The failed assertions of every process that did not end as its green partner did."""
+        found: list[Predicate] = []
+        for pair in self._pairs.values():
+            for failed in failures(pair.bad, pair.green, self._sources):
+                self._failed.setdefault(failed.step, failed)
+                found.append(self._predicate(failed))
+        return sorted(found, key=lambda predicate: _TELLING[predicate.kind or FailureKind.EXIT])
+
+    def _predicate(self, failed: Failed) -> Predicate:
+        return Predicate(
+            step=failed.step,
+            condition=failed.condition,
+            text=self._sources.text(failed.location.file, failed.location.line),
+            kind=failed.kind,
+            message=failed.message,
+            observed=failed.observed,
+            expected=failed.expected,
+        )
+
+    def _step(self, identifier: StepId) -> Step:
+        """The step; KeyError for an id that was never handed out."""
+        pair = self._pairs[StepIds.process(identifier)]
+        try:
+            statement = pair.bad.statements.statement(identifier)
+        except KeyError:
+            return self._failure_step(identifier, pair)
+        self._remember_concrete(statement.term)
+        counterparts = pair.counterparts
+        return Step(
+            id=identifier,
+            location=statement.location,
+            text=self._sources.text(statement.location.file, statement.location.line),
+            kind=statement.kind,
+            term=statement.term,
+            value=statement.value,
+            rendered=_readable(statement),
+            target=statement.target,
+            control=pair.bad.statements.control(identifier),
+            changes=self._tied(pair, statement),
+            green=counterparts.green_value(statement) if counterparts else GreenValue(Aligned.UNKNOWN),
+        )
+
+    def _failure_step(self, identifier: StepId, pair: Pair) -> Step:
+        """A failed assertion that is no statement of its own: a faulting access, an exit status."""
+        failed = self._failed[identifier]
+        last = pair.bad.frames.instance(pair.bad.recording.end - 1)
+        return Step(
+            id=identifier,
+            location=failed.location,
+            text=self._sources.text(failed.location.file, failed.location.line),
+            kind=StepKind.OUTPUT,
+            term=failed.condition,
+            value=False,
+            rendered=failed.observed,
+            control=pair.bad.statements.control_of(last),
+        )
+
+    def _tied(self, pair: Pair, statement: Statement) -> tuple[ChangeId, ...]:
+        if pair.ties is None:
+            return ()
+        if statement.kind is StepKind.INITIAL:
+            cells = pair.bad.ids.cells.get(statement.step)
+            placed = pair.bad.symbols.at(cells.address) if cells else None
+            return pair.ties.of_global(placed, cells.address) if placed and cells else ()
+        return pair.ties.of(statement)
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
+        """Executed branches whose other side could have redefined what ``use`` read."""
+        pair = self._pairs[StepIds.process(use)]
+        try:
+            return tuple(pair.influence.between(use, definition))
+        except KeyError:
+            return ()
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:
+        """Changes that act at the step through a statement or a guard that was removed."""
+        pair = self._pairs[StepIds.process(step)]
+        if pair.absence is None or pair.counterparts is None:
+            return ()
+        try:
+            statement = pair.bad.statements.statement(step)
+        except KeyError:
+            return ()
+        found: dict[ChangeId, None] = {}
+        green = pair.counterparts.step(statement)
+        if green is not None:
+            found.update(dict.fromkeys(pair.absence.writers(statement, green)))
+        if statement.instance is not None:
+            found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
+        return tuple(found)
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """The changes with a statement in the failing run (or, removed ones, in the green run)."""
+        found: dict[ChangeId, None] = {}
+        for pair in self._pairs.values():
+            if pair.ties is not None:
+                found.update(dict.fromkeys(executed_changes(pair.bad, pair.green, pair.ties)))
+        return tuple(found)
+
+    def notes(self) -> Sequence[str]:
+        """What was not followed."""
+        found: list[str] = []
+        for pair in self._pairs.values():
+            recording = pair.bad.recording
+            program = recording.arguments[0].rsplit("/", 1)[-1] if recording.arguments else "a process"
+            if recording.threads:
+                found.append(f"{program} has several threads; only the first one was followed.")
+            if recording.first:
+                found.append(f"Only the last {recording.end - recording.first:,} of {recording.end:,} events of {program} were kept.")
+            if recording.forked_from is not None:
+                found.append(f"{program} was forked; values from before the fork were not followed.")
+            found += [f"Not followed: {source}" for source in pair.bad.program.store.opaque()[:3]]
+        found += [f"Made concrete: {reason}." for reason in self._concrete]
+        return tuple(dict.fromkeys(found))[:_MOST_NOTES]
+
+    def _remember_concrete(self, term: Term) -> None:
+        for part in concretised(term):
+            if isinstance(part, Concrete):
+                self._concrete.setdefault(part.reason)
+
+
+_TELLING = {
+    FailureKind.ASSERTION: 0,
+    FailureKind.CRASH: 1,
+    FailureKind.EXCEPTION: 2,
+    FailureKind.OUTPUT: 3,
+    FailureKind.EXIT: 4,
+}
+
+
+def _paired(process: Process, green: Process | None, changes: Sequence[Change], lines: LineMap, good: Sources, bad: Sources) -> Pair:
+    influence = Influence(process)
+    if green is None:
+        return Pair(process, influence)
+    alignment = Alignment(process.frames, green.frames, lines)
+    ties = Ties(changes, lines, good, bad, alignment)
+    counterparts = Counterparts(process, green, alignment)
+    return Pair(process, influence, green, ties, counterparts, Absence(green, alignment, ties))
+
+
+def _readable(statement: Statement) -> str:
+    pointer = isinstance(statement.value, int) and statement.pointer
+    return rendered(statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer)
