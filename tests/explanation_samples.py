@@ -55,7 +55,8 @@ C7 = Change(
 
 
 def _step(line: int, text: str, observed: str, green: str, change: str = "") -> TreeStep:
-    return TreeStep("sum.c", line, text, "sum", observed, green, change, Evidence.PROVED)
+    target = "sum" if "=" in text else ""
+    return TreeStep("sum.c", line, text, target, observed, green, change, Evidence.PROVED)
 
 
 TREE = CauseNode(

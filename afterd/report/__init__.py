@@ -1,0 +1,1 @@
+"""An explanation as text: terminal, Markdown, HTML, JSON, SARIF, patch, and live progress."""

@@ -1,0 +1,127 @@
+"""The causal tree on a terminal: from the failed assertion back to the changes.
+
+A cause that is the only one of its parent stays on the parent's level, so that the usual long
+chain reads downwards and does not walk off the screen; the tree forks where causes fork.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+from rich.tree import Tree
+
+from afterd.model.explanation import CauseNode, Evidence, TreeStep
+from afterd.report.excerpt import EDGE, excerpt
+from afterd.report.sanitize import clipped, one_line
+
+MOST_CAUSES = 20
+_STATEMENT = 160  # characters
+_VALUE = 80
+_KNOWN = {
+    Evidence.PROVED: "proved (unsat core)",
+    Evidence.OBSERVED: "observed (run again)",
+    Evidence.INFERRED: "inferred (dependence only)",
+}
+_STYLES = {Evidence.PROVED: "bold", Evidence.OBSERVED: "", Evidence.INFERRED: "dim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs of a tree, in what the terminal's encoding has."""
+
+    evidence: dict[Evidence, str]
+    change: str
+    cut: str
+
+
+UNICODE = Signs({Evidence.PROVED: "■", Evidence.OBSERVED: "●", Evidence.INFERRED: "○"}, "◀", "…")
+ASCII = Signs({Evidence.PROVED: "#", Evidence.OBSERVED: "*", Evidence.INFERRED: "-"}, "<-", "...")
+
+
+class CausalTree:
+    """Renders a tree of causes; ``whole``: nothing is left out."""
+
+    def __init__(self, tree: CauseNode, *, whole: bool = False) -> None:
+        self.tree = tree
+        self.whole = whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Rich's protocol: a heading, the tree, the legend."""
+        signs = ASCII if options.ascii_only else UNICODE
+        yield Text("Why: from the failure back to the changes", "bold")
+        yield self._grown(signs, options.max_width)
+        yield self._legend(signs)
+
+    def _grown(self, signs: Signs, width: int) -> Tree:
+        """The tree, grown without recursion; where the screen ends it indents no more."""
+        top = Tree(_predicate(self.tree))
+        _add_steps(top, self.tree, signs, width, whole=self.whole)
+        pending = [(cause, top, 1) for cause in reversed(self.tree.causes)]
+        shown = 1
+        while pending:
+            cause, parent, depth = pending.pop()
+            if shown >= MOST_CAUSES and not self.whole:
+                parent.add(Text(f"{signs.cut} more causes than fit here: --all shows them", "dim"))
+                break
+            shown += 1
+            branch = parent.add(_because(cause, signs))
+            _add_steps(branch, cause, signs, width - 4 * depth, whole=self.whole)
+            forks = len(cause.causes) > 1 and depth * 10 < width
+            under = (branch, depth + 1) if forks else (parent, depth)
+            pending += [(further, *under) for further in reversed(cause.causes)]
+        return top
+
+    def _legend(self, signs: Signs) -> Text:
+        return Text("  ".join(f"{signs.evidence[kind]} {_KNOWN[kind]}" for kind in Evidence), "dim")
+
+
+def _add_steps(branch: Tree, node: CauseNode, signs: Signs, width: int, *, whole: bool) -> None:
+    """Steps with their values in a column of their own, where the screen is wide enough."""
+    chosen = excerpt(node.steps, None if whole else EDGE)
+    statements = {step: _statement(step, signs) for step in chosen if isinstance(step, TreeStep)}
+    column = max((line.cell_len for line in statements.values()), default=0)
+    for step in chosen:
+        if isinstance(step, int):
+            branch.add(Text(f"{signs.cut} {step} more steps", "dim"))
+            continue
+        line = statements[step].copy()
+        if column < width * 0.6:
+            line.pad_right(column - line.cell_len)
+        branch.add(line.append_text(_values(step)))
+
+
+def _predicate(node: CauseNode) -> Text:
+    text = Text(_short(node.predicate, _STATEMENT), "bold")
+    return text.append(f"  {_short(node.file, _STATEMENT)}:{node.line}", "not bold dim")
+
+
+def _because(cause: CauseNode, signs: Signs) -> Text:
+    text = Text.assemble((f"{signs.evidence[cause.evidence]} because ", _STYLES[cause.evidence]))
+    return text.append_text(_predicate(cause))
+
+
+def _statement(step: TreeStep, signs: Signs) -> Text:
+    text = Text(f"{signs.evidence[step.evidence]} ", _STYLES[step.evidence])
+    text.append(f"{_short(step.file, _STATEMENT)}:{step.line}  ", "not bold dim")
+    text.append(_short(step.text.strip(), _STATEMENT), "bold yellow" if step.change else "not bold")
+    if step.change:
+        text.append(f"  {signs.change} {one_line(step.change)}", "bold yellow")
+    return text
+
+
+def _values(step: TreeStep) -> Text:
+    text = Text()
+    if step.observed:
+        target = f"{_short(step.target, _VALUE)} = " if step.target else ""
+        text.append(f"  {target}{_short(step.observed, _VALUE)}", "not bold cyan")
+    if step.green:
+        same = step.green == step.observed
+        green = "the same" if same else _short(step.green, _VALUE)
+        text.append(f"  (green: {green})", "not bold dim" if same else "not bold green")
+    return text
+
+
+def _short(text: str, limit: int) -> str:
+    return one_line(clipped(text, limit))

@@ -1,0 +1,137 @@
+"""An explanation as one static page: no script, no request, nothing but its own style.
+
+The Content-Security-Policy allows exactly that style, by its hash, so that even a text that slipped
+through the escaping could load or run nothing (Datasette's CVE-2021-32670 was a debug page).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from afterd.model.change import Change
+from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
+from afterd.report.phrases import as_html, as_plain
+from afterd.report.sanitize import html, one_line
+from afterd.report.snippet import undone
+from afterd.report.summary import assurance, headline, measure, next_steps, place
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  color-scheme: light dark; }
+code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
+pre { overflow-x: auto; padding: 0.5rem; border: 1px solid #8888; }
+details { margin: 0.3rem 0 0.3rem 1rem; }
+td { padding: 0.1rem 1rem 0.1rem 0; vertical-align: top; }
+.changed { font-weight: bold; }
+.del { color: #c22; }
+.add { color: #282; }
+.quiet { opacity: 0.7; }
+"""
+_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_HEAD = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width">
+"""
+
+
+def render(explanations: Sequence[Explanation]) -> str:
+    """The whole page; nothing is cut."""
+    title = as_plain(headline(explanations[0])) if explanations else "No test fails"
+    parts = [_HEAD, f"<title>{html(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"]
+    for explanation in explanations:
+        parts += _article(explanation)
+    if not explanations:
+        parts.append("<p>No test fails.</p>\n")
+    return "".join([*parts, "</body>\n</html>\n"])
+
+
+def _article(explanation: Explanation) -> Iterator[str]:
+    yield f"<h1>{as_html(headline(explanation))}</h1>\n"
+    if explanation.reason:
+        yield f"<p>{_text(explanation.reason)}</p>\n"
+    if explanation.root:
+        yield f"<ul>\n{''.join(_changes(explanation))}</ul>\n"
+        yield f"<p>{as_html(assurance(explanation))}</p>\n"
+    if explanation.failure is not None:
+        yield from _failure(explanation.failure)
+    if explanation.tree is not None:
+        yield "<h2>Why: from the failure back to the changes</h2>\n"
+        yield from _tree(explanation.tree)
+    for change in explanation.root:
+        yield from _undo(change)
+    if explanation.ranking:
+        yield "<h2>Where to look first</h2>\n<table>\n"
+        for line in explanation.ranking:
+            place = _text(f"{line.file}:{line.line}")
+            yield f"<tr><td>{line.score:.2f}</td><td><code>{place}</code></td>"
+            yield f"<td><code>{_text(line.text.strip())}</code></td></tr>\n"
+        yield "</table>\n"
+    yield from (f'<p class="quiet">{_text(note)}</p>\n' for note in explanation.notes)
+    yield f'<p class="quiet">{as_html(measure(explanation))}</p>\n<ul>\n'
+    for command, purpose in next_steps(explanation):
+        yield f"<li><code>{_text(command)}</code> {_text(purpose)}</li>\n"
+    yield "</ul>\n"
+
+
+def _changes(explanation: Explanation) -> Iterator[str]:
+    for change in explanation.root:
+        yield f'<li><code class="changed">{_text(change.id)}</code> {as_html(place(change))}</li>\n'
+    for change in explanation.auxiliary:
+        yield f"<li><code>{_text(change.id)}</code> {as_html(place(change))} "
+        yield '<span class="quiet">goes along, or it does not build</span></li>\n'
+
+
+def _failure(failure: Failure) -> Iterator[str]:
+    where = f"{failure.file}:{failure.line}" if failure.file else failure.kind.value
+    yield f"<h2>Failed <code>{_text(where)}</code></h2>\n<pre>{html(failure.message)}</pre>\n<ul>\n"
+    for name, value in (("observed", failure.observed), ("expected", failure.expected)):
+        if value:
+            yield f"<li>{name} <code>{_text(value)}</code></li>\n"
+    yield "</ul>\n"
+
+
+def _tree(tree: CauseNode) -> Iterator[str]:
+    """Nested details, without recursion."""
+    pending: list[CauseNode | None] = [tree]
+    while pending:
+        node = pending.pop()
+        if node is None:
+            yield "</details>\n"
+            continue
+        known = "" if node is tree else f"because ({_text(node.evidence.value)}) "
+        yield f"<details open>\n<summary>{known}<code>{_text(node.predicate)}</code> "
+        yield f'<code class="quiet">{_text(f"{node.file}:{node.line}")}</code></summary>\n<table>\n'
+        yield from map(_step, node.steps)
+        yield "</table>\n"
+        pending += [None, *reversed(node.causes)]
+
+
+def _step(step: TreeStep) -> str:
+    changed = f" <b>changed by <code>{_text(step.change)}</code></b>" if step.change else ""
+    kind = ' class="changed"' if step.change else ""
+    green = f"green <code>{_text(step.green)}</code>" if step.green else ""
+    return (
+        f"<tr{kind}><td><code>{_text(f'{step.file}:{step.line}')}</code></td>"
+        f"<td><code>{_text(step.text.strip())}</code>{changed}</td>"
+        f"<td><code>{_text(step.observed)}</code></td><td>{green}</td>"
+        f'<td class="quiet">{_text(step.evidence.value)}</td></tr>\n'
+    )
+
+
+def _undo(change: Change) -> Iterator[str]:
+    yield f"<h2>Undone, <code>{_text(change.id)}</code> reads</h2>\n<pre>"
+    for line in undone(change.patch).rstrip("\n").split("\n"):
+        kind = {"-": "del", "+": "add"}.get(line[:1], "quiet")
+        yield f'<span class="{kind}">{html(line)}</span>\n'
+    yield "</pre>\n"
+
+
+def _text(text: str) -> str:
+    return html(one_line(text))

@@ -1,0 +1,113 @@
+"""What an explanation says, sentence by sentence: the same words in every format."""
+
+from __future__ import annotations
+
+from afterd.model.change import Change, in_order
+from afterd.model.explanation import Explanation, Status
+from afterd.report.phrases import Phrase, Quoted, listed
+
+_SHORT = 10  # characters of a commit id that a person reads
+
+
+def headline(explanation: Explanation) -> Phrase:
+    """The verdict, in one line."""
+    test = Quoted(explanation.test)
+    match explanation.status:
+        case Status.EXPLAINED:
+            return (test, " fails because of ", *listed([c.id for c in explanation.root]))
+        case Status.INCONCLUSIVE:
+            return (test, " fails, and afterd could not find out why")
+        case Status.FLAKY:
+            return (test, " is flaky: the same files both passed and failed")
+        case Status.ALREADY_RED:
+            good = Quoted(explanation.range.good[:_SHORT])
+            return (test, " was already red at ", good)
+        case Status.BROKEN:
+            return (test, " cannot be judged")
+        case Status.GREEN:
+            return (test, " passes at ", Quoted(explanation.range.bad[:_SHORT]))
+
+
+def place(change: Change) -> Phrase:
+    """Where a change is, and which commits made it."""
+    line = change.new.start if change.new.count else change.new.start or change.old.start
+    parts: list[str | Quoted] = [Quoted(f"{change.file}:{line}" if line else change.file)]
+    if change.symbol:
+        parts += [" in ", Quoted(change.symbol)]
+    if change.form != "hunk":
+        parts.append(f" ({change.form})")
+    if change.commits:
+        parts += [" by ", *listed([commit[:_SHORT] for commit in change.commits])]
+    return tuple(parts)
+
+
+def assurance(explanation: Explanation) -> Phrase:
+    """What was seen of the root, and what was not; empty where there is no root."""
+    if not explanation.root:
+        return ()
+    undone = [change.id for change in (*explanation.root, *explanation.auxiliary)]
+    if not explanation.verified:
+        return ("Not seen: whether the test passes with ", *listed(undone), " undone.")
+    seen: Phrase = ("Seen: with ", *listed(undone), " undone the test passes")
+    match explanation.minimal:
+        case True if len(explanation.root) == 1:
+            return (*seen, ".")
+        case True:
+            return (*seen, "; putting back any one of the causes makes it fail again.")
+        case False:
+            return (*seen, "; but a smaller set may do.")
+        case None:
+            return (*seen, "; whether all of them are needed was not checked (budget).")
+
+
+def measure(explanation: Explanation) -> Phrase:
+    """How many changes there were, and what the answer cost against the floor of k + 1 runs."""
+    counts, runs, seconds = explanation.changes, explanation.runs, explanation.runs.seconds
+    roots = len(explanation.root)
+    floor = f" (no fewer than {roots + 1} for {_count(roots, 'cause')})" if roots else ""
+    return (
+        f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
+        f"{counts.executed} executed. "
+        f"{_count(runs.tests, 'test run')}{floor}, {runs.confirmation} to confirm both ends, "
+        f"{_count(runs.builds, 'build')}, {runs.cached} from the cache, "
+        f"{_count(runs.smt_calls, 'solver call')}; {seconds.total:.1f} s "
+        f"(build {seconds.build:.1f}, test {seconds.test:.1f}, "
+        f"trace {seconds.trace:.1f}, solve {seconds.solve:.1f}).",
+    )
+
+
+def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
+    """Commands to type next, each with what it is for."""
+    number = explanation.id
+    revisions = f"{explanation.range.good[:_SHORT]}..{explanation.range.bad[:_SHORT]}"
+    match explanation.status:
+        case Status.EXPLAINED:
+            undone = in_order(frozenset(c.id for c in (*explanation.root, *explanation.auxiliary)))
+            return [
+                (f"afterd patch {number} | git apply", "undo it in your work tree"),
+                (f"afterd replay {number} --revert {','.join(undone)}", "see the test pass"),
+                (f"afterd report {number} --format md", "share it"),
+            ]
+        case Status.INCONCLUSIVE:
+            return [
+                (f"afterd explain {revisions} --budget 2h", "go on with more time"),
+                (f"afterd explain {revisions} --strategy dd", "search without tracing"),
+            ]
+        case Status.FLAKY:
+            return [
+                (f"afterd explain {revisions} --confirmations 10", "measure how flaky it is"),
+                (f"afterd mark {number} flaky", "remember it"),
+            ]
+        case Status.ALREADY_RED:
+            return [(f"afterd explain --good REV {revisions}", "name an older green revision")]
+        case Status.BROKEN:
+            return [
+                ("afterd doctor", "see what is missing on this machine"),
+                (f"afterd explain {revisions} --build CMD --test CMD", "name the commands"),
+            ]
+        case Status.GREEN:
+            return []
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

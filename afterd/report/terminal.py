@@ -1,0 +1,135 @@
+"""An explanation on a terminal: the face of afterd at two in the morning.
+
+The verdict comes first, then the failure, then the causal tree from the failure back to the
+changes, then the lines to edit and the commands to type. Every text that is not ours goes through
+``sanitize`` into a rich ``Text``, never into markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from afterd.model.change import Change
+from afterd.model.explanation import Explanation, Failure, Status
+from afterd.report.causal_tree import CausalTree
+from afterd.report.phrases import as_plain, as_terminal
+from afterd.report.sanitize import clipped, one_line, visible
+from afterd.report.snippet import undone
+from afterd.report.summary import assurance, headline, measure, next_steps, place
+
+_MESSAGE = 400  # characters of a failure's message
+_SNIPPET = 12  # lines of an undone change
+_LINES = 10  # of the ranking
+
+
+class TerminalReport:
+    """Renders one explanation; ``marks`` are sentences on what users said of it."""
+
+    def __init__(
+        self, explanation: Explanation, marks: Sequence[str] = (), *, whole: bool = False
+    ) -> None:
+        self.explanation = explanation
+        self.marks = marks
+        self.whole = whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Rich's protocol: the parts, top to bottom."""
+        yield _verdict(self.explanation, ascii_only=options.ascii_only)
+        for mark in self.marks:
+            yield Text(f"  marked {one_line(mark)}", "magenta")
+        for part in self._sections():
+            yield Text()
+            yield part
+
+    def _sections(self) -> list[RenderableType]:
+        explanation = self.explanation
+        parts: list[RenderableType] = []
+        if explanation.reason:
+            parts.append(Text(one_line(explanation.reason)))
+        if explanation.root:
+            parts.append(_changes(explanation))
+        if explanation.failure is not None:
+            parts.append(_failure(explanation.failure))
+        if explanation.tree is not None:
+            parts.append(CausalTree(explanation.tree, whole=self.whole))
+        if explanation.root:
+            parts.append(_undo(explanation.root, whole=self.whole))
+        elif explanation.ranking:
+            parts.append(_ranking(explanation))
+        if explanation.status is not Status.GREEN:
+            parts.append(_costs(explanation))
+        if next_steps(explanation):
+            parts.append(_commands(explanation))
+        return parts
+
+
+def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:
+    good = explanation.status is Status.GREEN
+    sign = (("+" if good else "x") if ascii_only else ("✓" if good else "✗")) + " "
+    colour = "green" if good else "red"
+    return Text(sign, f"bold {colour}").append_text(as_terminal(headline(explanation), "bold"))
+
+
+def _changes(explanation: Explanation) -> RenderableType:
+    """The changes that did it, and those that go along, each with where it is."""
+    grid = Table.grid(padding=(0, 2))
+    for change in explanation.root:
+        grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change)))
+    for change in explanation.auxiliary:
+        along = as_terminal(place(change)).append("; goes along, or it does not build", "dim")
+        grid.add_row(Text(one_line(change.id), "yellow"), along)
+    return Group(Padding(grid, (0, 0, 0, 2)), as_terminal(assurance(explanation), "yellow"))
+
+
+def _failure(failure: Failure) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    where = f"{failure.file}:{failure.line}" if failure.file else failure.kind.value
+    grid.add_row(Text("Failed", "bold"), Text(one_line(where)))
+    grid.add_row("", Text(visible(clipped(failure.message, _MESSAGE))))
+    if failure.observed:
+        grid.add_row("observed", Text(one_line(clipped(failure.observed, _MESSAGE)), "red"))
+    if failure.expected:
+        grid.add_row("expected", Text(one_line(clipped(failure.expected, _MESSAGE)), "green"))
+    return grid
+
+
+def _undo(root: Sequence[Change], *, whole: bool) -> RenderableType:
+    parts = [Text("Undone, it reads", "bold")]
+    for change in root:
+        parts.append(Text(f"{one_line(change.id)}  {one_line(change.file)}", "dim"))
+        lines = [line for line in undone(change.patch).split("\n") if not line.startswith("@@")]
+        kept = lines if whole else lines[:_SNIPPET]
+        parts += [Text(f"  {one_line(line)}", _side(line)) for line in kept if line]
+        if len(kept) < len(lines):
+            parts.append(Text(f"  {len(lines) - len(kept)} more lines", "dim"))
+    return Group(*parts)
+
+
+def _side(line: str) -> str:
+    return {"-": "red", "+": "green"}.get(line[:1], "dim")
+
+
+def _ranking(explanation: Explanation) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    for line in explanation.ranking[:_LINES]:
+        where = one_line(f"{line.file}:{line.line}")
+        text = Text(one_line(line.text.strip()))
+        grid.add_row(Text(f"{line.score:.2f}", "cyan"), Text(where), text)
+    return Group(Text("Where to look first", "bold"), Padding(grid, (0, 0, 0, 2)))
+
+
+def _costs(explanation: Explanation) -> RenderableType:
+    notes = [Text(f"Note: {one_line(note)}", "dim") for note in explanation.notes]
+    return Group(*notes, Text(as_plain(measure(explanation)), "dim"))
+
+
+def _commands(explanation: Explanation) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    for command, purpose in next_steps(explanation):
+        grid.add_row(Text(one_line(command), "bold cyan"), Text(purpose, "dim"))
+    return Group(Text("Next", "bold"), Padding(grid, (0, 0, 0, 2)))
