@@ -1,0 +1,1 @@
+"""The only package that knows z3 and python-sat: weakest preconditions, cores, MaxSAT."""

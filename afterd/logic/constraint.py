@@ -1,0 +1,75 @@
+"""The questions asked of the solver and its answers, as values. Pure: no solver is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from afterd.logic.theory import Precision
+from afterd.model.term import Sort, StepId, Term, Value
+
+
+class Kind(StrEnum):
+    """What a constraint says about its step."""
+
+    DEFINES = "defines"  # the value defined by the step is the term's
+    ASSUMES = "assumes"  # the (Boolean) term holds: a path condition
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One conjunct of the weakest precondition, tied to the step that generated it."""
+
+    step: StepId
+    kind: Kind
+    term: Term
+
+    @property
+    def sort(self) -> Sort:
+        """The sort of the value that a DEFINES constraint defines."""
+        return self.term.sort
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why can ``goal`` not hold? ``constraints`` stand nearest the failure first.
+
+    ``drop_order`` lists steps in the order in which the search for a minimal core tries to do
+    without them; what is not listed is tried last, farthest from the failure first.
+    """
+
+    constraints: tuple[Constraint, ...]
+    goal: Term
+    drop_order: tuple[StepId, ...] = ()
+    precision: Precision = Precision.EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfiable:
+    """There is a model; ``values`` of the reads that were asked for."""
+
+    values: Mapping[StepId, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsatisfiable:
+    """The goal is impossible. ``core``: steps, nearest the failure first.
+
+    ``suffix`` is how many constraints from the failure backwards were enough; ``minimal`` whether
+    every step of the core was shown to be needed (the solver may give up on one).
+    """
+
+    core: tuple[StepId, ...] = ()
+    suffix: int = 0
+    minimal: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The solver's UNKNOWN: out of resources, time or memory, dead, or refuted."""
+
+    reason: str
+
+
+Answer = Satisfiable | Unsatisfiable | Undecided
