@@ -24,6 +24,7 @@ class Place:
     rank: int
     score: float
     entity: Entity
+    confidence: float | None = None
 
 
 def worst_places(scores: Vector) -> Places:
@@ -43,10 +44,13 @@ def best_places(scores: Vector) -> Places:
 def rank(spectrum: Spectrum, suspicion: Suspicion) -> tuple[Place, ...]:
     """The scored entities, most suspicious first; ties in the order of their columns."""
     places = worst_places(suspicion.scores)
-    return tuple(
-        Place(int(places[i]), float(suspicion.scores[i]), spectrum.entities[suspicion.columns[i]])
-        for i in np.argsort(places, kind="stable")
-    )
+
+    def place(i: int) -> Place:
+        confidence = None if suspicion.confidence is None else float(suspicion.confidence[i])
+        entity = spectrum.entities[suspicion.columns[i]]
+        return Place(int(places[i]), float(suspicion.scores[i]), entity, confidence)
+
+    return tuple(place(i) for i in np.argsort(places, kind="stable"))
 
 
 def _tie_groups(scores: Vector) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

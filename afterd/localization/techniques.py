@@ -15,7 +15,7 @@ from afterd.localization.coefficients.ochiai import ochiai
 from afterd.localization.coefficients.op2 import op2
 from afterd.localization.coefficients.sbi import sbi
 from afterd.localization.coefficients.sober import sober
-from afterd.localization.coefficients.tarantula import tarantula
+from afterd.localization.coefficients.tarantula import tarantula, tarantula_confidence
 from afterd.localization.propagation.blockrank import blockrank, blockrank_joint
 from afterd.localization.propagation.cp import cp
 from afterd.localization.propagation.flow_graph import FlowGraph, flow_graph
@@ -31,10 +31,14 @@ from afterd.localization.spectrum import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspicion:
-    """What a technique says: ``scores[i]`` for the entity in column ``columns[i]``, never NaN."""
+    """What a technique says: ``scores[i]`` for the entity in column ``columns[i]``, never NaN.
+
+    ``confidence`` says how much evidence each score rests on, where the technique defines that.
+    """
 
     columns: Columns
     scores: Vector
+    confidence: Vector | None = None
 
 
 class Coefficient(Protocol):
@@ -62,11 +66,14 @@ class StatementLevel:
     """A coefficient of the counts of every statement (every block where there are only those)."""
 
     coefficient: Coefficient
+    confidence: Coefficient | None = None
 
     def __call__(self, spectrum: Spectrum, /) -> Suspicion:
         """Score the units of the spectrum."""
         columns = spectrum.units
-        return Suspicion(columns, self.coefficient(spectrum.counts(columns)))
+        n = spectrum.counts(columns)
+        confidence = None if self.confidence is None else self.confidence(n)
+        return Suspicion(columns, self.coefficient(n), confidence)
 
     def lacks(self, spectrum: Spectrum, /) -> str:
         """Statements or blocks."""
@@ -108,7 +115,7 @@ class Propagation:
 
 TECHNIQUES: Mapping[str, Technique] = MappingProxyType(
     {
-        "tarantula": StatementLevel(tarantula),
+        "tarantula": StatementLevel(tarantula, tarantula_confidence),
         "jaccard": StatementLevel(jaccard),
         "ochiai": StatementLevel(ochiai),
         "sbi": StatementLevel(sbi),
