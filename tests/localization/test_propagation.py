@@ -63,16 +63,25 @@ def test_a_loop_is_as_suspicious_as_its_extra_rounds() -> None:
     assert cp(graph) == pytest.approx([0, 7 / 11, 7 / 11, 0], abs=1e-8)
 
 
-def test_a_crash_in_a_loop_raises_the_block_it_happened_in() -> None:
-    """The failed run dies in its fourth round, inside the body."""
-    graph = two_runs(
+def crash_in_a_loop() -> FlowGraph:
+    """b1 is the header, b2 the body; the failed run dies in its fourth round, inside the body."""
+    return two_runs(
         [(1, 1), (3, 4), (2, 4), (1, 0)],
         {(0, 1): (1, 1), (1, 2): (2, 4), (2, 1): (2, 3), (1, 3): (1, 0)},
     )
+
+
+def test_a_crash_in_a_loop_raises_the_block_it_happened_in() -> None:
+    graph = crash_in_a_loop()
     scores = blockrank(graph)
     assert graph.transition_rate == pytest.approx([1, 1, 5 / 6, 0])
     assert scores.argmax() == 2
     assert np.isfinite(scores).all()
+
+
+def test_equation_8_sinks_a_crash_in_a_loop() -> None:
+    """Why it is not the default: b1 = b2 - 1 and b2 = 5/6 b1 + 1/6 · 2 have one solution."""
+    assert blockrank_joint(crash_in_a_loop()) == pytest.approx([0, -4, -3, -1])
 
 
 def test_a_function_of_one_block_is_found_by_its_entries() -> None:
