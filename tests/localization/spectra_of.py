@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import Counts, Entity, EntityKind, Run, Spectrum, spectrum_of
 from afterd.model.location import Location
+
+timeless = settings(deadline=None)  # on a shared machine any example may be held up
 
 MAX_STEPS = 60
 CRASH_RATE = 0.1

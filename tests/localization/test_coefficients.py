@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from spectra_of import counts, drawn_statements, statements
+from spectra_of import counts, drawn_statements, statements, timeless
 
 from afterd.localization.coefficients.barinel import barinel
 from afterd.localization.coefficients.dstar import dstar
@@ -92,12 +92,14 @@ def test_where_a_denominator_is_zero(
     assert coefficient(counts(2, 0, 0, 3)) == only_by_all_failed
 
 
+@timeless
 @given(ef=runs, ep=runs, nf=runs, np_=runs, name=st.sampled_from(list(BY_NAME)))
 def test_range(ef: int, ep: int, nf: int, np_: int, name: str) -> None:
     low, high = {"op2": (-1.0, float(ef + nf)), "dstar": (0.0, math.inf)}.get(name, (0.0, 1.0))
     assert low <= BY_NAME[name](counts(ef, ep, nf, np_)).item() <= high
 
 
+@timeless
 @given(ef=runs, ep=runs, nf=st.integers(1, 9), np_=runs, name=st.sampled_from(MONOTONE))
 def test_one_more_failed_run_that_executes_it_never_lowers_a_score(
     ef: int, ep: int, nf: int, np_: int, name: str
@@ -110,6 +112,7 @@ def test_one_more_failed_run_that_executes_it_never_lowers_a_score(
     assert after >= before - 1e-12
 
 
+@timeless
 @given(ef=runs, ep=runs, nf=runs, np_=st.integers(1, 9), name=st.sampled_from(MONOTONE))
 def test_one_more_passed_run_that_executes_it_never_raises_a_score(
     ef: int, ep: int, nf: int, np_: int, name: str
@@ -126,6 +129,7 @@ def _counts(spectrum: Spectrum) -> Counts:
     return spectrum.counts(spectrum.units)
 
 
+@timeless
 @given(drawn_statements())
 def test_tarantula_and_sbi_rank_alike(spectrum: Spectrum) -> None:
     """Xie, Chen, Kuo and Xu, ACM TOSEM 22(4), 2013: they are in one class (ER3), so is Barinel."""
@@ -135,6 +139,7 @@ def test_tarantula_and_sbi_rank_alike(spectrum: Spectrum) -> None:
     assert barinel(n).tolist() == sbi(n).tolist()
 
 
+@timeless
 @given(drawn_statements())
 def test_op2_beats_ochiai_beats_jaccard_beats_tarantula_on_a_single_fault(
     spectrum: Spectrum,
@@ -147,6 +152,7 @@ def test_op2_beats_ochiai_beats_jaccard_beats_tarantula_on_a_single_fault(
         assert places == sorted(places)
 
 
+@timeless
 @given(drawn_statements(), st.sampled_from([tarantula, jaccard, ochiai, sbi]))
 def test_running_the_whole_suite_twice_changes_no_score(
     spectrum: Spectrum, coefficient: Coefficient
@@ -156,6 +162,7 @@ def test_running_the_whole_suite_twice_changes_no_score(
     assert coefficient(twice) == pytest.approx(coefficient(n))
 
 
+@timeless
 @given(drawn_statements(), st.integers(2, 5))
 def test_tarantula_does_not_care_how_many_passed_tests_there_are(
     spectrum: Spectrum, times: int

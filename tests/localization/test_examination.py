@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedule_example import schedule
-from spectra_of import drawn_statements, statements
+from spectra_of import drawn_statements, statements, timeless
 
 from afterd.localization.examination import effort, on_units, t_score, units_on
 from afterd.localization.rows import CountRows
@@ -50,6 +50,7 @@ def test_reading_from_the_top(scores: list[float], faulty: list[int], share: flo
     assert effort(spectrum, suspicion(scores), units(*faulty, of=4)) == share
 
 
+@timeless
 @given(drawn_statements(), st.integers(0, 7))
 def test_the_effort_is_a_share_that_more_faulty_units_never_raise(
     spectrum: Spectrum, fault: int

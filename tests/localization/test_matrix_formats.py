@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from spectra_of import timeless
 
 from afterd.errors import UsageError
 from afterd.localization.formats.files import read_matrix, write_matrix
@@ -122,6 +123,7 @@ def drawn_matrices(draw: st.DrawFn) -> Spectrum:
     return spectrum_of(tests, entities, sparse.csr_array(np.array(counts, np.int64)))
 
 
+@timeless
 @given(drawn_matrices())
 def test_what_tcm_says_is_read_back(spectrum: Spectrum) -> None:
     lines = "".join(render_tcm(spectrum)).split("\n")
@@ -131,6 +133,7 @@ def test_what_tcm_says_is_read_back(spectrum: Spectrum) -> None:
     assert again.executed.toarray().tolist() == spectrum.executed.toarray().tolist()
 
 
+@timeless
 @given(drawn_matrices())
 def test_what_gzoltar_says_is_read_back(spectrum: Spectrum) -> None:
     again = parse_gzoltar(
@@ -144,6 +147,7 @@ def test_what_gzoltar_says_is_read_back(spectrum: Spectrum) -> None:
     assert again.executed.toarray().tolist() == (spectrum.executed.toarray() > 0).tolist()
 
 
+@timeless
 @given(
     st.text(
         st.characters(codec="utf-8") | st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF)
@@ -239,6 +243,7 @@ def _refusal(lines: list[str]) -> str:
     return "x.tcm was read."
 
 
+@timeless
 @given(st.text())
 def test_no_text_makes_the_tcm_reader_stumble(text: str) -> None:
     assert _refusal(text.split("\n")).startswith("x.tcm")

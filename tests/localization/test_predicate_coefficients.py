@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spectra_of import drawn_predicates, predicates
+from spectra_of import drawn_predicates, predicates, timeless
 
 from afterd.localization.coefficients.cbi import cbi
 from afterd.localization.coefficients.sober import sober
@@ -92,6 +92,7 @@ def _negated(spectrum: Spectrum) -> Spectrum:
     return Spectrum(spectrum.runs, spectrum.entities, spectrum.executed, matrix)
 
 
+@timeless
 @given(drawn_predicates(), st.sampled_from([cbi, sober]))
 def test_a_branch_and_its_negation_are_equally_suspicious(
     spectrum: Spectrum, coefficient: Callable[[Evaluations], Vector]
@@ -102,6 +103,7 @@ def test_a_branch_and_its_negation_are_equally_suspicious(
     assert negated == pytest.approx(plain, abs=1e-9)
 
 
+@timeless
 @given(drawn_predicates())
 def test_ranges(spectrum: Spectrum) -> None:
     columns = np.arange(len(spectrum.entities))

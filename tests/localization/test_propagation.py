@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
-from spectra_of import drawn_programs, walked
+from spectra_of import drawn_programs, timeless, walked
 
 from afterd.localization.propagation.blockrank import (
     blockrank,
@@ -142,6 +142,7 @@ def test_edges_that_cancel_out_pass_nothing_on(technique: Callable[[FlowGraph], 
     assert technique(graph).tolist() == [0, 0, 0, 0]
 
 
+@timeless
 @given(drawn_programs(crashes=False))
 def test_without_crashes_blockrank_is_the_difference_of_mean_executions(
     spectrum: Spectrum,
@@ -155,6 +156,7 @@ def test_without_crashes_blockrank_is_the_difference_of_mean_executions(
     assert blockrank_joint(graph) == pytest.approx(inflow, abs=1e-6)
 
 
+@timeless
 @given(drawn_programs(crashes=True))
 def test_equation_8_holds_wherever_it_can(spectrum: Spectrum) -> None:
     graph = flow_graph(spectrum)
@@ -165,6 +167,7 @@ def test_equation_8_holds_wherever_it_can(spectrum: Spectrum) -> None:
     _is_best_solution(system, right, blockrank_joint(graph))
 
 
+@timeless
 @given(drawn_programs(crashes=True), st.sampled_from(["cp", "blockrank", "blockrank-joint"]))
 def test_scores_are_finite_and_rates_are_rates(spectrum: Spectrum, name: str) -> None:
     graph = flow_graph(spectrum)
@@ -183,6 +186,7 @@ small_weights = st.integers(1, 6).flatmap(
 )
 
 
+@timeless
 @given(small_weights, st.randoms(use_true_random=False))
 def test_the_solver_agrees_with_dense_least_squares(
     rows: list[list[float]], shuffle: random.Random

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spectra_of import drawn_statements, statements
+from spectra_of import drawn_statements, statements, timeless
 
 from afterd.localization.ranking import best_places, rank, worst_places
 from afterd.localization.spectrum import Spectrum, spectrum_of
@@ -34,6 +34,7 @@ def test_places(values: list[float], worst: list[int], best: list[int]) -> None:
     assert best_places(np.array(values, np.float64)).tolist() == best
 
 
+@timeless
 @given(scores)
 def test_a_place_counts_the_scores_that_are_as_high(values: list[float]) -> None:
     for value, place in zip(values, worst_places(np.array(values)), strict=True):
@@ -42,6 +43,7 @@ def test_a_place_counts_the_scores_that_are_as_high(values: list[float]) -> None
         assert strictly < place <= nearly
 
 
+@timeless
 @given(scores, st.integers(0, 1000))
 def test_the_order_of_the_scores_does_not_matter(values: list[float], seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(values))
@@ -49,6 +51,7 @@ def test_the_order_of_the_scores_does_not_matter(values: list[float], seed: int)
     assert worst_places(array[order]).tolist() == worst_places(array)[order].tolist()
 
 
+@timeless
 @given(drawn_statements(), st.integers(0, 1000), st.sampled_from(["ochiai", "op2", "dstar"]))
 def test_permuting_tests_changes_nothing_and_permuting_statements_permutes(
     spectrum: Spectrum, seed: int, name: str

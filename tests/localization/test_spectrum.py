@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from scipy import sparse
-from spectra_of import drawn_statements, statements
+from spectra_of import drawn_statements, statements, timeless
 
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import (
@@ -40,6 +40,7 @@ def test_counts_of_a_small_matrix() -> None:
     ]
 
 
+@timeless
 @given(drawn_statements())
 def test_counts_agree_with_a_dense_count(spectrum: Spectrum) -> None:
     hit, failed = spectrum.executed.toarray() > 0, spectrum.failed

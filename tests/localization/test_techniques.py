@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedule_example import schedule
-from spectra_of import drawn_predicates, drawn_programs, drawn_statements, predicates, statements
+from spectra_of import (
+    drawn_predicates,
+    drawn_programs,
+    drawn_statements,
+    predicates,
+    statements,
+    timeless,
+)
 
 from afterd.localization.spectrum import Spectrum
 from afterd.localization.techniques import TECHNIQUES
@@ -40,6 +47,7 @@ def test_a_technique_says_what_it_lacks(spectrum: Spectrum, able: list[str]) -> 
     assert [name for name, reason in lacking.items() if not reason] == able
 
 
+@timeless
 @given(
     st.one_of(drawn_statements(), drawn_predicates(), drawn_programs(crashes=True)),
     st.sampled_from(ALL),
