@@ -82,7 +82,7 @@ class LlvmExecution:
         except KeyError:
             return self._failure_step(identifier, pair)
         self._remember_concrete(statement.term)
-        counterparts = pair.counterparts
+        tied = self._tied(pair, statement)
         return Step(
             id=identifier,
             location=statement.location,
@@ -93,8 +93,8 @@ class LlvmExecution:
             rendered=_readable(statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
-            changes=self._tied(pair, statement),
-            green=counterparts.green_value(statement) if counterparts else GreenValue(Aligned.UNKNOWN),
+            changes=tied,
+            green=_green(pair, statement, tied),
         )
 
     def _failure_step(self, identifier: StepId, pair: Pair) -> Step:
@@ -193,6 +193,19 @@ def _paired(process: Process, green: Process | None, changes: Sequence[Change], 
     ties = Ties(changes, lines, good, bad, alignment)
     counterparts = Counterparts(process, green, alignment)
     return Pair(process, influence, green, ties, counterparts, Absence(green, alignment, ties))
+
+
+def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:
+    """Green's value; a static initialiser that no change touches is what it was."""
+    if pair.counterparts is None:
+        return GreenValue(Aligned.UNKNOWN)
+    if statement.kind is not StepKind.INITIAL:
+        return pair.counterparts.green_value(statement)
+    if not statement.location.file:
+        return GreenValue(Aligned.UNKNOWN)
+    if tied:
+        return GreenValue(Aligned.DIFFERENT)
+    return GreenValue(Aligned.SAME, statement.value, _readable(statement))
 
 
 def _readable(statement: Statement) -> str:

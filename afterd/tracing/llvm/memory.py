@@ -37,14 +37,14 @@ class Memory:
         if value is not None and term is not None and _differs(term, value):
             external = self.external_writer(address, size, before, written)
             if external is not None:
-                return Read(self._values.ids.of_cells(external, Cells(address, size)), sort, "", value)
+                return Read(self._values.ids.of_cells(external, Cells(address, size), value), sort, "", value)
             return Concrete(value, sort, "memory that code which is not traced wrote")
         if term is not None:
             return term
         external = self.external_writer(address, size, before, -1)
         if external is not None:
-            return Read(self._values.ids.of_cells(external, Cells(address, size)), sort, "", value)
-        return Read(self._values.ids.of_initial(Cells(address, size)), sort, self._name(address), value)
+            return Read(self._values.ids.of_cells(external, Cells(address, size), value), sort, "", value)
+        return Read(self._values.ids.of_initial(Cells(address, size), value), sort, self._name(address), value)
 
     def _written(self, at: int, is_store: bool, address: int, size: int, before: int, sort: Sort) -> Term | None:  # noqa: FBT001 - says which kind of record ``at`` is
         if at < 0:

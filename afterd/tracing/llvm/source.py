@@ -9,6 +9,7 @@ from pathlib import Path
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
 _ENDS = (";", "{", "}", ":")
+_CONTROL = re.compile(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
 _LONGEST = 25  # lines of one statement
 _LONGEST_TABLE = 20_000
 
@@ -92,7 +93,9 @@ class Sources:
 def _ended(line: str) -> bool:
     """Whether a statement, a block, a label or a preprocessor line ends here."""
     code = _without_comment(line).strip()
-    return not code or code.endswith(_ENDS) or code.startswith("#")
+    if not code or code.endswith(_ENDS) or code.startswith("#") or code == "else":
+        return True
+    return bool(_CONTROL.match(code)) and code.endswith(")") and code.count("(") == code.count(")")
 
 
 def _without_comment(line: str) -> str:

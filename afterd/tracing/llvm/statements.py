@@ -201,7 +201,7 @@ class Statements:
     def _result(self, step: StepId, position: int, instruction: Instruction) -> tuple[Sort, Value]:
         cells = self.ids.cells.get(step)
         if cells:
-            return (sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE), None
+            return (sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE), self.ids.observed[step]
         sort = sort_of(result_type(instruction))
         back = self.frames.returned(position)
         return sort, from_word(self.recording.value(back), sort) if back >= 0 else None
@@ -241,9 +241,11 @@ class Statements:
         placed = self.values.symbols.at(cells.address)
         variable = placed.variable if placed else None
         sort = sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE
-        term = Concrete(None, sort, "a static initialiser" if variable else "a value from outside the trace")
+        value = self.ids.observed[step]
+        reason = "a static initialiser" if variable else "a value from outside the trace"
+        term = Concrete(value, sort, reason)
         location = variable.location if variable else Location("")
-        return Statement(step, StepKind.INITIAL, location, term, None, variable.name if variable else "", None)
+        return Statement(step, StepKind.INITIAL, location, term, value, variable.name if variable else "", None)
 
     def _lost(self, step: StepId) -> Statement:
         term = Concrete(None, OPAQUE, "before the window that was recorded")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from afterd.model.term import StepId
+from afterd.model.term import StepId, Value
 
 _OUTPUTS = 1 << 12  # per record
 _INITIAL = 1 << 28  # initial values per process, in units of _OUTPUTS
@@ -31,6 +31,7 @@ class StepIds:
         self._cells: dict[tuple[int, Cells], StepId] = {}
         self._used: dict[int, int] = {}
         self.cells: dict[StepId, Cells] = {}
+        self.observed: dict[StepId, Value] = {}
         self._initial: dict[Cells, StepId] = {}
 
     @staticmethod
@@ -50,8 +51,8 @@ class StepIds:
         """Whether the step stands for a value that was there before the first record."""
         return self.position(step) < 0
 
-    def of_cells(self, position: int, cells: Cells) -> StepId:
-        """The id of one of several outputs of a record."""
+    def of_cells(self, position: int, cells: Cells, value: Value = None) -> StepId:
+        """The id of one of several outputs of a record; ``value`` is what was read from it."""
         key = (position, cells)
         if key not in self._cells:
             number = min(self._used.get(position, 0) + 1, _OUTPUTS - 1)
@@ -59,12 +60,14 @@ class StepIds:
             step = self.of(position) + number
             self._cells[key] = step
             self.cells[step] = cells
+            self.observed[step] = value
         return self._cells[key]
 
-    def of_initial(self, cells: Cells) -> StepId:
+    def of_initial(self, cells: Cells, value: Value = None) -> StepId:
         """The id of a value that was there before the first record."""
         if cells not in self._initial:
             step = self._base + len(self._initial)
             self._initial[cells] = step
             self.cells[step] = cells
+            self.observed[step] = value
         return self._initial[cells]

@@ -6,12 +6,16 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from afterd.errors import ToolchainError
+from afterd.execution.environment import scrubbed
+from afterd.execution.process import Command
+from afterd.execution.sandbox import run
+from afterd.execution.toolchain import Toolchain
+from afterd.limits import Limits
 from afterd.tracing.llvm.modules import ModuleStore
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
@@ -19,27 +23,49 @@ _C_NAMES = ("cc", "gcc", "clang", "c99", "c89")
 _CXX_NAMES = ("c++", "g++", "clang++")
 
 
-def prepare(directory: Path, clang: tuple[str, ...], cxx: tuple[str, ...]) -> ModuleStore:
+def prepare(directory: Path, toolchain: Toolchain) -> ModuleStore:
     """Make the store of a traced build; raises ToolchainError when the runtime does not compile."""
     store = ModuleStore(directory)
+    clang = _absolute(toolchain)
     library, shims = directory / "lib", directory / "bin"
     library.mkdir(exist_ok=True)
     shims.mkdir(exist_ok=True)
-    common = [*clang, "-O2", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector", "-pthread", str(_RUNTIME)]
-    _compile([*common, "-shared", "-o", str(library / "libafterd_rt.so")])
-    _compile([*common, "-c", "-o", str(library / "afterd_rt.o")])
-    for names, real in ((_C_NAMES, clang), (_CXX_NAMES, cxx)):
+    common = (*clang, "-O2", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector", "-pthread", str(_RUNTIME))
+    _compile((*common, "-shared", "-o", str(library / "libafterd_rt.so")), directory)
+    _compile((*common, "-c", "-o", str(library / "afterd_rt.o")), directory)
+    for names, real in ((_C_NAMES, clang), (_CXX_NAMES, _cxx(clang, toolchain))):
         for name in names:
             _write_shim(shims / name, directory, real)
     return store
 
 
-def _compile(line: list[str]) -> None:
-    done = subprocess.run(line, check=False, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        first = (done.stderr.strip().splitlines() or ["no diagnostics"])[0]
-        message = f"{line[0]} cannot compile afterd's tracing runtime ({first}); set AFTERD_CLANG to a clang of version 16 or newer."
-        raise ToolchainError(message)
+def _absolute(toolchain: Toolchain) -> tuple[str, ...]:
+    """The compiler by its path: its name will mean afterd-cc in the traced build's PATH."""
+    program = shutil.which(toolchain.argv[0]) or toolchain.argv[0]
+    return (program, *toolchain.argv[1:])
+
+
+def _cxx(clang: tuple[str, ...], toolchain: Toolchain) -> tuple[str, ...]:
+    """The C++ compiler beside a C compiler."""
+    if toolchain.is_zig:
+        return (*clang[:-1], "c++")
+    path = Path(clang[0])
+    beside = path.with_name(path.name.replace("clang", "clang++", 1))
+    return (str(beside) if beside.exists() else clang[0], *clang[1:])
+
+
+def _compile(line: tuple[str, ...], directory: Path) -> None:
+    result = run(Command(line, directory, scrubbed(), merge=True), Limits().build)
+    try:
+        if not result.succeeded:
+            first = (result.stdout.text().strip().splitlines() or [result.describe()])[0]
+            message = (
+                f"{line[0]} cannot compile afterd's tracing runtime ({first}); set AFTERD_CLANG to a"
+                " clang of version 16 or newer."
+            )
+            raise ToolchainError(message)
+    finally:
+        result.remove()
 
 
 def _write_shim(path: Path, store: Path, real: tuple[str, ...]) -> None:

@@ -1,0 +1,160 @@
+"""Building both versions with afterd-cc, running the test on them, and reading the two traces together."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from afterd.errors import TraceError
+from afterd.execution.build import diagnostics
+from afterd.execution.process import Command, Ending
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.execution.toolchain import Toolchain
+from afterd.limits import ProcessLimits
+from afterd.model.change import Change
+from afterd.tracing.llvm.execution import LlvmExecution
+from afterd.tracing.llvm.modules import ModuleStore
+from afterd.tracing.llvm.process import Process, pairs, recorded
+from afterd.tracing.llvm.program import Program
+from afterd.tracing.llvm.recording import Recording
+from afterd.tracing.llvm.source import Sources
+from afterd.tracing.llvm.traced_build import environment, prepare
+from afterd.vcs.worktree import Slot
+
+RECORD_BYTES = 16
+_MARK = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """What to trace: the two trees, how they are built and tested, and the changes between them.
+
+    ``directory`` is where traced builds live (below afterd's state); ``slots`` are the work trees of
+    the good and the bad version, used for nothing else.
+    """
+
+    good_tree: str
+    bad_tree: str
+    slots: tuple[Slot, Slot]
+    recipe: Recipe
+    changes: Sequence[Change]
+    toolchain: Toolchain
+    directory: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TracedVersion:
+    """One version, built with afterd-cc and run: its program and its processes' recordings."""
+
+    root: Path
+    program: Program
+    recordings: tuple[Recording, ...]
+    build_seconds: float
+    test_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The execution and what it cost."""
+
+    execution: LlvmExecution
+    build_seconds: float
+    test_seconds: float
+
+
+def trace(request: TraceRequest) -> Traced:
+    """Trace the failing run and the green one.
+
+    Raises TraceError when nothing was traced: the program is not C or C++, or does not build with
+    clang; the message says which.
+    """
+    bad = _version(request, request.bad_tree, request.slots[1], "bad")
+    good = _version(request, request.good_tree, request.slots[0], "good")
+    if not bad.recordings:
+        message = "The failing test started no program that was built with afterd-cc; without a trace only reversion is possible."
+        raise TraceError(message)
+    processes = [
+        (Process(mine, bad.program), Process(other, good.program) if other else None)
+        for mine, other in pairs(bad.recordings, good.recordings)
+    ]
+    execution = LlvmExecution(processes, request.changes, Sources(good.root), Sources(bad.root))
+    return Traced(
+        execution, bad.build_seconds + good.build_seconds, bad.test_seconds + good.test_seconds
+    )
+
+
+def _version(request: TraceRequest, tree: str, slot: Slot, name: str) -> TracedVersion:
+    directory = request.directory / name
+    built = _build(request, tree, slot, directory)
+    store = ModuleStore(directory / "build")
+    runs = directory / "run"
+    shutil.rmtree(runs, ignore_errors=True)
+    runs.mkdir(parents=True)
+    seconds = _test(request, slot, store, runs)
+    root = (slot.path / request.recipe.folder).resolve()
+    program = Program(store, slot.path.resolve())
+    found = tuple(Recording(path) for path in recorded(runs))
+    return TracedVersion(root, program, found, built, seconds)
+
+
+def _build(request: TraceRequest, tree: str, slot: Slot, directory: Path) -> float:
+    """Build a tree with afterd-cc, unless that was done before; the seconds it took."""
+    mark = directory / _MARK
+    key = f"{tree} {request.recipe.build_key} {request.toolchain.version}"
+    if mark.exists() and mark.read_text() == key and slot.tree == tree:
+        return 0.0
+    shutil.rmtree(directory, ignore_errors=True)
+    (directory / "build").mkdir(parents=True)
+    slot.move_to(tree)
+    slot.hard_reset()
+    store = prepare(directory / "build", request.toolchain)
+    seconds = 0.0
+    if request.recipe.build:
+        command = request.recipe.build_in(slot.path)
+        traced = replace(command, environment=environment(store, command.environment))
+        result = run(traced, request.recipe.limits.build)
+        seconds = result.seconds
+        try:
+            if not result.succeeded:
+                first = (diagnostics(result.stdout.text(), 1) or result.describe()).strip()
+                message = f"The traced build with clang fails ({first}); without a trace only reversion is possible."
+                raise TraceError(message)
+        finally:
+            result.remove()
+    mark.write_text(key)
+    return seconds
+
+
+def _test(request: TraceRequest, slot: Slot, store: ModuleStore, runs: Path) -> float:
+    """Run the test once with recording switched on; the seconds it took."""
+    limits = request.recipe.limits
+    command = request.recipe.test_in(slot.path)
+    settings = {
+        "AFTERD_TRACE": str(runs),
+        "AFTERD_RING": str(limits.trace.window // RECORD_BYTES),
+        "AFTERD_BLOCKS": str(store.blocks()),
+    }
+    traced = Command(
+        command.argv,
+        command.cwd,
+        {**environment(store, command.environment), **settings},
+        fixed_addresses=True,
+    )
+    budget: ProcessLimits = replace(
+        limits.test,
+        timeout=limits.test.timeout * limits.trace.slowdown,
+        silence=None,
+        file_size=max(limits.test.file_size, 4 * limits.trace.window),
+        memory=max(limits.test.memory, 4 * limits.trace.window),
+    )
+    result = run(traced, budget)
+    try:
+        if result.ending in {Ending.NOT_STARTED, Ending.LOST}:
+            message = f"The traced test could not be run ({result.describe()})."
+            raise TraceError(message)
+        return result.seconds
+    finally:
+        result.remove()
