@@ -153,10 +153,12 @@ CREATE TABLE build (
     command TEXT NOT NULL,  -- digest of the build command
     environment TEXT NOT NULL,  -- digest of the environment and the tool chain
     created REAL NOT NULL,  -- when the row was written
-    verdict TEXT NOT NULL,  -- pass or unresolved
+    verdict TEXT NOT NULL,  -- pass: it builds; unresolved
     reason TEXT NOT NULL,  -- why it is unresolved; empty otherwise
     detail TEXT NOT NULL,  -- the first lines the compiler said
-    seconds REAL NOT NULL,  -- wall clock
+    signature TEXT NOT NULL,  -- empty: a build has none
+    build_seconds REAL NOT NULL,  -- wall clock of the build
+    test_seconds REAL NOT NULL,  -- 0
     PRIMARY KEY (tree, command, environment)
 ) WITHOUT ROWID;
 

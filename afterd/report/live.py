@@ -1,0 +1,127 @@
+"""Live progress on standard error: what is being tried, how many runs, who is suspected.
+
+A terminal gets two or three lines that are redrawn; anything else gets a plain line an event, so
+that a log of a CI run reads as a story. A listener never raises: a closed terminal must not end an
+explanation.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from afterd.model.change import ChangeId, ChangeSet, in_order
+from afterd.model.outcome import Outcome, Verdict
+from afterd.model.progress import Progress
+from afterd.report.sanitize import clipped, one_line
+
+_WIDTH = 100
+_SUSPECTS = 8
+_SAYS = {
+    Verdict.PASS: "passes",
+    Verdict.FAIL: "fails the same way",
+    Verdict.UNRESOLVED: "cannot tell",
+}
+
+
+@contextmanager
+def listening(console: Console) -> Iterator[Progress]:
+    """A listener for as long as the block runs: redrawn on a terminal, line by line elsewhere."""
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield PlainProgress(console)
+        return
+    progress = LiveProgress()
+    with Live(progress, console=console, transient=True, refresh_per_second=8):
+        yield progress
+
+
+class PlainProgress:
+    """A line for every event, with the seconds since the beginning."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._begin = clock()
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """A stage began."""
+        self._say(f"{name} {detail}".rstrip())
+
+    def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        """A variant was tried."""
+        self._say(f"run {runs}: {tried_sentence(reverted, outcome)}")
+
+    def suspects(self, changes: Sequence[ChangeId]) -> None:
+        """Suspicion moved."""
+        self._say(f"suspected: {_names(changes)}")
+
+    def _say(self, text: str) -> None:
+        seconds = self._clock() - self._begin
+        line = Text(f"[{seconds:7.1f} s] {one_line(clipped(text, 4 * _WIDTH))}")
+        with suppress(OSError, ValueError):  # a stream that was closed
+            self._console.print(line, soft_wrap=True)
+
+
+class LiveProgress:
+    """The present state, drawn whenever rich asks for it; calls come from any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self._lock = threading.Lock()
+        self._spinner = Spinner("dots")
+        self._stage = "starting"
+        self._last = ""
+        self._runs = 0
+        self._suspects: tuple[ChangeId, ...] = ()
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """A stage began."""
+        with self._lock:
+            self._stage = f"{name} {detail}".rstrip()
+
+    def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        """A variant was tried."""
+        with self._lock:
+            self._runs = runs
+            self._last = tried_sentence(reverted, outcome)
+
+    def suspects(self, changes: Sequence[ChangeId]) -> None:
+        """Suspicion moved."""
+        with self._lock:
+            self._suspects = tuple(changes)
+
+    def __rich__(self) -> RenderableType:
+        """What is on the screen now."""
+        with self._lock:
+            seconds = self._clock() - self._begin
+            doing = Text(f"{one_line(clipped(self._stage, _WIDTH))}  {seconds:.0f} s", "bold")
+            self._spinner.update(text=doing)
+            lines: list[RenderableType] = [self._spinner]
+            if self._last:
+                runs = f"{self._runs} test run{'' if self._runs == 1 else 's'}"
+                lines.append(Text(f"  {runs}; {one_line(clipped(self._last, _WIDTH))}"))
+            if self._suspects:
+                lines.append(Text(f"  suspected: {_names(self._suspects)}", "yellow"))
+        return Group(*lines)
+
+
+def tried_sentence(reverted: ChangeSet, outcome: Outcome) -> str:
+    """``with c2, c3 undone it passes``, with the reason where it cannot tell."""
+    undone = f"with {_names(in_order(reverted))} undone it" if reverted else "as it is it"
+    reason = f" ({outcome.reason.value})" if outcome.reason else ""
+    known = ", known from before" if outcome.cached else ""
+    return f"{undone} {_SAYS[outcome.verdict]}{reason}{known}"
+
+
+def _names(changes: Sequence[ChangeId]) -> str:
+    """The first few ids and how many more there are."""
+    more = f" and {len(changes) - _SUSPECTS} more" if len(changes) > _SUSPECTS else ""
+    return one_line(", ".join(changes[:_SUSPECTS]) + more)

@@ -1,0 +1,155 @@
+"""An explanation as SARIF 2.1.0, for code-scanning pages and editors.
+
+Each change of a root is a result where it stands in the bad version; the causal tree is its code
+flow, the auxiliary changes are related locations. Where there is no root, the ranked lines are
+results to review, with their score as rank. Text is exact (JSON); locations are relative URIs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import urllib.parse
+from collections.abc import Iterator, Mapping, Sequence
+
+from afterd import __version__
+from afterd.model.change import Change
+from afterd.model.explanation import CauseNode, Explanation, TreeStep
+from afterd.model.ranking import RankedLine
+from afterd.report.phrases import Phrase, as_plain
+from afterd.report.summary import assurance, headline
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LINES = 10
+
+Json = Mapping[str, object]
+
+
+def render(explanations: Sequence[Explanation]) -> str:
+    """One run with the results of all explanations."""
+    results = [result for explanation in explanations for result in _results(explanation)]
+    rules = [
+        _rule("root-change", "This change makes a test fail", "error"),
+        _rule("suspicious-line", "This line is suspected of making a test fail", "note"),
+    ]
+    run = {
+        "tool": {"driver": {"name": "afterd", "version": __version__, "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, allow_nan=False) + "\n"
+
+
+def _rule(identifier: str, text: str, level: str) -> Json:
+    return {
+        "id": identifier,
+        "shortDescription": {"text": text},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _results(explanation: Explanation) -> Iterator[Json]:
+    for change in explanation.root:
+        yield _root(explanation, change)
+    if not explanation.root:
+        for line in explanation.ranking[:_LINES]:
+            yield _suspect(explanation, line)
+
+
+def _root(explanation: Explanation, change: Change) -> Json:
+    sentence: Phrase = (*headline(explanation), ". ", *assurance(explanation))
+    result: dict[str, object] = {
+        "ruleId": "root-change",
+        "ruleIndex": 0,
+        "level": "error",
+        "message": {"text": _message(sentence)},
+        "locations": [_changed(change)],
+        "relatedLocations": [
+            {
+                "id": number,
+                "message": {"text": "goes along, or it does not build"},
+                **_changed(other),
+            }
+            for number, other in enumerate(explanation.auxiliary)
+        ],
+        "partialFingerprints": {
+            "afterd/v1": _fingerprint(explanation.test, change.file, change.symbol, change.patch)
+        },
+        "properties": {
+            "explanation": explanation.id,
+            "test": explanation.test,
+            "change": change.id,
+            "commits": list(change.commits),
+        },
+    }
+    if explanation.tree is not None:
+        flow = [_flow_step(step) for step in _steps(explanation.tree)]
+        result["codeFlows"] = [{"threadFlows": [{"locations": flow}]}] if flow else []
+    return result
+
+
+def _suspect(explanation: Explanation, line: RankedLine) -> Json:
+    return {
+        "ruleId": "suspicious-line",
+        "ruleIndex": 1,
+        "kind": "review",
+        "level": "none",  # the level that goes with any kind but "fail"
+        "message": {"text": _message(headline(explanation))},
+        "locations": [_location(line.file, line.line)],
+        "rank": 100 * min(max(line.score, 0.0), 1.0),
+        "properties": {"explanation": explanation.id, "test": explanation.test},
+    }
+
+
+def _steps(tree: CauseNode) -> Iterator[TreeStep]:
+    """The steps of a tree, parents before children, without recursion."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield from node.steps
+        pending += reversed(node.causes)
+
+
+def _flow_step(step: TreeStep) -> Json:
+    green = f", green {step.green}" if step.green else ""
+    value = f": {step.observed}{green}" if step.observed else ""
+    location = _location(step.file, step.line)
+    message = {"text": _message((f"{step.text.strip()}{value} ({step.evidence.value})",))}
+    return {
+        "location": {**location, "message": message},
+        "importance": "essential" if step.change else "important",
+    }
+
+
+def _changed(change: Change) -> dict[str, object]:
+    return _location(change.file, change.new.start, change.new.count)
+
+
+def _location(file: str, line: int, count: int = 1) -> dict[str, object]:
+    """A physical location; without a region where there is no line."""
+    physical: dict[str, object] = {
+        "artifactLocation": {"uri": _uri(file), "uriBaseId": "SRCROOT"},
+    }
+    if line > 0:
+        physical["region"] = {"startLine": line, "endLine": line + max(count, 1) - 1}
+    return {"physicalLocation": physical}
+
+
+def _uri(file: str) -> str:
+    """A relative reference; a colon is encoded, or the first segment would read as a scheme."""
+    try:
+        data = file.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = file.encode("utf-8", "surrogatepass")
+    return urllib.parse.quote(data, safe="/").lstrip("/")
+
+
+def _message(phrase: Phrase) -> str:
+    """Plain text of SARIF, in which ``[text](target)`` would be a link."""
+    return as_plain(phrase).replace("](", "\\](")
+
+
+def _fingerprint(*parts: str) -> str:
+    """The same for the same change and test, wherever its lines have moved."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,68 @@
+"""The outcome cache of ``execution.cache`` in the database: nothing is run twice, ever.
+
+Keys hold digests of commands and environment, so that a changed one never meets an old answer.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+
+from afterd.execution.cache import BUILD_ONLY, OutcomeKey
+from afterd.model.outcome import FailureSignature, Outcome, Unresolved
+from afterd.store.database import Store
+from afterd.store.rows import Row, from_row, to_row
+from afterd.store.text import Cell, loaded, stored
+
+_APART = ("reason", "signature", "cached")
+
+
+class StoredOutcomes:
+    """Keeps outcomes in a store; ``mask`` takes secrets out of what a test said."""
+
+    def __init__(self, store: Store, mask: Callable[[str], str] = str) -> None:
+        self._store = store
+        self._mask = mask
+
+    def get(self, key: OutcomeKey) -> Outcome | None:
+        """The outcome under ``key``, if one is kept."""
+        table, columns = _place(key)
+        condition = " AND ".join(f"{name} = ?" for name in columns)
+        query = f"SELECT * FROM {table} WHERE {condition}"  # noqa: S608 - names of our own
+        with self._store.snapshot():
+            rows = self._store.rows(query, list(columns.values()))
+            return _outcome(rows[0]) if rows else None
+
+    def put(self, key: OutcomeKey, outcome: Outcome) -> None:
+        """Keep ``outcome``, unless its signature holds a secret: masked it would match nothing."""
+        signature = outcome.signature
+        if signature is not None and self._mask(signature.message) != signature.message:
+            return
+        table, columns = _place(key)
+        row = columns | to_row(outcome, omit=_APART) | {"created": time.time()}
+        row["detail"] = stored(self._mask(outcome.detail))
+        row["reason"] = outcome.reason.value if outcome.reason else ""
+        row["signature"] = json.dumps(asdict(signature)) if signature else ""
+        with self._store.transaction() as database:
+            database.table(table).insert(row, replace=True)
+
+
+def _place(key: OutcomeKey) -> tuple[str, dict[str, Cell]]:
+    """The table that a key belongs to, and its columns there: one build serves many tests."""
+    columns = {name: stored(value) for name, value in asdict(key).items()}
+    if key.test != BUILD_ONLY:
+        return "outcome", dict(columns)
+    return "build", {name: value for name, value in columns.items() if name != "test"}
+
+
+def _outcome(row: Row) -> Outcome:
+    reason, signature = loaded(row["reason"]), loaded(row["signature"])
+    return from_row(
+        Outcome,
+        row,
+        reason=Unresolved(reason) if reason else None,
+        signature=from_row(FailureSignature, json.loads(signature)) if signature else None,
+        cached=False,
+    )
