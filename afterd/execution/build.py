@@ -1,0 +1,155 @@
+"""Running the build command in a slot, incrementally, and saying what went wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.execution.build_record import BuildRecord
+from afterd.execution.freshness import Freshness
+from afterd.execution.process import Ending, ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.vcs.worktree import Slot
+
+_ERROR = re.compile(
+    r"\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition)\b"
+    r"|\*\*\*|No rule to make|not found|No such file|cannot find|Traceback \(most recent",
+    re.IGNORECASE,
+)
+_NO_ERROR = re.compile(r"\b0 errors?\b|-Werror|Wno-error|checking ", re.IGNORECASE)
+_MISSING = (
+    re.compile(r"make(?:\[\d+\])?: (?P<tool>\S+): (?:No such file or directory|Permission denied)"),
+    re.compile(r"(?:sh|bash|dash|env)(?:: line)?(?:: \d+)?: (?:\d+: )?‘?(?P<tool>[^:’ ]+)’?: "
+               r"(?:command )?not found"),
+    re.compile(r"env: ‘?(?P<tool>[^:’ ]+)’?: No such file or directory"),
+    re.compile(r"no acceptable (?P<tool>C compiler) found"),
+    re.compile(r"No (?P<tool>CMAKE_\w+_COMPILER) could be found"),
+    re.compile(r"Unknown compiler\(s\): (?P<tool>.*)"),
+    re.compile(r"(?P<tool>linker) `\w+` not found"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """How a build ended.
+
+    ``detail`` is its diagnostics where it failed, ``missing`` the tool that is not there (empty:
+    none was missed). ``lasting`` says whether another build of the same tree would end alike: not
+    after a time-out or a kill. ``ran`` is False where there was nothing to run.
+    """
+
+    ok: bool
+    seconds: float = 0.0
+    detail: str = ""
+    missing: str = ""
+    lasting: bool = True
+    ran: bool = True
+
+
+class Builder:
+    """Moves one slot from tree to tree and builds it, incrementally.
+
+    What was built with another command or environment, or by a session that did not say how it
+    left the slot, is thrown away first.
+    """
+
+    def __init__(
+        self, slot: Slot, scratch: Path | None = None, cancelled: threading.Event | None = None
+    ) -> None:
+        self.slot = slot
+        self._scratch = scratch
+        self._cancelled = cancelled
+        self._record = BuildRecord.load(_record_path(slot.path))
+        self._freshness = Freshness(slot.path, self._record.shipped)
+        self._last: tuple[str, Built] | None = None  # the tree that is built, and how that ended
+
+    def build(self, recipe: Recipe, tree: str) -> Built:
+        """Put ``tree`` into the slot and build it.
+
+        Raises SpaceError and RepositoryError as the slot does.
+        """
+        if not recipe.build:
+            self.slot.move_to(tree)
+            return Built(ok=True, ran=False)
+        self._examine_products(recipe)
+        changed = self.slot.move_to(tree)
+        if self._last is not None and self._last[0] == tree and not changed:
+            return dataclasses.replace(self._last[1], seconds=0.0, ran=False)
+        self._last = None
+        self._freshness.settle(changed)
+        self._save(recipe, tree, whole=False)
+        built = self._run(recipe)
+        self._save(recipe, tree, whole=built.lasting)
+        self._last = (tree, built) if built.lasting else None
+        return built
+
+    def _examine_products(self, recipe: Recipe) -> None:
+        """Throw away another build's products; rebuild all that are of a tree nobody wrote down."""
+        if self._record.key != recipe.build_key:
+            if self.slot.tree is not None:
+                self.slot.hard_reset()
+            self._freshness = Freshness(self.slot.path)
+            self._last = None
+        elif self._record.tree != self.slot.tree or not self._record.whole:
+            self._freshness.distrust()
+
+    def _save(self, recipe: Recipe, tree: str, *, whole: bool) -> None:
+        shipped = self._freshness.shipped or frozenset()
+        self._record = BuildRecord(recipe.build_key, tree, shipped, whole)
+        self._record.save(_record_path(self.slot.path))
+
+    def _run(self, recipe: Recipe) -> Built:
+        result = run(
+            recipe.build_in(self.slot.path),
+            recipe.limits.build,
+            scratch=self._scratch,
+            cancelled=self._cancelled,
+        )
+        try:
+            return _built(result, recipe)
+        finally:
+            result.remove()
+
+
+def _built(result: ProcessResult, recipe: Recipe) -> Built:
+    """How the build command ended, with its diagnostics."""
+    if result.succeeded:
+        return Built(ok=True, seconds=result.seconds)
+    text = result.stdout.text()
+    detail = diagnostics(text, recipe.limits.search.build_diagnostics)
+    if result.ending is not Ending.EXITED or not detail:
+        detail = f"the build {result.describe()}\n{detail}".rstrip()
+    started = result.ending is not Ending.NOT_STARTED
+    return Built(
+        ok=False,
+        seconds=result.seconds,
+        detail=detail,
+        missing=missing_tool(text) if started else recipe.build[0],
+        lasting=result.ending in (Ending.EXITED, Ending.NOT_STARTED),
+    )
+
+
+def _record_path(slot: Path) -> Path:
+    return slot.with_name(f"{slot.name}.build")
+
+
+def diagnostics(text: str, lines: int) -> str:
+    """The first ``lines`` lines of ``text`` from its first error on; its end where none is seen."""
+    written = text.splitlines()
+    for number, line in enumerate(written):
+        if _ERROR.search(line) and not _NO_ERROR.search(line):
+            return "\n".join(written[number : number + lines])
+    return "\n".join(written[-lines:])
+
+
+def missing_tool(text: str) -> str:
+    """The compiler or tool whose absence a failed build reports; empty where it reports none."""
+    for line in text.splitlines():
+        for pattern in _MISSING:
+            if match := pattern.search(line):
+                return match["tool"]
+    return ""

@@ -1,0 +1,142 @@
+"""Both ends first: the bad version must fail, always alike, and the good one pass, always.
+
+What is found is either a result, which the pipeline reports (confirmed, flaky, already red, not
+red at all), or a reason why nothing can be found, which is raised as a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from afterd.errors import BuildError, TestError
+from afterd.execution.executors.protocol import Attempt
+from afterd.execution.flakiness import Prior, Repeats, probability_flaky, runs_needed
+from afterd.execution.oracle import Oracle
+from afterd.execution.signature import same_failure
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
+
+
+class Ends(StrEnum):
+    """What the two ends of a range showed."""
+
+    CONFIRMED = "the bad version fails and the good one passes"
+    GREEN = "the test passes at the bad version"
+    ALREADY_RED = "the test fails at the good version"
+    FLAKY_BAD = "the test does not always end alike at the bad version"
+    FLAKY_GOOD = "the test does not always end alike at the good version"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What was seen of both ends; ``good`` is None where the bad end decided alone.
+
+    ``repeats`` are the runs of the end that decided, ``flaky`` is the probability that the test is
+    flaky nevertheless (1 where it was seen to be).
+    """
+
+    ends: Ends
+    bad: Outcome
+    good: Outcome | None
+    repeats: Repeats
+    flaky: float
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    name: str
+    outcome: Outcome
+    repeats: Repeats
+
+    @property
+    def is_flaky(self) -> bool:
+        return self.repeats.other > 0
+
+
+def confirm(
+    oracle: Oracle, everything: ChangeSet, times: int = 2, prior: Prior | None = None
+) -> Confirmation:
+    """Run the bad version, and with ``everything`` reverted the good one, until each is firm.
+
+    That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ.
+    The bad end's signature becomes the oracle's reference. Raises BuildError where an end does not
+    build, TestError where the test cannot be run at an end or gives no verdict there.
+    """
+    prior = prior or Prior()
+    runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
+    bad = _repeated(oracle, oracle.tree_of(NOTHING), "bad", runs)
+    doubt = probability_flaky(prior, runs)
+    if bad.is_flaky:
+        return Confirmation(Ends.FLAKY_BAD, bad.outcome, None, bad.repeats, 1.0)
+    if bad.outcome.passed:
+        return Confirmation(Ends.GREEN, bad.outcome, None, bad.repeats, doubt)
+    oracle.reference = bad.outcome.signature
+    oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
+    good = _repeated(oracle, oracle.tree_of(everything), "good", runs)
+    if good.is_flaky:
+        return Confirmation(Ends.FLAKY_GOOD, bad.outcome, good.outcome, good.repeats, 1.0)
+    oracle.settle(oracle.tree_of(everything), good.outcome)
+    ends = Ends.CONFIRMED if good.outcome.passed else Ends.ALREADY_RED
+    return Confirmation(ends, bad.outcome, good.outcome, good.repeats, doubt)
+
+
+def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
+    """Run one end until ``runs`` outcomes agree or one differs from the first."""
+    oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
+    first = oracle.attempt(tree)
+    _require_verdict(first, name)
+    for run in range(1, runs):
+        attempt = oracle.attempt(tree)
+        if not _alike(first.outcome, attempt.outcome):
+            return _End(name, first.outcome, Repeats(run + 1, 1))
+        _require_verdict(attempt, name)
+    return _End(name, first.outcome, Repeats(runs, 0))
+
+
+def _alike(one: Outcome, other: Outcome) -> bool:
+    """Whether two runs of one tree show the same; a failure must be the same failure."""
+    if one.verdict is not other.verdict:
+        return False
+    return _same(one.signature, other.signature)
+
+
+def _same(one: FailureSignature | None, other: FailureSignature | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return same_failure(one, other) and same_failure(other, one)
+
+
+def _require_verdict(attempt: Attempt, name: str) -> None:
+    """Raise what stands in the way of a verdict at the ``name`` end."""
+    outcome = attempt.outcome
+    if outcome.reason is Unresolved.BUILD:
+        raise BuildError(_build_sentence(attempt, name))
+    if attempt.unrunnable:
+        raise TestError(f"At the {name} version: {attempt.unrunnable}")
+    if outcome.verdict is Verdict.UNRESOLVED:
+        raise TestError(_test_sentence(outcome, name))
+
+
+def _build_sentence(attempt: Attempt, name: str) -> str:
+    if attempt.missing:
+        return (
+            f"The {name} version cannot be built because {attempt.missing} is missing; install it,"
+            f" or name another one in the build command:\n{attempt.outcome.detail}"
+        )
+    return f"The {name} version does not build; its build says:\n{attempt.outcome.detail}"
+
+
+def _test_sentence(outcome: Outcome, name: str) -> str:
+    advice = {
+        Unresolved.TIMEOUT: "raise the limit; or, if the hang is the failure, put a shorter one"
+        " into the test (`timeout 60 COMMAND` fails with status 124)",
+        Unresolved.UNTESTABLE: "125 means that this version cannot be tested; choose another one",
+        Unresolved.ABORTED: "a status of 128 or more aborts, as with `git bisect run`; make the"
+        " test command exit with 1 when the test fails",
+        Unresolved.NOT_RUN: "raise the budget",
+    }
+    reason = outcome.reason or Unresolved.ABORTED
+    advised = advice.get(reason, "look at the test, or raise the limit")
+    said = f" It said:\n{outcome.detail}" if outcome.detail else ""
+    return f"The test gives no verdict at the {name} version ({reason.value}): {advised}.{said}"

@@ -1,0 +1,126 @@
+"""One slot, and doing one job after the other in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import threading
+import time
+from pathlib import Path
+
+from afterd.errors import SpaceError
+from afterd.execution.build import Builder, Built
+from afterd.execution.executors.protocol import Attempt, Job
+from afterd.execution.process import Command, Ending, ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.execution.verdict import judge, unrunnable
+from afterd.limits import MIB, ProcessLimits
+from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.vcs.worktree import Slot
+
+_ROOM = 16 * MIB  # with less than this free, a failure is the disk's and says nothing of the tree
+_SHORTEST = 0.01
+
+_REPEATS = frozenset(
+    {None, Unresolved.BUILD, Unresolved.UNTESTABLE, Unresolved.OUTPUT, Unresolved.ABORTED}
+)
+"""What another run of the same tree would show again; time-outs and kills depend on load."""
+
+
+class Workbench:
+    """A slot with its builder; used by one thread at a time."""
+
+    def __init__(
+        self, slot: Slot, scratch: Path | None = None, cancelled: threading.Event | None = None
+    ) -> None:
+        self.slot = slot
+        self._scratch = scratch
+        self._cancelled = cancelled
+        self._builder = Builder(slot, scratch, cancelled)
+
+    def attempt(self, job: Job) -> Attempt:
+        """Build, and test where asked.
+
+        Raises SpaceError when the disk is full, and what moving the slot raises.
+        """
+        deadline = None if job.seconds is None else time.monotonic() + job.seconds
+        recipe = job.recipe
+        built = self._builder.build(_shortened(recipe, deadline), job.tree)
+        if not built.ok:
+            self._require_room()
+            return _unbuilt(built, cut_short=_is_past(deadline) or self._is_cancelled())
+        if job.build_only:
+            passed = Outcome(Verdict.PASS, build_seconds=built.seconds)
+            return Attempt(passed, builds=int(built.ran))
+        attempt = self._test(_shortened(recipe, deadline), deadline)
+        outcome = dataclasses.replace(attempt.outcome, build_seconds=built.seconds)
+        return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran))
+
+    def run(self, command: Command, limits: ProcessLimits) -> ProcessResult:
+        """Run something else in the slot, as a runner does to list failing tests."""
+        return run(command, limits, scratch=self._scratch, cancelled=self._cancelled)
+
+    def _test(self, recipe: Recipe, deadline: float | None) -> Attempt:
+        result = self.run(recipe.test_in(self.slot.path), recipe.limits.test)
+        try:
+            roots = (str(self.slot.path), str(result.directory))
+            outcome = judge(result, recipe.test_id, roots)
+            if not outcome.passed:
+                self._require_room()
+            if result.ending is Ending.TIMEOUT and _is_past(deadline):
+                outcome = _not_run(outcome)
+            return Attempt(
+                outcome,
+                lasting=outcome.reason in _REPEATS,
+                tests=1,
+                unrunnable=unrunnable(result, recipe.test),
+            )
+        finally:
+            result.remove()
+
+    def _require_room(self) -> None:
+        for place in (self.slot.path, self._scratch or self.slot.path):
+            if shutil.disk_usage(place).free < _ROOM:
+                raise SpaceError(
+                    f"Less than {_ROOM // MIB} MiB are free where {place} lies, and a build or test"
+                    " failed there; free some space and run afterd again."
+                )
+
+    def _is_cancelled(self) -> bool:
+        return self._cancelled is not None and self._cancelled.is_set()
+
+
+def _unbuilt(built: Built, *, cut_short: bool) -> Attempt:
+    outcome = Outcome(
+        Verdict.UNRESOLVED, Unresolved.BUILD, built.detail, build_seconds=built.seconds
+    )
+    if cut_short and not built.lasting:
+        return Attempt(_not_run(outcome), lasting=False, builds=1)
+    return Attempt(outcome, built.lasting, builds=int(built.ran), missing=built.missing)
+
+
+def _not_run(outcome: Outcome) -> Outcome:
+    """The end of the budget is no property of the tree."""
+    return dataclasses.replace(
+        outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.NOT_RUN, signature=None
+    )
+
+
+def _shortened(recipe: Recipe, deadline: float | None) -> Recipe:
+    """The recipe with time limits that end no later than ``deadline``."""
+    if deadline is None:
+        return recipe
+    left = max(_SHORTEST, deadline - time.monotonic())
+    limits = dataclasses.replace(
+        recipe.limits,
+        test=dataclasses.replace(recipe.limits.test, timeout=min(recipe.limits.test.timeout, left)),
+        build=dataclasses.replace(
+            recipe.limits.build, timeout=min(recipe.limits.build.timeout, left)
+        ),
+    )
+    return dataclasses.replace(recipe, limits=limits)
+
+
+def _is_past(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline

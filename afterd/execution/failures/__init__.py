@@ -1,0 +1,1 @@
+"""Recognising failures in what a test printed; each module reads one family of reports."""

@@ -1,0 +1,171 @@
+"""Failures of compiled programs: assertions, sanitizers, crashes, panics."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from signal import Signals
+
+from afterd.execution.failures.text import normalised, one_line, without_values
+from afterd.model.outcome import FailureKind, FailureSignature
+
+_ASSERTIONS = (
+    # glibc:  prog: file.c:12: int f(int): Assertion `x == 5' failed.
+    re.compile(
+        r"^(?:(?P<process>[^:\n]+): )?(?P<file>[^:\n]+):\d+: (?:(?P<symbol>[^\n]+): )?"
+        r"Assertion [`'](?P<message>.*)' failed\.?",
+        re.MULTILINE,
+    ),
+    # macOS, BSD:  Assertion failed: (x == 5), function f, file file.c, line 12.
+    re.compile(
+        r"^Assertion failed: \((?P<message>.*)\), function (?P<symbol>[^,\n]+), "
+        r"file (?P<file>[^,\n]+), line \d+",
+        re.MULTILINE,
+    ),
+    # musl:  Assertion failed: x == 5 (file.c: f: 12)
+    re.compile(
+        r"^Assertion failed: (?P<message>.*) \((?P<file>[^:()\n]+): (?P<symbol>[^:\n]+): \d+\)$",
+        re.MULTILINE,
+    ),
+    # GLib:  ERROR:file.c:12:f: assertion failed (x == 5): (3 == 5)
+    re.compile(
+        r"ERROR:(?P<file>[^:\n]+):\d+:(?P<symbol>[^:\n]+): assertion failed:? "
+        r"\((?P<message>.*?)\)(?:: .*)?$",
+        re.MULTILINE,
+    ),
+    # Check:  file.c:12:F:Case:test_name:0: Assertion 'x == 5' failed: x == 3, 5 == 5
+    re.compile(
+        r"^(?P<file>[^:\n]+):\d+:[FE]:[^:\n]*:(?P<symbol>[^:\n]+):\d+: (?P<message>[^\n]*?)"
+        r"(?:' failed: .*)?$",
+        re.MULTILINE,
+    ),
+    # Unity:  file.c:12:test_name:FAIL: Expected 5 Was 3
+    re.compile(r"^(?P<file>[^:\n]+):\d+:(?P<symbol>\w+):FAIL(?:: (?P<message>.*))?$", re.MULTILINE),
+)
+
+_SANITIZER = re.compile(
+    r"(?:ERROR|WARNING): (?P<tool>\w+Sanitizer): (?P<what>.*?)"
+    r"(?: on (?:unknown )?address\b.*| \(pid.*| 0x.*| in \S+ at .*)?$",
+    re.MULTILINE,
+)
+_FRAME = re.compile(
+    r"^\s*#\d+ 0x[0-9a-f]+ (?:in )?(?P<symbol>.+?) (?P<file>[^\s/<][^\s:]*):\d+", re.MULTILINE
+)
+_UNDEFINED = re.compile(
+    r"^(?P<file>[^:\n]+):\d+:\d+: runtime error: (?P<message>.*)$", re.MULTILINE
+)
+_TERMINATE = re.compile(
+    r"terminate called after throwing an instance of '(?P<type>[^']+)'"
+    r"(?:\n\s*what\(\):\s*(?P<text>.*))?"
+)
+_PANIC = re.compile(
+    r"^thread '(?P<symbol>[^'\n]*)' (?:\(\d+\) )?panicked at "
+    r"(?:(?P<file>[^\s:']+):\d+:\d+:\n(?P<message>.*)"
+    r"|'(?P<old>.*)', (?P<old_file>[^:\n]+):\d+:\d+)",
+    re.MULTILINE,
+)
+_CRASHED = re.compile(
+    r"(?:^|: *)(?:(?:line )?\d+: +)?(?:\d+ )?(?P<what>Segmentation fault|Aborted|Abort trap"
+    r"|Bus error|Floating point exception|Illegal instruction|Trace/breakpoint trap)"
+    r"(?:: \d+)?(?: +\(core dumped\))?(?: +(?P<process>[^\s(|<>&;]+).*)?$",
+    re.MULTILINE,
+)
+_SIGNALS = {
+    "Segmentation fault": "SIGSEGV",
+    "Aborted": "SIGABRT",
+    "Abort trap": "SIGABRT",
+    "Bus error": "SIGBUS",
+    "Floating point exception": "SIGFPE",
+    "Illegal instruction": "SIGILL",
+    "Trace/breakpoint trap": "SIGTRAP",
+}
+
+
+def assertion(text: str) -> FailureSignature | None:
+    """The last failed assertion of a C or C++ program or test framework."""
+    found = [match for pattern in _ASSERTIONS for match in pattern.finditer(text)]
+    if not found:
+        return None
+    parts = max(found, key=re.Match.start).groupdict()
+    return FailureSignature(
+        FailureKind.ASSERTION,
+        message=_condition(parts["message"] or ""),
+        file=_file(parts["file"]),
+        symbol=_function(parts.get("symbol") or ""),
+        process=_program(parts.get("process") or ""),
+    )
+
+
+def sanitizer(text: str) -> FailureSignature | None:
+    """A sanitizer's report, placed at its first frame with a source of the tree."""
+    if match := _SANITIZER.search(text):
+        frame = _FRAME.search(text, match.end())
+        return FailureSignature(
+            FailureKind.CRASH,
+            message=f"{match['tool']}: {normalised(match['what'])}",
+            file=_file(frame["file"]) if frame else "",
+            symbol=_function(frame["symbol"]) if frame else "",
+        )
+    return None
+
+
+def undefined(text: str) -> FailureSignature | None:
+    """A report of UBSan, which by itself does not end the program: an assertion comes before it."""
+    if match := _UNDEFINED.search(text):
+        return FailureSignature(
+            FailureKind.CRASH, message=normalised(match["message"]), file=_file(match["file"])
+        )
+    return None
+
+
+def uncaught(text: str) -> FailureSignature | None:
+    """An uncaught C++ exception, or a Rust panic."""
+    if match := _TERMINATE.search(text):
+        message = f"{match['type']}: {normalised(match['text'] or '')}"
+        return FailureSignature(FailureKind.EXCEPTION, message=message)
+    if match := _PANIC.search(text):
+        message = match["message"] or match["old"] or ""
+        kind = FailureKind.ASSERTION if message.startswith("assertion") else FailureKind.EXCEPTION
+        return FailureSignature(
+            kind,
+            message=without_values(message),
+            file=_file(match["file"] or match["old_file"]),
+            symbol=match["symbol"],
+        )
+    return None
+
+
+def crash(text: str, signal: int) -> FailureSignature | None:
+    """Death by ``signal``, or one that a shell reported of a program it started."""
+    reports = list(_CRASHED.finditer(text))
+    process = _program(reports[-1]["process"] or "") if reports else ""
+    if signal:
+        name = Signals(signal).name if signal in set(Signals) else f"signal {signal}"
+        return FailureSignature(FailureKind.CRASH, message=name, process=process)
+    if reports:
+        name = _SIGNALS[reports[-1]["what"]]
+        return FailureSignature(FailureKind.CRASH, message=name, process=process)
+    return None
+
+
+def _condition(message: str) -> str:
+    """The asserted condition as it is written; Unity's prose has its values taken out."""
+    return without_values(message) if message.startswith("Expected ") else one_line(message)
+
+
+def _program(path: str) -> str:
+    """The program's name, without libtool's prefix for a program not installed yet."""
+    return PurePath(path.strip()).name.removeprefix("lt-")
+
+
+def _file(path: str) -> str:
+    """A path as compilers print it: from the source directory or from somewhere below it."""
+    while path.startswith(("./", "../")):
+        path = path.partition("/")[2]
+    return path
+
+
+def _function(symbol: str) -> str:
+    """``f`` for ``int ns::f(int)``: GCC prints the declaration, clang on macOS the bare name."""
+    name = symbol.partition("(")[0].strip() or symbol
+    return name.split()[-1].lstrip("*&") if name.split() else ""

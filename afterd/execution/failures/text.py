@@ -1,0 +1,50 @@
+"""Making what two runs printed comparable: everything that differs by accident is taken out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_TIME_UNIT = r"(?:ns|µs|us|ms|s|secs?|seconds?|minutes?)"
+_ACCIDENTS = (
+    # Longest and most specific first: a timestamp is also a row of numbers.
+    (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?", "TIME"),
+    (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "UUID"),
+    (r"\b0x[0-9a-fA-F]+\b", "ADDRESS"),
+    (r"(?:(?:/private)?(?:/var)?/tmp|/var/folders)/[^\s:;,'\")\]]+", "TEMPORARY"),
+    (r"==\d+==", "==PID=="),
+    (r"\b(?:pid|PID|process|thread)[ =:]+\d+", "PID"),
+    (rf"\b\d+(?:\.\d+)?(?:e-?\d+)? ?{_TIME_UNIT}\b", "SECONDS"),
+    (r"(?<![A-Za-z_])[-+]?\d+(?:[._]\d+)*(?:e[-+]?\d+)?(?![A-Za-z_])", "N"),
+)
+_PATTERNS = tuple((re.compile(pattern), name) for pattern, name in _ACCIDENTS)
+_SPACE = re.compile(r"\s+")
+_QUOTED = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*\"""")
+
+LONGEST_MESSAGE = 300
+
+
+def relative(text: str, roots: Iterable[str]) -> str:
+    """``text`` without terminal escapes, and with paths below ``roots`` relative to them."""
+    text = _ESCAPES.sub("", text).replace("\r\n", "\n")
+    for root in sorted(filter(None, roots), key=len, reverse=True):
+        text = text.replace(root.rstrip("/") + "/", "")
+    return text
+
+
+def one_line(text: str) -> str:
+    """``text`` with its white space folded, and cut where it is very long."""
+    return _SPACE.sub(" ", text).strip()[:LONGEST_MESSAGE]
+
+
+def normalised(message: str) -> str:
+    """A message in one line, its numbers, addresses, times and temporary paths made alike."""
+    for pattern, name in _PATTERNS:
+        message = pattern.sub(name, message)
+    return one_line(message)
+
+
+def without_values(message: str) -> str:
+    """A message of an assertion, which quotes values: those are taken out too."""
+    return normalised(_QUOTED.sub("TEXT", message))

@@ -1,0 +1,88 @@
+"""How sure we are that a test is not flaky, and when to stop running it again.
+
+The model: with probability ``prior.flaky`` a test on a given tree is flaky, and then each run shows
+the other outcome with a rate θ ~ Beta(alpha, beta); otherwise it always shows the same. After n
+runs that agree, Bayes' rule gives
+
+    P(flaky | n agree) = π·L(n) / (π·L(n) + 1 - π),   L(n) = E[(1 - θ)ⁿ] = B(α, β + n) / B(α, β),
+
+with B the Beta function (the mean of a Beta-Bernoulli likelihood; any text on conjugate priors).
+One run that disagrees proves flakiness. We stop when the probability falls below a threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, lgamma
+
+THRESHOLD = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is believed before the first run: ``flaky`` is a probability in [0, 1], ``alpha`` and
+    ``beta`` (above 0) shape the rate at which a flaky test shows its other outcome.
+
+    The default says that one test in ten that turned red is flaky, at any rate alike: two runs
+    that agree are then enough.
+    """
+
+    flaky: float = 0.1
+    alpha: float = 1.0
+    beta: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """The outcomes of one test on one tree: how many runs, and how many were not the commonest."""
+
+    runs: int
+    other: int
+
+
+def prior_from_history(history: Iterable[Repeats], prior: Prior | None = None) -> Prior:
+    """``prior`` after what was seen of this test on other trees (those run more than once).
+
+    Each such tree is one observation of "flaky or not" (weighing as much as the prior does
+    together with ten imagined trees); the flaky ones also teach the rate.
+    """
+    before = prior or Prior()
+    seen = [repeats for repeats in history if repeats.runs > 1]
+    flaky = [repeats for repeats in seen if repeats.other]
+    imagined = 10.0
+    return Prior(
+        flaky=(before.flaky * imagined + len(flaky)) / (imagined + len(seen)),
+        alpha=before.alpha + sum(repeats.other for repeats in flaky),
+        beta=before.beta + sum(repeats.runs - repeats.other for repeats in flaky),
+    )
+
+
+def probability_flaky(prior: Prior, agreeing: int) -> float:
+    """The probability that a test is flaky after ``agreeing`` runs with one outcome."""
+    unseen = _log_beta(prior.alpha, prior.beta + agreeing) - _log_beta(prior.alpha, prior.beta)
+    weight = prior.flaky * exp(unseen)
+    return weight / (weight + 1.0 - prior.flaky) if weight else 0.0
+
+
+def rate(prior: Prior, repeats: Repeats) -> float:
+    """The posterior mean of how often a flaky test shows its other outcome."""
+    return (prior.alpha + repeats.other) / (prior.alpha + prior.beta + repeats.runs)
+
+
+def runs_needed(prior: Prior, threshold: float = THRESHOLD, most: int = 20) -> int:
+    """How many agreeing runs (1 to ``most``) make the probability fall below ``threshold``."""
+    for agreeing in range(1, most):
+        if probability_flaky(prior, agreeing) < threshold:
+            return agreeing
+    return most
+
+
+def repeats(outcomes: Sequence[object]) -> Repeats:
+    """Count the outcomes (any values that can be compared) of one test on one tree."""
+    most = max((sum(one == other for other in outcomes) for one in outcomes), default=0)
+    return Repeats(len(outcomes), len(outcomes) - most)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)

@@ -1,0 +1,151 @@
+"""Modification times that make cannot be fooled by.
+
+A slot moves between trees by writing only the files that differ, so that an incremental build
+stays incremental. Make trusts modification times and the dependencies it was told of, and three
+things are usually not told: that an object depends on the headers it was made from, that it
+depends on the Makefile's flags, and that a library should lose the member whose source is gone.
+Reverting such a change would be measured on stale objects. Where a build system does know (by
+depfiles, as CMake and Ninja do), touching the same sources costs nothing it would not do itself.
+
+The opposite trouble is files that are shipped *with* their inputs: a ``configure`` beside its
+``configure.ac``, a ``parser.c`` beside its ``parser.y``. A checkout gives them times in no order,
+and make may then want an autoconf or a bison that nobody has: so they are made the newer ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path, PurePath
+
+from afterd.execution.includes import COMPILED, IncludeGraph
+
+_DESCRIPTION = re.compile(
+    r"(?:GNU|BSD)?[Mm]akefile(?:\.(?:am|in|inc|common|include|local))?|.*\.(?:mk|mak|m4)"
+    r"|configure(?:\.(?:ac|in))?|.*\.pr[io]|SConstruct|SConscript|config\.mk\.in"
+)
+_AUTOTOOLS = re.compile(r"configure(?:\.ac|\.in)?|Makefile\.(?:am|in)|.*\.m4|config\.h\.in")
+_AUTOTOOLS_ORDER = ("aclocal.m4", "config.h.in", "Makefile.in", "configure")
+_GRAMMARS = frozenset({".y", ".yy", ".ypp", ".l", ".ll", ".lpp"})
+_GENERATED_ENDINGS = (".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".tab.c", ".tab.h", ".yy.c")
+_TEMPLATE_ENDINGS = (".in", ".cmake", ".tmpl", ".template")
+_OBJECTS = frozenset({".o", ".lo", ".obj", ".os", ".bc"})
+_ARCHIVES = frozenset({".a", ".la", ".lib"})
+
+
+class Freshness:
+    """The modification times of one slot; ``settle`` is called after each move, before a build.
+
+    ``shipped`` are the files of the checkout that a build could also have made, relative to
+    ``root``; None before the first build, when everything that is there was shipped.
+    """
+
+    def __init__(self, root: Path, shipped: Collection[str] | None = None) -> None:
+        self.root = root
+        self.shipped = None if shipped is None else frozenset(shipped)
+        self._graph = IncludeGraph(root)
+        self._distrusted = False
+
+    def distrust(self) -> None:
+        """Take no object of the last build for whole: it was killed, perhaps while writing one."""
+        self._distrusted = True
+
+    def settle(self, changed: Collection[str]) -> set[Path]:
+        """Touch what must be built again now that ``changed`` (relative paths) were written.
+
+        Returns the sources touched because of something make may not know.
+        """
+        first = self.shipped is None
+        if self.shipped is None:
+            self.shipped = frozenset(_generated(self.root))
+        if first or any(_AUTOTOOLS.fullmatch(PurePath(path).name) for path in changed):
+            self._settle_autotools()
+        stale = self._stale(changed) if not first or self._distrusted else set()
+        self._distrusted = False
+        _touch(sorted(stale))
+        if first:
+            self._settle_grammars(_files(self.root))
+        else:
+            self._settle_grammars({self.root / path for path in changed} | stale)
+        return stale
+
+    def _stale(self, changed: Collection[str]) -> set[Path]:
+        """Sources whose objects may be older than what they were made from."""
+        gone = [path for path in changed if not (self.root / path).exists()]
+        removed = [path for path in gone if PurePath(path).suffix.lower() in COMPILED]
+        self._forget_objects({PurePath(path).stem for path in removed})
+        described = any(_DESCRIPTION.fullmatch(PurePath(path).name) for path in changed)
+        if described or removed or self._distrusted:
+            return self._graph.compiled()
+        return self._graph.includers([name for path in changed for name in _made_names(path)])
+
+    def _forget_objects(self, stems: Collection[str]) -> None:
+        """Remove objects of removed sources, and archives, which keep members for ever."""
+        if not stems:
+            return
+        shipped = self._shipped_paths()
+        for path in _files(self.root):
+            suffix = path.suffix.lower()
+            made = suffix in _ARCHIVES or (suffix in _OBJECTS and path.stem in stems)
+            if made and path not in shipped:
+                path.unlink(missing_ok=True)
+
+    def _settle_autotools(self) -> None:
+        shipped = sorted(self._shipped_paths())
+        for name in _AUTOTOOLS_ORDER:
+            _touch(path for path in shipped if path.name == name)
+
+    def _settle_grammars(self, written: Iterable[Path]) -> None:
+        """Make shipped parsers newer than those of their grammars that were ``written``."""
+        shipped = self._shipped_paths()
+        for grammar in written:
+            if grammar.suffix in _GRAMMARS:
+                _touch(sorted(_parsers(grammar) & shipped))
+
+    def _shipped_paths(self) -> set[Path]:
+        return {self.root / path for path in self.shipped or ()}
+
+
+def _generated(root: Path) -> Iterator[str]:
+    """Files of a checkout that a build could make as well."""
+    parsers: set[Path] = set()
+    for path in _files(root):
+        if path.suffix in _GRAMMARS:
+            parsers |= {parser for parser in _parsers(path) if parser.is_file()}
+        elif path.name in _AUTOTOOLS_ORDER or path.suffix.lower() in _OBJECTS | _ARCHIVES:
+            yield str(path.relative_to(root))
+    yield from (str(path.relative_to(root)) for path in parsers)
+
+
+def _parsers(grammar: Path) -> set[Path]:
+    """What bison or flex may have made of ``grammar``."""
+    return {grammar.with_suffix(ending) for ending in _GENERATED_ENDINGS}
+
+
+def _made_names(path: str) -> tuple[str, ...]:
+    """The names under which a changed file can be included: config.h for config.h.in, too."""
+    name = PurePath(path).name
+    ending = next((ending for ending in _TEMPLATE_ENDINGS if name.endswith(ending)), "")
+    return (name, name.removesuffix(ending)) if ending else (name,)
+
+
+def _touch(paths: Iterable[Path]) -> None:
+    """Make each newer than everything before it.
+
+    The clock is the precise one: the file system's own may stand still for 4 ms, in which a file
+    written before and a file written after get one time, and make wants "newer", not "as new".
+    """
+    for path in paths:
+        if path.is_file() and not path.is_symlink():
+            now = time.time_ns()
+            os.utime(path, ns=(now, now))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Every file below ``root``, symbolic links not followed, git's own left out."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in names:
+            yield Path(folder, name)

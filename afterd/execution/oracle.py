@@ -1,0 +1,174 @@
+"""The one object every run goes through: it caches, counts, budgets and compares failures.
+
+A variant is asked for by the set of changes to revert. Three answers are possible (Zeller): PASS,
+FAIL, which is *this* failure, and UNRESOLVED with the reason. A failure with another signature is
+UNRESOLVED: it says nothing of the one under explanation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+
+from afterd.config import Budget
+from afterd.execution.cache import MemoryCache, OutcomeCache, OutcomeKey, build_key, test_key
+from afterd.execution.executors.protocol import Attempt, Executor, Job
+from afterd.execution.ledger import Ledger
+from afterd.execution.recipe import Recipe
+from afterd.execution.signature import same_failure
+from afterd.model.change import ChangeSet
+from afterd.model.explanation import RunCounts
+from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
+from afterd.model.progress import Progress, Silent
+
+TreeOf = Callable[[ChangeSet], str]
+"""The tree id of the bad version with a set of changes reverted (``Variants.tree``)."""
+
+_NOT_RUN = Outcome(Verdict.UNRESOLVED, Unresolved.NOT_RUN, Unresolved.NOT_RUN.value)
+
+
+class Oracle:
+    """Answers for the variants of one range and one test.
+
+    ``reference`` is the failure under explanation; ``confirmation.confirm`` finds it, and until it
+    is known every failure counts. Used by one thread at a time; its executor may use many.
+    """
+
+    def __init__(
+        self,
+        tree_of: TreeOf,
+        recipe: Recipe,
+        executor: Executor,
+        *,
+        cache: OutcomeCache | None = None,
+        budget: Budget | None = None,
+        progress: Progress | None = None,
+        reference: FailureSignature | None = None,
+    ) -> None:
+        self.tree_of = tree_of
+        self.recipe = recipe
+        self.reference = reference
+        self.ledger = Ledger(budget or Budget())
+        self.progress = progress or Silent()
+        self._executor = executor
+        self._cache = cache or MemoryCache()
+        self._session = MemoryCache()  # also what may end differently in another session
+
+    @property
+    def width(self) -> int:
+        """How many variants can be tried at the same time."""
+        return self._executor.width
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget allows no further run."""
+        return self.ledger.spent
+
+    def counts(self) -> RunCounts:
+        """What all runs cost so far."""
+        return self.ledger.counts()
+
+    def outcome(self, reverted: ChangeSet) -> Outcome:
+        """The outcome of the bad version with ``reverted`` undone.
+
+        Raises SpaceError when the disk is full, RepositoryError for objects that are gone.
+        """
+        return self.outcomes([reverted])[0]
+
+    def outcomes(self, candidates: Sequence[ChangeSet]) -> list[Outcome]:
+        """The outcomes of several variants, in their order, tried side by side."""
+        trees = [self.tree_of(reverted) for reverted in candidates]
+        known = self._tested(trees)
+        answers = []
+        for reverted, tree in zip(candidates, trees, strict=True):
+            answer = self._compared(known[tree])
+            self.progress.tried(reverted, answer, self.ledger.tests)
+            answers.append(answer)
+        return answers
+
+    def tree_outcome(self, tree: str) -> Outcome:
+        """The outcome of any tree, a commit's for one: the search for the last green asks so."""
+        return self._compared(self._tested([tree])[tree])
+
+    def builds(self, reverted: ChangeSet) -> bool:
+        """Whether the bad version with ``reverted`` undone builds; it is not tested.
+
+        False also where the budget is spent.
+        """
+        tree = self.tree_of(reverted)
+        if (known := self._known(tree)) is not None:
+            self.ledger.cached += 1
+            return known.built
+        if self.ledger.seconds_left == 0.0:
+            return False
+        key = build_key(self.recipe, tree)
+        outcome = self._session.get(key) or self._cache.get(key)
+        if outcome is not None:
+            self.ledger.cached += 1
+        else:
+            outcome = self._keep(key, self._submit(tree, build_only=True).result())
+        self.progress.tried(reverted, outcome, self.ledger.tests)
+        return outcome.passed
+
+    def attempt(self, tree: str) -> Attempt:
+        """Build and test ``tree`` whatever is known of it, as a run that confirms an end."""
+        attempt = self._submit(tree, build_only=False).result()
+        self.ledger.record(attempt, confirmation=True)
+        return attempt
+
+    def settle(self, tree: str, outcome: Outcome) -> None:
+        """Take ``outcome`` for the outcome of ``tree``: it was confirmed."""
+        self._session.put(test_key(self.recipe, tree), outcome)
+
+    def _tested(self, trees: Sequence[str]) -> Mapping[str, Outcome]:
+        """The outcome of each tree, not yet compared; each tree is run at most once."""
+        answers: dict[str, Outcome] = {}
+        under_way: dict[str, Future[Attempt]] = {}
+        for tree in dict.fromkeys(trees):
+            if (known := self._known(tree)) is not None:
+                self.ledger.cached += 1
+                answers[tree] = dataclasses.replace(known, cached=True)
+            elif self._allows(len(under_way)):
+                under_way[tree] = self._submit(tree, build_only=False)
+            else:
+                answers[tree] = _NOT_RUN
+        for tree, future in under_way.items():
+            answers[tree] = self._keep(test_key(self.recipe, tree), future.result())
+        return answers
+
+    def _allows(self, under_way: int) -> bool:
+        """Whether the budget has room for one run more than those ``under_way``."""
+        runs = self.ledger.runs_left
+        return not self.ledger.spent and (runs is None or under_way < runs)
+
+    def _submit(self, tree: str, *, build_only: bool) -> Future[Attempt]:
+        return self._executor.submit(Job(tree, self.recipe, build_only, self.ledger.seconds_left))
+
+    def _keep(self, key: OutcomeKey, attempt: Attempt) -> Outcome:
+        self.ledger.record(attempt)
+        outcome = attempt.outcome
+        if outcome.reason is not Unresolved.NOT_RUN:
+            self._session.put(key, outcome)
+        if attempt.lasting and not attempt.missing:
+            self._cache.put(key, outcome)
+        return outcome
+
+    def _known(self, tree: str) -> Outcome | None:
+        """What is known of testing ``tree``: also that it does not even build."""
+        key, built = test_key(self.recipe, tree), build_key(self.recipe, tree)
+        for cache in (self._session, self._cache):
+            if (outcome := cache.get(key)) is not None:
+                return outcome
+            if (outcome := cache.get(built)) is not None and not outcome.built:
+                return outcome
+        return None
+
+    def _compared(self, outcome: Outcome) -> Outcome:
+        """A failure that is not the one under explanation is unresolved."""
+        seen = outcome.signature
+        if self.reference is None or seen is None or same_failure(self.reference, seen):
+            return outcome
+        return dataclasses.replace(
+            outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.DIFFERENT_FAILURE
+        )

@@ -1,0 +1,70 @@
+"""How a variant is built and tested: the commands, where they run, and with which environment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from afterd.execution.environment import digest, scrubbed
+from afterd.execution.process import Command
+from afterd.limits import Limits
+
+SLOT = "{slot}"
+"""Stands for the slot's directory in ``Recipe.extra``; its tree has another path in each slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Build command (empty: none), test command, and their surroundings.
+
+    ``test_id`` names the test in reports and caches. ``folder`` is where the commands run, below
+    the slot. ``extra`` is set on top of the scrubbed environment. ``tools`` is whatever else the
+    outcome depends on, such as the compiler's version: it only goes into the cache key.
+    """
+
+    test: tuple[str, ...]
+    build: tuple[str, ...] = ()
+    test_id: str = ""
+    folder: str = "."
+    extra: Mapping[str, str] = field(default_factory=dict)
+    tools: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+    def environment(self, slot: Path) -> dict[str, str]:
+        """The whole environment of a command in ``slot``.
+
+        Git looks for a repository no higher than the slot: its parents belong to the user.
+        """
+        extra = {name: value.replace(SLOT, str(slot)) for name, value in self.extra.items()}
+        return scrubbed(extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
+
+    def build_in(self, slot: Path) -> Command:
+        """The build command in ``slot``, its diagnostics in the order they were written."""
+        return Command(self.build, slot / self.folder, self.environment(slot), merge=True)
+
+    def test_in(self, slot: Path) -> Command:
+        """The test command in ``slot``."""
+        return Command(self.test, slot / self.folder, self.environment(slot))
+
+    @property
+    def build_key(self) -> str:
+        """Which build this is, surroundings included: objects of another are of no use to it."""
+        return _digest(self.folder, self.environment_digest, "\0", *self.build)
+
+    @property
+    def command_digest(self) -> str:
+        """Which build and test this is, for cache keys."""
+        return _digest(self.folder, *self.build, "\0", *self.test)
+
+    @property
+    def environment_digest(self) -> str:
+        """Which surroundings these are, for cache keys; slots do not differ in them."""
+        text = digest(scrubbed(extra=self.extra))
+        return _digest(text, self.tools)
+
+
+def _digest(*parts: str) -> str:
+    text = "\0\0".join(parts)
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]

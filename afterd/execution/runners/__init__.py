@@ -1,0 +1,46 @@
+"""How a repository is built and tested, found by looking at it; a runner a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from afterd.errors import TestError
+from afterd.execution.runners.cargo import Cargo
+from afterd.execution.runners.cmake import CMake
+from afterd.execution.runners.go import Go
+from afterd.execution.runners.make import Autotools, Make
+from afterd.execution.runners.meson import Meson
+from afterd.execution.runners.npm import Npm
+from afterd.execution.runners.plain import Plain
+from afterd.execution.runners.protocol import Detected, Runner
+from afterd.execution.runners.pytest import Pytest
+from afterd.execution.runners.python import is_project
+from afterd.execution.runners.unittest import Unittest
+
+__all__ = ["RUNNERS", "Detected", "Runner", "detect", "runner_named"]
+
+_PYTHON: tuple[Runner, ...] = (Pytest(), Unittest())
+_OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Make(), Npm())
+RUNNERS = (*_PYTHON, *_OTHERS, Plain())
+
+
+def detect(root: Path) -> Detected:
+    """How the checkout at ``root`` is built and tested.
+
+    Many a C project has a conftest.py or a package.json beside its makefile, and many a Python
+    project a meson.build for its extensions: what the project *is* decides who is asked first.
+    Raises TestError where no runner recognises it.
+    """
+    for runner in (*_PYTHON, *_OTHERS) if is_project(root) else (*_OTHERS, *_PYTHON):
+        if (found := runner.detect(root)) is not None:
+            return found
+    looked_for = ", ".join(runner.name for runner in RUNNERS[:-1])
+    raise TestError(
+        f"No tests were found in {root} (looked for {looked_for}); name the test command after --"
+        " or with --test."
+    )
+
+
+def runner_named(name: str) -> Runner:
+    """The runner of ``Detected.runner``; raises KeyError for a name that none has."""
+    return {runner.name: runner for runner in RUNNERS}[name]

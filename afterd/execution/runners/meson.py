@@ -1,0 +1,46 @@
+"""Meson."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from afterd.execution.process import ProcessResult
+from afterd.execution.runners.protocol import Detected
+from afterd.execution.runners.reading import BUILD_FOLDER, has, script
+
+_FAILED = re.compile(
+    r"^\s*\d+/\d+ (?:(?P<suite>\S[^\n]*?) / )?(?P<test>\S[^\n]*?)\s+"
+    r"(?:FAIL|ERROR|TIMEOUT|INTERRUPT)\b",
+    re.MULTILINE,
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Meson:
+    """Projects with a meson.build."""
+
+    name = "Meson"
+
+    def detect(self, root: Path) -> Detected | None:
+        """By a meson.build at the top."""
+        if not has(root, "meson.build"):
+            return None
+        return Detected(
+            self.name,
+            script(
+                f"test -f {BUILD_FOLDER}/build.ninja || meson setup {BUILD_FOLDER}",
+                f"meson compile -C {BUILD_FOLDER}",
+            ),
+            ("meson", "test", "-C", BUILD_FOLDER, "--print-errorlogs", "--no-rebuild"),
+            f"Found meson.build: building and testing with Meson in {BUILD_FOLDER}/.",
+        )
+
+    def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
+        """From the lines of the tests, which the summary of failures repeats."""
+        text = _COLOUR.sub("", result.stdout.text())
+        return tuple(dict.fromkeys(match["test"] for match in _FAILED.finditer(text)))
+
+    def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """The test by its name."""
+        return (*detected.test, test_id)

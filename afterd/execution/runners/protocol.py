@@ -1,0 +1,50 @@
+"""What afterd knows of a test runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from afterd.execution.process import ProcessResult
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """How a repository is built and tested.
+
+    ``build`` is empty where nothing has to be built, ``test`` runs the whole suite, ``extra`` is
+    set in the environment ("{slot}" stands for the slot's directory), and ``sentence`` tells the
+    user what was found and what follows from it.
+    """
+
+    runner: str
+    build: tuple[str, ...]
+    test: tuple[str, ...]
+    sentence: str
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+class Runner(Protocol):
+    """One way of testing a repository. Stateless; paths are of a checkout."""
+
+    @property
+    def name(self) -> str:
+        """The runner's name, as it is shown."""
+        ...
+
+    def detect(self, root: Path) -> Detected | None:
+        """What is to be run in the checkout at ``root``; None where this is not its runner."""
+        ...
+
+    def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
+        """The ids of the tests that failed in a run of the suite, in order, each once.
+
+        Empty where none failed or this runner's output does not name them.
+        """
+        ...
+
+    def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """The command that runs one test; the whole suite where one cannot be run alone."""
+        ...

@@ -1,0 +1,55 @@
+"""What pytest and unittest have in common: the interpreter, the path, and extension modules."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from afterd.execution.runners.reading import has, script, text, toml
+
+_ENVIRONMENTS = (".venv", "venv", "env")
+
+
+def interpreter(root: Path, module: str = "") -> str:
+    """The Python that runs the project's tests.
+
+    That is the active virtual environment's, the one beside the project, ours where it has
+    ``module``, or whatever `python3` is.
+    """
+    found = next(_of_environments(root), "")
+    if not found and (not module or importlib.util.find_spec(module) is not None):
+        found = sys.executable
+    return found or shutil.which("python3") or sys.executable
+
+
+def python_path(root: Path) -> str:
+    """The slot's own modules, first: an editable install (``pip install -e .``) points to the
+    user's work tree, whose code would be tested in place of every variant's.
+    """
+    return "{slot}/src:{slot}" if (root / "src").is_dir() else "{slot}"
+
+
+def is_project(root: Path) -> bool:
+    """Whether this is a Python project, whatever else it holds (a Meson or CMake extension)."""
+    tables = toml(root / "pyproject.toml")
+    return "project" in tables or "build-system" in tables or bool(has(root, "setup.py"))
+
+
+def build_in_place(root: Path, python: str) -> tuple[str, ...]:
+    """The build of a project with extension modules; empty for a pure one."""
+    setup = text(root / "setup.py")
+    if "Extension(" in setup or "cythonize(" in setup or "ext_modules" in setup:
+        return script(f'"{python}" setup.py build_ext --inplace')
+    return ()
+
+
+def _of_environments(root: Path) -> Iterator[str]:
+    active = os.environ.get("VIRTUAL_ENV", "")
+    folders = [Path(active)] if active else []
+    for folder in (*folders, *(root / name for name in _ENVIRONMENTS)):
+        if (folder / "bin" / "python").exists():
+            yield str((folder / "bin" / "python").absolute())

@@ -1,0 +1,65 @@
+"""unittest, Python's own."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+
+from afterd.execution.process import ProcessResult
+from afterd.execution.runners.protocol import Detected
+from afterd.execution.runners.python import build_in_place, interpreter, python_path
+from afterd.execution.runners.reading import text
+
+_FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>\w+) \((?P<place>[\w.]+)\)", re.MULTILINE)
+_UNLOADED = "unittest.loader._FailedTest"
+_FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
+_FOLDERS = ("tests", "test", ".")
+_MOST_FILES = 5000
+
+
+class Unittest:
+    """Projects with tests for unittest and nothing that asks for pytest."""
+
+    name = "unittest"
+
+    def detect(self, root: Path) -> Detected | None:
+        """By test files that use unittest.TestCase."""
+        for folder in _FOLDERS:
+            found = sorted((root / folder).glob("*.py" if folder == "." else "**/test*.py"))
+            for path in islice(found, _MOST_FILES):
+                if path.name.startswith("test") and "unittest" in text(path):
+                    return self._detected(root, folder, path)
+        return None
+
+    def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
+        """From the headings of unittest's report; subtests are their test."""
+        report = result.stderr.text() + result.stdout.text()
+        names = (_identifier(match["name"], match["place"]) for match in _FAILED.finditer(report))
+        return tuple(dict.fromkeys(names))
+
+    def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """The test by its dotted name."""
+        return (detected.test[0], "-m", "unittest", "-v", test_id)
+
+    def _detected(self, root: Path, folder: str, path: Path) -> Detected:
+        python = interpreter(root)
+        is_package = (root / folder / "__init__.py").is_file()
+        top = ("-t", ".") if is_package and folder != "." else ()
+        own = "" if is_package or folder == "." else f"{{slot}}/{folder}:"
+        return Detected(
+            self.name,
+            build_in_place(root, python),
+            (python, "-m", "unittest", "discover", "-v", "-s", folder, *top),
+            f"Found {path.relative_to(root)}: testing with unittest in {folder}/.",
+            {"PYTHONPATH": own + python_path(root)},
+        )
+
+
+def _identifier(name: str, place: str) -> str:
+    """The dotted name; since Python 3.11 the place in the heading ends with the test's name."""
+    if place.startswith(_UNLOADED):
+        return name
+    if name in _FIXTURES or place.endswith(f".{name}"):
+        return place
+    return f"{place}.{name}"

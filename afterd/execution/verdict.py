@@ -1,0 +1,106 @@
+"""From how a test command ended to PASS, FAIL or UNRESOLVED: the contract of `git bisect run`.
+
+0 passes, 1 to 124 and 126 to 127 fail, 125 means "cannot be tested", 128 and more abort. Death of
+the program under test by a signal is a failure, whether we see the signal or a shell reports it as
+128 + n; but only for signals that a program brings on itself, because the others come from outside.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Sequence
+from signal import Signals
+
+from afterd.execution.process import Ending, ProcessResult
+from afterd.execution.signature import Evidence, signature
+from afterd.model.outcome import Outcome, Unresolved, Verdict
+
+_OWN_FAULT = frozenset(
+    {
+        Signals.SIGABRT,
+        Signals.SIGBUS,
+        Signals.SIGFPE,
+        Signals.SIGILL,
+        Signals.SIGSEGV,
+        Signals.SIGSYS,
+        Signals.SIGTRAP,
+    }
+)
+_FROM_OUTSIDE = frozenset(
+    {Signals.SIGKILL, Signals.SIGTERM, Signals.SIGINT, Signals.SIGHUP, Signals.SIGQUIT}
+)
+_BUDGETS = {
+    Ending.TIMEOUT: Unresolved.TIMEOUT,
+    Ending.SILENCE: Unresolved.TIMEOUT,
+    Ending.OUTPUT: Unresolved.OUTPUT,
+    Ending.MEMORY: Unresolved.KILLED,
+    Ending.PROCESSES: Unresolved.KILLED,
+    Ending.FILE_SIZE: Unresolved.KILLED,
+    Ending.LOST: Unresolved.KILLED,
+    Ending.CANCELLED: Unresolved.NOT_RUN,
+    Ending.NOT_STARTED: Unresolved.ABORTED,
+}
+_UNTESTABLE = 125
+_ABORT = 128
+_CANNOT_RUN = (126, 127)
+_SHOWN_LINES = 20
+_SAYS_NOT_FOUND = (
+    "not found",
+    "no such file",
+    "permission denied",
+    "cannot execute",
+    "exec format",
+)
+
+
+def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcome:
+    """The outcome of a test run; a failure carries its signature."""
+    seconds = result.seconds
+    if result.ending in _BUDGETS:
+        detail = f"the test {result.describe()}"
+        return Outcome(Verdict.UNRESOLVED, _BUDGETS[result.ending], detail, test_seconds=seconds)
+    status, number = result.status or 0, _signal(result)
+    if number in _FROM_OUTSIDE:
+        detail = f"the test {result.describe()}"
+        return Outcome(Verdict.UNRESOLVED, Unresolved.KILLED, detail, test_seconds=seconds)
+    if not number and status == 0:
+        return Outcome(Verdict.PASS, test_seconds=seconds)
+    if not number and (status == _UNTESTABLE or status >= _ABORT):
+        reason = Unresolved.UNTESTABLE if status == _UNTESTABLE else Unresolved.ABORTED
+        return Outcome(Verdict.UNRESOLVED, reason, last_lines(result), test_seconds=seconds)
+    evidence = Evidence(status, number, result.stdout.text(), result.stderr.text(), roots)
+    found = signature(evidence, test_id)
+    return Outcome(Verdict.FAIL, None, last_lines(result), found, test_seconds=seconds)
+
+
+def unrunnable(result: ProcessResult, argv: Sequence[str]) -> str:
+    """Why the test command itself cannot be run, as a sentence; empty where it can.
+
+    Status 126 and 127 are failures of a variant like any other, but at the bad version they mean
+    that there is no test.
+    """
+    if result.ending is Ending.NOT_STARTED:
+        return f"The test command cannot be started: {result.detail}."
+    said = last_lines(result)
+    missing = any(phrase in said.lower() for phrase in _SAYS_NOT_FOUND) or not said.strip()
+    if result.status not in _CANNOT_RUN or not missing:
+        return ""
+    first = next(iter(result.stderr.text().strip().splitlines()), "it printed nothing").strip()
+    return (
+        f"The test command `{shlex.join(argv)}` cannot be run: it exited with status"
+        f" {result.status} ({first}); check the command and what it needs to be installed."
+    )
+
+
+def last_lines(result: ProcessResult) -> str:
+    """The end of what the test wrote, standard error last: what a person looks at first."""
+    lines = [*result.stdout.text().splitlines(), *result.stderr.text().splitlines()]
+    return "\n".join(lines[-_SHOWN_LINES:])
+
+
+def _signal(result: ProcessResult) -> int:
+    """The signal the program under test died of, seen or as a shell reports it; 0: none."""
+    if result.signal:
+        return result.signal
+    status = result.status or 0
+    return status - _ABORT if status - _ABORT in _OWN_FAULT else 0
