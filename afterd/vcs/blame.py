@@ -7,10 +7,11 @@ parents that agree with it, as ``git log -- file`` does.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 
 import pygit2
 from pygit2.enums import SortMode
@@ -36,6 +37,41 @@ class _Question:
     end: int = 0
 
 
+class _Steps:
+    """What a commit did to the lines of a file, ready to be asked: hunks lie apart and in order."""
+
+    def __init__(self, hunks: Sequence[Hunk]) -> None:
+        self._begins = [_gap(hunk.new) for hunk in hunks]
+        self._ends = [_gap(hunk.new) + hunk.new.count for hunk in hunks]
+        growth = (hunk.old.count - hunk.new.count for hunk in hunks)
+        self._shifts = list(accumulate(growth, initial=0))  # of what follows the first i hunks
+
+    def touching(self, asked: _Question) -> range:
+        """The hunks that share a line with the question, or meet it where one of them is a gap."""
+        first = bisect_left(self._ends, asked.begin)
+        last = bisect_right(self._begins, asked.end)
+        while first < last and self._ends[first] <= asked.begin and not self._meets(first, asked):
+            first += 1
+        while first < last and not self._meets(last - 1, asked):
+            last -= 1
+        return range(first, last)
+
+    def _meets(self, hunk: int, asked: _Question) -> bool:
+        begin, end = self._begins[hunk], self._ends[hunk]
+        empty = begin == end or asked.begin == asked.end
+        return begin < asked.end + empty and asked.begin < end + empty
+
+    def moved(self, question: _Question) -> _Question:
+        """The question in the parent's lines, widened to all that the touching hunks replaced."""
+        touched = self.touching(question)
+        before = self._shifts[touched.start]
+        begin, end = question.begin, question.end
+        if touched:
+            begin = min(begin, self._begins[touched.start])
+            end = max(end, self._ends[touched.stop - 1])
+        return replace(question, begin=begin + before, end=end + self._shifts[touched.stop])
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """A file in a commit beside the same file in one parent."""
@@ -45,7 +81,7 @@ class _View:
     origin: bytes  # its path in the parent
     here: Entry | None
     before: Entry | None
-    hunks: Sequence[Hunk]
+    steps: _Steps
 
     def answers(self, question: _Question) -> bool:
         """Whether the step from this parent did what is asked about."""
@@ -56,7 +92,7 @@ class _View:
         if question.form is ChangeForm.MODE:
             return self.before.mode != self.here.mode
         if question.form is ChangeForm.HUNK:
-            return any(True for _ in _touching(question, self.hunks))
+            return bool(self.steps.touching(question))
         return self.before != self.here
 
 
@@ -91,7 +127,7 @@ class _Trail:
     def __init__(self, repository: pygit2.Repository) -> None:
         self._reader = TreeReader(repository)
         self._credits: dict[ChangeId, list[str]] = defaultdict(list)
-        self._open: dict[str, dict[bytes, list[_Question]]] = defaultdict(dict)
+        self._open: dict[str, dict[bytes, dict[_Question, None]]] = defaultdict(dict)
 
     def follow(
         self, commits: Sequence[pygit2.Commit], changes: Iterable[Change]
@@ -104,8 +140,9 @@ class _Trail:
                 self._answer(commit, path, questions)
         return self._credits
 
-    def _answer(self, commit: pygit2.Commit, path: bytes, questions: list[_Question]) -> None:
-        views = [self._view(commit, parent, path) for parent in commit.parents]
+    def _answer(self, commit: pygit2.Commit, path: bytes, questions: Collection[_Question]) -> None:
+        by_line = any(question.form is ChangeForm.HUNK for question in questions)
+        views = [self._view(commit, parent, path, by_line=by_line) for parent in commit.parents]
         same = [view for view in views if view.before == view.here and view.path == view.origin]
         for question in questions:
             agreeing = same[:1] or [view for view in views if not view.answers(question)]
@@ -113,16 +150,19 @@ class _Trail:
                 self._credits[question.change].append(str(commit.id))
             for view in agreeing or views:
                 if view.before is not None or question.form is not ChangeForm.HUNK:
-                    self._ask(view.parent, view.origin, _moved(question, view.hunks))
+                    self._ask(view.parent, view.origin, view.steps.moved(question))
 
-    def _view(self, commit: pygit2.Commit, parent: pygit2.Commit, path: bytes) -> _View:
+    def _view(
+        self, commit: pygit2.Commit, parent: pygit2.Commit, path: bytes, *, by_line: bool
+    ) -> _View:
         trees = str(parent.tree_id), str(commit.tree_id)
         before, here = (self._reader.lookup(tree, path) for tree in trees)
         origin = path
         if before is None and here is not None:
             origin = renames(self._reader.repository, *trees).get(path, path)
             before = self._reader.lookup(trees[0], origin)
-        return _View(str(parent.id), path, origin, here, before, self._hunks(before, here))
+        steps = _Steps(self._hunks(before, here) if by_line else ())
+        return _View(str(parent.id), path, origin, here, before, steps)
 
     def _hunks(self, before: Entry | None, here: Entry | None) -> Sequence[Hunk]:
         if before is None or here is None or before.id == here.id:
@@ -132,9 +172,7 @@ class _Trail:
         return difference(self._reader.read(before.id), self._reader.read(here.id))
 
     def _ask(self, commit: str, path: bytes, question: _Question) -> None:
-        known = self._open[commit].setdefault(path, [])
-        if question not in known:
-            known.append(question)
+        self._open[commit].setdefault(path, {})[question] = None
 
 
 def _first_question(change: Change) -> tuple[bytes, _Question]:
@@ -147,25 +185,3 @@ def _first_question(change: Change) -> tuple[bytes, _Question]:
 def _gap(span: LineSpan) -> int:
     """The gap before the span's first line: lines of a file lie between gaps 0, 1, 2, …"""
     return span.start - 1 if span.count else span.start
-
-
-def _touching(question: _Question, hunks: Iterable[Hunk]) -> Iterator[Hunk]:
-    """Hunks that share a line with the question, or meet it where one of the two is a gap."""
-    for hunk in hunks:
-        begin, end = _gap(hunk.new), _gap(hunk.new) + hunk.new.count
-        empty = begin == end or question.begin == question.end
-        if begin < question.end + empty and question.begin < end + empty:
-            yield hunk
-
-
-def _moved(question: _Question, hunks: Sequence[Hunk]) -> _Question:
-    """The question in the parent's lines, widened to all that the touching hunks replaced."""
-    if question.form is not ChangeForm.HUNK:
-        return question
-    before = [hunk for hunk in hunks if _gap(hunk.new) + hunk.new.count <= question.begin]
-    touching = list(_touching(question, hunks))
-    shift = sum(hunk.old.count - hunk.new.count for hunk in before if hunk not in touching)
-    grown = sum(hunk.old.count - hunk.new.count for hunk in touching)
-    begin = min([question.begin, *(_gap(hunk.new) for hunk in touching)])
-    end = max([question.end, *(_gap(hunk.new) + hunk.new.count for hunk in touching)])
-    return replace(question, begin=begin + shift, end=end + shift + grown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pygit2
@@ -71,26 +71,36 @@ def changes_from_patch(
 
 
 def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...]:
-    """Switch files to whole-file changes until the limits hold: pruned files first, then those
-    with the most lines.
+    """Switch files to whole-file changes until the limits hold, first by the hunks as they come:
+    splitting them costs more than finding them.
     """
     notes: list[str] = []
     if large := sum(file.too_large for file in files):
         notes.append(
             f"{large} changed files are larger than {limits.file_size:,} bytes and are taken whole."
         )
-    fine = [file for file in files if file.hunks]
-    changes = sum(len(file.hunks) for file in fine)
-    lines = sum(file.lines for file in fine)
+    fine = [file for file in files if file.coarse_hunks]
     fine.sort(key=lambda file: (not file.pruned, file.lines))
-    coarse = 0
-    while changes > limits.changes or lines > limits.lines or len(fine) > limits.files:
-        file = fine.pop(0 if fine[0].pruned else -1)
-        changes, lines, coarse = changes - len(file.hunks), lines - file.lines, coarse + 1
-        file.by_line = False
-    if coarse:
+    whole = _shed(fine, limits, lambda file: len(file.coarse_hunks))
+    whole += _shed(fine, limits, lambda file: len(file.hunks))
+    if whole:
         notes.append(
-            f"The range is too large to be looked at line by line: {coarse} files are taken whole "
+            f"The range is too large to be looked at line by line: {whole} files are taken whole "
             f"(limits: {limits.changes:,} changes, {limits.lines:,} lines, {limits.files:,} files)."
         )
     return tuple(notes)
+
+
+def _shed(
+    fine: list[FileChanges], limits: ChangeLimits, hunks: Callable[[FileChanges], int]
+) -> int:
+    """Take files whole, pruned ones first and then those with the most lines, until what is left of
+    ``fine`` is within the limits; how many were.
+    """
+    before = len(fine)
+    changes, lines = sum(map(hunks, fine)), sum(file.lines for file in fine)
+    while changes > limits.changes or lines > limits.lines or len(fine) > limits.files:
+        file = fine.pop(0 if fine[0].pruned else -1)
+        changes, lines = changes - hunks(file), lines - file.lines
+        file.by_line = False
+    return before - len(fine)

@@ -49,17 +49,22 @@ class FileChanges:
         return any(b"\0" in text.content[:_BINARY_WINDOW] for text in (self._good, self._bad))
 
     @cached_property
-    def hunks(self) -> list[Hunk]:
-        """The smallest hunks of the text; none where the file has no two texts to compare."""
+    def coarse_hunks(self) -> list[Hunk]:
+        """The hunks of the text as they come; none where there are no two texts to compare."""
         if not self._both_files or self.too_large or self.is_binary:
             return []
-        found = difference(self._good.content, self._bad.content)
-        return [part for hunk in found for part in smallest(hunk, self._good, self._bad)]
+        return difference(self._good.content, self._bad.content)
 
-    @property
+    @cached_property
+    def hunks(self) -> list[Hunk]:
+        """The hunks split as small as can be reverted alone."""
+        good, bad = self._good, self._bad
+        return [part for hunk in self.coarse_hunks for part in smallest(hunk, good, bad)]
+
+    @cached_property
     def lines(self) -> int:
         """Lines removed and added."""
-        return sum(hunk.old.count + hunk.new.count for hunk in self.hunks)
+        return sum(hunk.old.count + hunk.new.count for hunk in self.coarse_hunks)
 
     def changes(self) -> Iterator[Change]:
         """Its changes without ids, top to bottom; as a whole first."""
@@ -170,4 +175,4 @@ class FileChanges:
 
 
 def _all_lines(text: SourceText) -> LineSpan:
-    return LineSpan(1, len(text.lines)) if text.lines else _NO_LINES
+    return LineSpan(1, text.count) if text.content else _NO_LINES

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import pygit2
 
@@ -89,10 +90,7 @@ class _Search:
         step, place = 1, 0
         while self._left > 0:
             place += step
-            more = [
-                commit for commit, _ in zip(chain, range(place + 1 - len(commits)), strict=False)
-            ]
-            commits += more
+            commits += islice(chain, place + 1 - len(commits))
             if place >= len(commits):
                 return self._oldest_green(commits, place - step)
             verdict = self._verdict(commits[place])

@@ -42,7 +42,16 @@ class SourceText:
     def __init__(self, content: bytes, language: Language) -> None:
         self.content = content
         self.language = language
-        self.lines = split_lines(content)
+
+    @property
+    def count(self) -> int:
+        """The number of lines, told without splitting them."""
+        return self.content.count(b"\n") + (self.content[-1:] not in {b"", b"\n"})
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines with their ends."""
+        return split_lines(self.content)
 
     @cached_property
     def layout(self) -> Layout | None:

@@ -23,8 +23,10 @@ from afterd.vcs.tokens import Token, TokenKind, tokens
 WHITE_SPACE = "only white space differs"
 COMMENTS = "only comments differ"
 _SUFFIXES = frozenset(
-    (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp")
-    + (".tcc", ".tpp", ".m", ".mm", ".cu", ".cuh", ".java")
+    {
+        *(".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".java"),
+        *(".inl", ".ipp", ".tcc", ".tpp", ".m", ".mm", ".cu", ".cuh"),
+    }
 )
 # Raw strings, trigraphs, Java's text blocks and Unicode escapes: the tokens are not what they seem.
 _BEYOND_US = re.compile(rb'R"|\?\?/|"""|\\u')

@@ -46,6 +46,7 @@ _RAW = r"`[^`]*`?"
 _PUNCTUATION = (
     r"<<=|>>=|\.\.\.|->\*|<=>|===|!==|=>|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|."
 )
+_KINDS = {kind.value: kind for kind in TokenKind}
 _DIRECTIVE = re.compile(rf"#(?:{_SPLICE}|{_COMMENT}|{_STRING}|[^\n])*", re.DOTALL)
 
 
@@ -85,7 +86,7 @@ def tokens(text: str, language: Language) -> Iterator[Token]:
         found = match[0]
         newlines = found.count("\n")
         if kind != "space":
-            yield Token(TokenKind(kind), found, line, line + newlines, spaced)
+            yield Token(_KINDS[kind], found, line, line + newlines, spaced)
         spaced = kind in {"space", TokenKind.COMMENT}
         if kind == "space":
             fresh = fresh or (newlines > 0 and not found.startswith("\\"))
