@@ -1,0 +1,75 @@
+"""Changes that act through what the failing run did *not* do, read off the green run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from afterd.model.change import ChangeId
+from afterd.model.term import reads
+from afterd.tracing.python.alignment import Alignment
+from afterd.tracing.python.program import Node
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.ssa import Steps
+from afterd.tracing.python.ties import Ties
+
+_LOOKED_AT = 400  # green rows per question
+
+
+class Absence:
+    """Walks the green run from a row's counterpart over what the failing run has no counterpart of."""
+
+    def __init__(self, alignment: Alignment, green: Steps, ties: Ties) -> None:
+        self.alignment = alignment
+        self.green = green
+        self.ties = ties
+
+    def changes(self, position: int) -> Iterator[ChangeId]:
+        """The changes that removed or altered what the green counterpart had and this row has not."""
+        counterpart = self.alignment.row(position)
+        if counterpart is None:
+            yield from self._around(position)
+            return
+        yield from self._own(counterpart)
+        pending = [counterpart]
+        seen = {counterpart}
+        while pending and len(seen) < _LOOKED_AT:
+            for row in self._sources(pending.pop(0)):
+                if row in seen:
+                    continue
+                seen.add(row)
+                removed = self._own(row)
+                yield from removed
+                if not removed and self._only_green(row):
+                    pending.append(row)
+
+    def _own(self, row: int) -> tuple[ChangeId, ...]:
+        node = self.green.trace.node(row)
+        return self.ties.removed(node) if node is not None else ()
+
+    def _sources(self, row: int) -> Iterator[int]:
+        """What a green row reads, and the branch that let it happen."""
+        step = self.green.step(self.green.trace.number(row))
+        for read in reads(step.term):
+            yield self.green.trace.position(read.step)
+        if step.control is not None:
+            yield self.green.trace.position(step.control)
+
+    def _only_green(self, row: int) -> bool:
+        """Whether the statement is one that the bad version does not have."""
+        node = self.green.trace.node(row)
+        return node is not None and node not in self.alignment.matching.bad
+
+    def _around(self, position: int) -> Iterator[ChangeId]:
+        """For a row that green never reached: the removed guards its activation passed in green."""
+        frame = self.alignment.bad.frame(position)
+        green = self.alignment.frame(frame) if frame is not None else None
+        if green is None:
+            return
+        for row in reversed(green.rows[-_LOOKED_AT:]):
+            node = self.green.trace.node(row)
+            if node is not None and self._is_guard(node, row):
+                yield from self.ties.removed(node)
+
+    def _is_guard(self, node: Node, row: int) -> bool:
+        branch = self.green.trace.kind(row) in {Kind.TRUE, Kind.FALSE}
+        return branch and node not in self.alignment.matching.bad

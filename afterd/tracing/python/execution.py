@@ -1,0 +1,230 @@
+"""A traced failing run with the green run beside it: ``model.trace.Execution`` for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from afterd.model.change import Change, ChangeId
+from afterd.model.outcome import FailureKind
+from afterd.model.term import BOOL, Apply, Op, StepId, Term, concretised
+from afterd.model.trace import Alignment as Aligned
+from afterd.model.trace import GreenValue, Predicate, Step
+from afterd.tracing.linemap import LineMap
+from afterd.tracing.python.absence import Absence
+from afterd.tracing.python.alignment import Alignment
+from afterd.tracing.python.failures import Failures, departures, output_predicate, reported
+from afterd.tracing.python.influence import Influence
+from afterd.tracing.python.matching import Matching
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.ssa import Steps
+from afterd.tracing.python.ties import Ties
+from afterd.tracing.python.trace import Trace
+from afterd.tracing.python.values import Comparison, plain, render
+
+_UNKNOWN = GreenValue(Aligned.UNKNOWN)
+_ABSENT = GreenValue(Aligned.ABSENT)
+_MOST_REASONS = 12
+
+
+class PythonExecution:
+    """Implements ``model.trace.Execution``. ``test`` is the failing test's id, empty for a command."""
+
+    def __init__(
+        self, bad: Trace, green: Trace | None, changes: Sequence[Change], test: str = ""
+    ) -> None:
+        self.test = test
+        self.changes = changes
+        self.steps = Steps(bad)
+        self.trace = bad
+        lines = LineMap(changes)
+        self.ties = Ties(changes, lines)
+        self.influence = Influence(self.steps)
+        self.green: Steps | None = None
+        if green is not None:
+            self.green = Steps(green)
+            matching = Matching(bad.all_modules(), green.all_modules(), lines)
+            self.alignment = Alignment(bad, green, matching)
+            self.comparison = Comparison(bad.raw.header["types"], green.raw.header["types"])
+            self.absence = Absence(self.alignment, self.green, self.ties)
+        self._made: dict[StepId, Step] = {}
+        self._reasons: dict[str, None] = {}
+
+    # -- the protocol ------------------------------------------------------------------------
+
+    def failures(self) -> Sequence[Predicate]:
+        """The failed assertions, the test's own first; for a command also its first wrong output."""
+        recognise = Failures(self.steps)
+        found: list[Predicate] = []
+        for failure in reported(self.steps, self.test):
+            predicate = self._not_raised(recognise, failure) or recognise.predicate(failure)
+            if predicate is not None:
+                found.append(predicate)
+        if not found and self.green is not None:
+            found.extend(self._wrong_output())
+        return found
+
+    def step(self, identifier: StepId) -> Step:
+        """The step, with its changes and the green run's value."""
+        found = self._made.get(identifier)
+        if found is None:
+            plainly = self.steps.step(identifier)
+            position = self.trace.position(identifier)
+            for made in concretised(plainly.term):
+                self._reasons.setdefault(made.reason)
+            found = self._made[identifier] = replace(
+                plainly,
+                changes=self.ties.of_row(self.trace, position),
+                green=self._green_value(position),
+            )
+        return found
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
+        """Branches between the two whose other side could have redefined what was read."""
+        rows = self.influence.branches(self.trace.position(use), self.trace.position(definition))
+        return [self.trace.number(row) for row in rows]
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:
+        """Changes that removed what the green run's counterpart of the step depended on."""
+        if self.green is None:
+            return []
+        return list(dict.fromkeys(self.absence.changes(self.trace.position(step))))
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """Changes with a statement in the failing run, last executed first; then those only green ran."""
+        last: dict[ChangeId, int] = {}
+        for site, position in _last_rows(self.trace).items():
+            node, _ = self.trace.decode(site)
+            if node is not None:
+                for change in self.ties.of_row(self.trace, position):
+                    last[change] = max(position, last.get(change, -1))
+        found = sorted(last, key=lambda change: -last[change])
+        return list(dict.fromkeys([*found, *self._removed_changes()]))
+
+    def notes(self) -> Sequence[str]:
+        """What was not followed."""
+        found = list(self.trace.raw.header["notes"])
+        if self.trace.gap:
+            found.append(
+                f"{self.trace.gap} of {self.trace.raw.total} recorded steps fell out of the window."
+            )
+        for path, why in self.trace.raw.header["refused"].items():
+            found.append(f"{path} runs untraced: {why}.")
+        reasons = list(self._reasons)
+        found.extend(f"Not modelled: {reason}." for reason in reasons[:_MOST_REASONS])
+        if len(reasons) > _MOST_REASONS:
+            found.append(f"Not modelled: {len(reasons) - _MOST_REASONS} other expressions.")
+        return found
+
+    # -- the green run -----------------------------------------------------------------------
+
+    def _green_value(self, position: int) -> GreenValue:
+        if self.green is None:
+            return _UNKNOWN
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        if node is None or frame is None:
+            return _UNKNOWN
+        row = self.alignment.row(position)
+        if row is None:
+            return self._unaligned(position)
+        mine = self.steps.terms.defined_value(position)
+        other = self.green.terms.defined_value(row)
+        same = self.comparison.equal(mine, other)
+        return GreenValue(
+            Aligned.SAME if same else Aligned.DIFFERENT,
+            plain(other),
+            render(other, self.green.trace.raw.header["types"]),
+        )
+
+    def _unaligned(self, position: int) -> GreenValue:
+        """ABSENT when green certainly has nothing here; UNKNOWN when its activation was not found."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        assert node is not None
+        assert frame is not None
+        if self.alignment.frame(frame) is not None or node not in self.alignment.matching.good:
+            return _ABSENT
+        twin = self.alignment.matching.good.get(frame.node)
+        executed = twin is not None and self.alignment.was_executed(twin)
+        return _UNKNOWN if executed else _ABSENT
+
+    def _removed_changes(self) -> Iterator[ChangeId]:
+        if self.green is None:
+            return
+        green = self.green.trace
+        for site, _ in sorted(_last_rows(green).items(), key=lambda item: -item[1]):
+            node, kind = green.decode(site)
+            if node is not None and kind is not Kind.ENTER:
+                yield from self.ties.removed(node)
+
+    # -- failures that only the green run explains -------------------------------------------
+
+    def _not_raised(self, recognise: Failures, failure: dict[str, object]) -> Predicate | None:
+        """``pytest.raises`` that saw nothing: green's raise, and the branch that led to it."""
+        message = str(failure["message"])
+        if self.green is None or not message.startswith("DID NOT RAISE"):
+            return None
+        place = recognise.place(failure)
+        activation = self.alignment.frame(place.frame) if place is not None else None
+        if place is None or activation is None:
+            return None
+        branch = self._departing_branch(activation.entered, activation.left)
+        if branch is None:
+            return None
+        condition = self._other_way(branch)
+        step = self.steps.step(self.trace.number(branch))
+        return Predicate(
+            step.id, condition, place.node.statement.text, FailureKind.ASSERTION, message, "no exception"
+        )
+
+    def _departing_branch(self, first: int, last: int | None) -> int | None:
+        """The branch of the failing run that went another way than the one before green's raise."""
+        assert self.green is not None
+        green = self.green.trace
+        end = len(green) if last is None else last
+        for row in range(end - 1, first, -1):
+            if green.kind(row) is not Kind.RAISE:
+                continue
+            decided = self.green.control(row)
+            while decided is not None:
+                mine = self.alignment.opposite(decided)
+                if mine is not None:
+                    return mine
+                decided = self.green.control(decided)
+        return None
+
+    def _other_way(self, branch: int) -> Term:
+        step = self.steps.step(self.trace.number(branch))
+        return Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
+
+    def _wrong_output(self) -> Iterator[Predicate]:
+        assert self.green is not None
+        for row, observed, expected in departures(self.steps, self.green):
+            if row is not None:
+                yield output_predicate(self.steps, row, observed, expected)
+            else:
+                yield from self._missing_output(expected)
+
+    def _missing_output(self, expected: str) -> Iterator[Predicate]:
+        """The good version wrote more: the branch that kept this one from it."""
+        assert self.green is not None
+        for row in range(len(self.green.trace) - 1, -1, -1):
+            if self.green.trace.kind(row) is Kind.OUTPUT:
+                decided = self.green.control(row)
+                branch = self.alignment.opposite(decided) if decided is not None else None
+                if branch is not None:
+                    step = self.steps.step(self.trace.number(branch))
+                    yield Predicate(
+                        step.id,
+                        self._other_way(branch),
+                        step.text,
+                        FailureKind.OUTPUT,
+                        "the output ends early",
+                        "",
+                        expected.rstrip("\n"),
+                    )
+                    return
+
+
+def _last_rows(trace: Trace) -> dict[int, int]:
+    """The last position of each site."""
+    return {site: position for position, site in enumerate(trace.sites)}

@@ -1,0 +1,100 @@
+"""Indirect influence (AFTER, Def. 2): branches whose other side could have redefined what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from afterd.tracing.python.flow import region
+from afterd.tracing.python.program import FUNCTIONS, Module, Node
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.ssa import Steps
+from afterd.tracing.python.trace import Trace
+
+_LOOKED_AT = 20_000  # rows between definition and use
+_CALLS_DEEP = 3
+_BRANCHING = frozenset({"If", "While", "For", "AsyncFor", "Assert"})
+
+
+class Influence:
+    """Potential dependences in one trace."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.trace: Trace = steps.trace
+        self._written: dict[tuple[Node, bool], frozenset[str]] = {}
+        self._functions: dict[str, list[Node]] = {}
+        for module in self.trace.all_modules():
+            self._collect(module)
+
+    def _collect(self, module: Module) -> None:
+        for node in module.nodes.values():
+            if node.type in FUNCTIONS and node["name"]:
+                self._functions.setdefault(node["name"], []).append(node)
+
+    def branches(self, use: int, definition: int) -> Iterator[int]:
+        """Rows of branches between the two, nearest to ``use`` first."""
+        wanted = self._cell(definition)
+        if not wanted:
+            return
+        local = not wanted[0].startswith(".")
+        home = self.trace.frame(definition)
+        for row in range(use - 1, max(definition, use - _LOOKED_AT), -1):
+            kind = self.trace.kind(row)
+            if kind not in {Kind.TRUE, Kind.FALSE}:
+                continue
+            node = self.trace.node(row)
+            if node is None or node.type not in _BRANCHING:
+                continue
+            if local and self.trace.frame(row) is not home:
+                continue
+            if not self.written(node, taken=kind is Kind.FALSE).isdisjoint(wanted):
+                yield row
+
+    def _cell(self, definition: int) -> Sequence[str]:
+        """The name of what a row defined: ``name`` of a local, ``.name`` of an attribute, ``[]``."""
+        node = self.trace.node(definition)
+        if node is None:
+            return ()
+        if node["store"] or node.type in {"arg", "alias"}:
+            return (_spelled(node),)
+        parent = node.parent
+        if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
+            targets = parent["targets"] or [parent["target"]]
+            return tuple(_spelled(target) for target in targets)
+        return (".[]",) if node.type == "Call" else ()
+
+    def written(self, branch: Node, *, taken: bool) -> frozenset[str]:
+        """What the statements of one side write, calls followed by name."""
+        found = self._written.get((branch, taken))
+        if found is None:
+            self._written[branch, taken] = frozenset()  # recursion ends here
+            found = frozenset(self._writes(region(branch, taken=taken), _CALLS_DEEP))
+            self._written[branch, taken] = found
+        return found
+
+    def _writes(self, nodes: Iterable[Node], depth: int) -> Iterator[str]:
+        for node in nodes:
+            if node["store"]:
+                yield _spelled(node)
+            elif node.type == "Call":
+                yield ".[]"
+                yield from self._called(node["func"], depth)
+
+    def _called(self, function: Node, depth: int) -> Iterator[str]:
+        name = function["attr"] if function.type == "Attribute" else function["id"]
+        targets = self._functions.get(name, []) if isinstance(name, str) and depth else []
+        for target in targets[:4]:
+            body = target["body"]
+            nodes = [inner for part in (body if isinstance(body, list) else [body]) for inner in part.walk()]
+            yield from (name for name in self._writes(nodes, depth - 1) if name.startswith("."))
+
+
+def _spelled(node: Node) -> str:
+    match node.type:
+        case "Attribute":
+            return f".{node['attr']}"
+        case "Subscript":
+            return ".[]"
+        case "Name":
+            return str(node["id"])
+    return str(node["arg"] or node["asname"] or node["name"] or "")

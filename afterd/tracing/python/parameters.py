@@ -1,0 +1,207 @@
+"""What a parameter got: the caller's argument, the default, a fixture's value."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from afterd.model.term import Read, Term, reads
+from afterd.tracing.python.cells import Cells, Unknown
+from afterd.tracing.python.frames import Frame
+from afterd.tracing.python.program import Node
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.terms import Terms
+from afterd.tracing.python.trace import Trace
+from afterd.tracing.python.values import same_object
+
+
+class Parameters:
+    """Links parameters to arguments. A link is believed when both have the same value."""
+
+    def __init__(self, trace: Trace, cells: Cells, terms: Terms) -> None:
+        self.trace = trace
+        self.cells = cells
+        self.terms = terms
+
+    def term(self, position: int) -> Term:
+        """What the parameter whose row is at ``position`` was bound to."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        assert node is not None
+        assert frame is not None
+        value = self.trace.value(position)
+        name = node["arg"]
+        call = self.call_site(frame)
+        if call is None:
+            return self._from_outside(name, position, frame)
+        row, expression, caller = call
+        argument = self._argument(expression, node, frame, row, caller)
+        if argument is not None:
+            seen = self.cells.value_of(argument, row, caller)
+            if isinstance(seen, Unknown) or same_object(seen, value):
+                return self.terms.term(argument, frame.entered, caller)
+        default = self._default(node, frame)
+        if default is not None and same_object(self.trace.value(default), value):
+            return self.terms.read(default, name)
+        found = [*self._receiver(expression, row, caller), *self._all(expression, row, caller)]
+        return self.terms.concrete(value, f"{name}: passed on by {expression.source[:40]}", found)
+
+    # -- the caller --------------------------------------------------------------------------
+
+    def call_site(self, frame: Frame) -> tuple[int, Node, Frame] | None:
+        """(row at or after the call, the Call node, the calling frame); None when nobody is known."""
+        if _is_generator(frame.node):
+            return self._generator_call(frame)
+        caller = frame.parent
+        if caller is None:
+            return None
+        after = frame.left if frame.left is not None else frame.entered
+        row = self.trace.next_in_frame(caller, after)
+        node = self.trace.node(row) if row is not None else None
+        if row is not None and node is not None and node.type in _CALLING and self._in_time(
+            caller, frame, row
+        ):
+            return row, node, caller
+        return self._interrupted_call(frame, caller)
+
+    def _in_time(self, caller: Frame, frame: Frame, row: int) -> bool:
+        """The caller's next row is of the statement it was in when it called."""
+        return self.trace.kind(row) is Kind.VALUE and row > frame.entered and caller is not frame
+
+    def _interrupted_call(self, frame: Frame, caller: Frame) -> tuple[int, Node, Frame] | None:
+        """The callee never came back: a call of its name in the statement that was under way."""
+        statement = self.statement_at(caller, frame.entered)
+        if statement is None:
+            return None
+        name = _callable_name(frame.node)
+        calls = [node for node in statement.walk() if node.type == "Call"]
+        named = [node for node in calls if _last_name(node["func"]) == name]
+        chosen = named or calls
+        return (frame.entered, chosen[0], caller) if chosen else None
+
+    def statement_at(self, frame: Frame, position: int) -> Node | None:
+        """The statement a frame was executing at a position, as far as its rows tell."""
+        row = self.trace.next_in_frame(frame, position)
+        after = self.trace.node(row) if row is not None else None
+        if after is not None and row is not None and self.trace.kind(row) not in _FRAME_KINDS:
+            return after.statement
+        before = self.trace.node(self.trace.previous_in_frame(frame, position))
+        return before.statement if before is not None else None
+
+    def _generator_call(self, frame: Frame) -> tuple[int, Node, Frame] | None:
+        name = _callable_name(frame.node)
+        best: tuple[int, Node, Frame] | None = None
+        for module in self.trace.all_modules():
+            for node in module.nodes.values():
+                if node.type != "Call" or _last_name(node["func"]) != name:
+                    continue
+                row = self.trace.last_at(node, None, frame.entered)
+                home = self.trace.frame(row) if row is not None else None
+                if row is not None and home is not None and (best is None or row > best[0]):
+                    best = (row, node, home)
+        return best
+
+    # -- arguments ---------------------------------------------------------------------------
+
+    def _argument(
+        self, call: Node, parameter: Node, frame: Frame, row: int, caller: Frame
+    ) -> Node | None:
+        if call.type != "Call":
+            return None
+        for word in call["keywords"]:
+            if word["arg"] == parameter["arg"]:
+                return _node(word["value"])
+        arguments = frame.node["args"]
+        names = [*(arguments["posonlyargs"] or []), *(arguments["args"] or [])]
+        if parameter not in names:
+            return None
+        index = names.index(parameter) - self._bound(frame)
+        if index < 0:
+            function = call["func"]
+            return _node(function["value"]) if function.type == "Attribute" else None
+        given = call["args"]
+        if index >= len(given) or any(item.type == "Starred" for item in given[: index + 1]):
+            return None
+        return _node(given[index])
+
+    @staticmethod
+    def _bound(frame: Frame) -> int:
+        """1 for a method: the first parameter is the receiver."""
+        node = frame.node
+        owner = node.parent
+        if owner is None or owner.type != "ClassDef" or node.type == "Lambda":
+            return 0
+        decorators = {_last_name(item) for item in node["decorator_list"]}
+        return 0 if "staticmethod" in decorators else 1
+
+    def _default(self, parameter: Node, frame: Frame) -> int | None:
+        arguments = frame.node["args"]
+        names = [*(arguments["posonlyargs"] or []), *(arguments["args"] or [])]
+        defaults = arguments["defaults"] or []
+        expression = None
+        if parameter in names:
+            index = names.index(parameter) - len(names) + len(defaults)
+            expression = defaults[index] if index >= 0 else None
+        elif parameter in (arguments["kwonlyargs"] or []):
+            keyword_only = arguments["kwonlyargs"].index(parameter)
+            expression = arguments["kw_defaults"][keyword_only]
+        return None if expression is None else self.trace.last_at(expression, None, frame.entered)
+
+    def _receiver(self, call: Node, row: int, caller: Frame) -> Iterator[Read]:
+        function = call["func"]
+        if isinstance(function, Node):
+            yield from reads(self.terms.term(function, row, caller, 3))
+
+    def _all(self, call: Node, row: int, caller: Frame) -> Iterator[Read]:
+        yield from self.terms.reads_below(call, row, caller)
+
+    def _from_outside(self, name: str, position: int, frame: Frame) -> Term:
+        """Called by code that is not followed: a test runner (fixtures), a callback."""
+        value = self.trace.value(position)
+        handed = self.cells.handed_out
+        for index in range(bisect_left(handed, position) - 1, -1, -1):
+            source = self.trace.frame(handed[index])
+            if source is None or source.node["name"] != name:
+                continue
+            if same_object(self.terms.defined_value(handed[index]), value):
+                return self.terms.read(handed[index], name)
+        found = []
+        if (definition := self.trace.last_at(frame.node, None, position)) is not None:
+            found.append(self.terms.read(definition))
+        return self.terms.concrete(value, f"{name}: called by code that is not followed", found)
+
+
+def _is_generator(function: Node) -> bool:
+    if function.type not in {"FunctionDef", "AsyncFunctionDef"}:
+        return False
+    if function.type == "AsyncFunctionDef":
+        return True
+    return any(
+        node.type in {"Yield", "YieldFrom"} and node.frame is function for node in function.walk()
+    )
+
+
+def _callable_name(function: Node) -> str:
+    name = str(function["name"] or "")
+    owner = function.parent
+    if name in {"__init__", "__new__", "__post_init__"} and owner is not None:
+        return str(owner["name"] or name)
+    return name
+
+
+def _last_name(function: Node) -> str:
+    match function.type:
+        case "Name":
+            return str(function["id"])
+        case "Attribute":
+            return str(function["attr"])
+        case "Call":
+            return _last_name(function["func"])
+    return ""
+
+
+def _node(value: object) -> Node | None:
+    return value if isinstance(value, Node) else None
+
+
+_CALLING = frozenset({"Call", "Attribute", "Subscript", "BinOp", "Compare", "Await"})
+_FRAME_KINDS = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC})

@@ -1,0 +1,208 @@
+"""The program's syntax as the tracer exported it (``runtime/tree.py``): nodes with parents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from afterd.errors import TraceError
+
+FRAMES = frozenset({"Module", "FunctionDef", "AsyncFunctionDef", "ClassDef", "Lambda"})
+FUNCTIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda"})
+COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+MODULE_SCOPE = 0
+BUILTIN = -1
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A syntax node; ``number`` is unique in its module, positions count from 1 (0: none).
+
+    Compared by identity. Not frozen only because children and parents refer to each other.
+    """
+
+    type: str
+    number: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    fields: dict[str, Any]
+    module: Module
+    parent: Node | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.fields.get(name)
+
+    def children(self) -> Iterator[Node]:
+        """Child nodes in source order of their fields."""
+        for value in self.fields.values():
+            if isinstance(value, Node):
+                yield value
+            elif isinstance(value, list):
+                yield from (item for item in value if isinstance(item, Node))
+
+    def walk(self) -> Iterator[Node]:
+        """This node and everything below it."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(list(node.children())))
+
+    def ancestors(self) -> Iterator[Node]:
+        """The nodes around this one, nearest first."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether it stands in a block."""
+        parent = self.parent
+        return parent is not None and any(
+            isinstance(block := parent[name], list) and self in block for name in BLOCKS
+        )
+
+    @property
+    def statement(self) -> Node:
+        """The innermost statement (or handler, or case) around it; itself where it is one."""
+        node = self
+        while node.parent is not None and not node.is_statement:
+            node = node.parent
+        return node
+
+    @property
+    def frame(self) -> Node:
+        """The function, class, lambda or module whose frame executes it.
+
+        Decorators, defaults and bases belong to the frame outside.
+        """
+        child = self
+        for node in self.ancestors():
+            if node.type in FRAMES and _inside(node, child):
+                return node
+            child = node
+        return self.module.root
+
+    @property
+    def text(self) -> str:
+        """The first line of its source, without the indentation."""
+        lines = self.module.text
+        return lines[self.line - 1].strip() if 0 < self.line <= len(lines) else ""
+
+    @property
+    def source(self) -> str:
+        """Its own source text."""
+        lines = self.module.text
+        if not 0 < self.line <= self.end_line <= len(lines):
+            return ""
+        if self.line == self.end_line:
+            line = lines[self.line - 1].encode()
+            return line[self.column - 1 : self.end_column - 1].decode("utf-8", "replace")
+        return "\n".join(lines[self.line - 1 : self.end_line])
+
+
+def _inside(frame: Node, child: Node) -> bool:
+    if frame.type == "Lambda":
+        return child is frame["body"] or child is frame["args"]
+    if frame.type in {"FunctionDef", "AsyncFunctionDef"}:
+        return child in frame["body"] or child is frame["args"]
+    return child in frame["body"]
+
+
+@dataclass(eq=False, slots=True)
+class Module:
+    """One text of one module: ``path`` in the tree, its lines, its nodes by number."""
+
+    key: int
+    path: str
+    text: list[str]
+    nodes: dict[int, Node] = field(default_factory=dict)
+    _bindings: dict[tuple[int, str], list[Node]] | None = None
+
+    @property
+    def root(self) -> Node:
+        """The module node."""
+        return self.nodes[MODULE_SCOPE]
+
+    def bindings(self, owner: int, name: str) -> list[Node]:
+        """The nodes that bind ``name`` in the scope with number ``owner``."""
+        if self._bindings is None:
+            self._bindings = {}
+            for node in self.nodes.values():
+                if (bound := bound_name(node)) and (node["store"] or node.type != "Name"):
+                    self._bindings.setdefault((node["owner"], bound), []).append(node)
+        return self._bindings.get((owner, name), [])
+
+
+def bound_name(node: Node) -> str:
+    """The name that a node binds or reads; empty where it does neither."""
+    match node.type:
+        case "Name":
+            return str(node["id"])
+        case "arg":
+            return str(node["arg"])
+        case "FunctionDef" | "AsyncFunctionDef" | "ClassDef" | "ExceptHandler" | "MatchAs":
+            return node["name"] or ""
+        case "MatchStar":
+            return node["name"] or ""
+        case "alias":
+            return node["asname"] or node["name"].partition(".")[0]
+    return ""
+
+
+def load_module(key: int, path: str, exported: Path) -> Module:
+    """The module whose tree the runtime wrote to ``exported``; raises TraceError when it is gone."""
+    try:
+        content = json.loads(exported.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TraceError(f"The syntax tree of {path} cannot be read from {exported}: {error}.") from error
+    module = Module(key, path, content["text"])
+    _build(content["tree"], module)
+    return module
+
+
+def _build(exported: list[Any], module: Module) -> None:
+    """Nodes from the export; iterative, because expressions can be deep."""
+    stack: list[tuple[list[Any], Node | None, list[Any] | dict[str, Any], Any]] = []
+    root: list[Any] = [None]
+    stack.append((exported, None, root, 0))
+    while stack:
+        (kind, number, *position, fields), parent, holder, place = stack.pop()
+        node = Node(kind, number, *position, dict(fields), module, parent)
+        holder[place] = node
+        module.nodes[number] = node
+        for name, value in fields.items():
+            if _is_node(value):
+                stack.append((value, node, node.fields, name))
+            elif isinstance(value, list):
+                items = list(value)
+                node.fields[name] = items
+                stack.extend(
+                    (item, node, items, index)
+                    for index, item in enumerate(value)
+                    if _is_node(item)
+                )
+
+
+def _is_node(value: object) -> bool:
+    """A list that starts with a type name and a number: names of ``global`` hold no numbers."""
+    return isinstance(value, list) and len(value) == 7 and isinstance(value[6], dict)
+
+
+def qualified_name(node: Node) -> str:
+    """``Class.method`` of a function or class; empty for a module."""
+    names = [_own_name(node)] if node.type != "Module" else []
+    names.extend(_own_name(outer) for outer in node.ancestors() if outer.type in FRAMES)
+    return ".".join(name for name in reversed(names) if name)
+
+
+def _own_name(node: Node) -> str:
+    return "<lambda>" if node.type == "Lambda" else str(node["name"] or "")

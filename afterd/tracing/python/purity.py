@@ -1,0 +1,38 @@
+"""What is known of functions the tracer cannot see into.
+
+The rule is that an opaque call may change every mutable object it gets. These builtins do not.
+"""
+
+from __future__ import annotations
+
+from afterd.tracing.python.program import BUILTIN, Node
+
+PURE_FUNCTIONS = frozenset(
+    """abs all any ascii bin bool bytes callable chr classmethod complex dict dir divmod enumerate
+    filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list
+    locals globals map max memoryview min object oct ord pow print property range repr reversed round
+    set slice sorted staticmethod str sum super tuple type vars zip""".split()
+)
+
+_READING_METHODS = frozenset(
+    """as_integer_ratio bit_length capitalize casefold center copy count decode difference encode
+    endswith expandtabs find findall finditer format format_map fullmatch get group groupdict groups
+    hex index intersection is_integer isalnum isalpha isascii isdecimal isdigit isdisjoint
+    isidentifier islower isnumeric isprintable isspace issubset issuperset istitle isupper items join
+    keys ljust lower lstrip maketrans match partition removeprefix removesuffix replace rfind rindex
+    rjust rpartition rsplit rstrip search span split splitlines start startswith strip sub
+    swapcase symmetric_difference title translate union upper values zfill""".split()
+)
+
+
+def pure_function(call: Node) -> bool:
+    """Whether a call is of a builtin that writes to none of its arguments."""
+    function = call["func"]
+    if function.type != "Name":
+        return False
+    return function["owner"] == BUILTIN and function["id"] in PURE_FUNCTIONS
+
+
+def may_write(method: str) -> bool:
+    """Whether an opaque method of this name may change its object."""
+    return method not in _READING_METHODS

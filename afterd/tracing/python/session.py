@@ -1,0 +1,44 @@
+"""The entry point: trace the failing run and the green one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from afterd.tracing.python.execution import PythonExecution
+from afterd.tracing.python.request import PythonTraceRequest
+from afterd.tracing.python.runner import Recorded, record
+from afterd.tracing.python.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The execution, and the seconds that its two runs took."""
+
+    execution: PythonExecution
+    test_seconds: float
+
+
+def trace(request: PythonTraceRequest) -> PythonExecution:
+    """Trace both versions. Raises TraceError when nothing of the failing run was recorded."""
+    return traced(request).execution
+
+
+def traced(request: PythonTraceRequest) -> Traced:
+    """Like ``trace``, with what it cost."""
+    bad = record(request, request.bad, "bad")
+    good = record(request, request.good, "good")
+    cache = request.directory / "cache"
+    execution = PythonExecution(
+        Trace(bad.traces[0], cache), _partner(bad, good, request), request.changes, request.test
+    )
+    return Traced(execution, bad.seconds + good.seconds)
+
+
+def _partner(bad: Recorded, good: Recorded, request: PythonTraceRequest) -> Trace | None:
+    """The green process that corresponds to the failing one: started by the same arguments."""
+    wanted = [str(item).replace(str(request.bad), "") for item in bad.traces[0].header["argv"]]
+    for raw in sorted(good.traces, key=lambda raw: -raw.total):
+        argv = [str(item).replace(str(request.good), "") for item in raw.header["argv"]]
+        if argv == wanted:
+            return Trace(raw, request.directory / "cache")
+    return Trace(good.traces[0], request.directory / "cache") if good.traces else None

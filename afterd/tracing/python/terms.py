@@ -1,0 +1,475 @@
+"""Expressions as terms over the rows they read.
+
+Modelled: integers, booleans, strings, and comparisons of tuples and lists of them written as
+displays. All else is Concrete: the value that was seen, depending on what was read to get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from afterd.model.term import (
+    BOOL,
+    INT,
+    STRING,
+    Apply,
+    Concrete,
+    Const,
+    Op,
+    Read,
+    Sort,
+    SortKind,
+    Term,
+    reads,
+)
+from afterd.tracing.python.cells import UNKNOWN, Cells, Unknown
+from afterd.tracing.python.constants import constant
+from afterd.tracing.python.frames import Frame
+from afterd.tracing.python.program import BUILTIN, FRAMES, Node
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.trace import Trace
+from afterd.tracing.python.tracefile import Recorded
+from afterd.tracing.python.values import MUTABLE, identity, plain, same_object, sort_of, truth
+
+_INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "Mod": Op.SREM}
+_ORDER = {"Lt": Op.LT, "LtE": Op.LE, "Gt": Op.GT, "GtE": Op.GE}
+_EQUALITY = {"Eq": Op.EQ, "NotEq": Op.NE, "Is": Op.EQ, "IsNot": Op.NE}
+_MODELLED = frozenset({SortKind.INT, SortKind.BOOL, SortKind.STRING})
+_DEPTH = 60  # of an expression's terms: deeper ones are made concrete
+_READS = 40  # that one concrete value keeps
+
+
+class Terms:
+    """Builds terms in one trace."""
+
+    def __init__(self, trace: Trace, cells: Cells) -> None:
+        self.trace = trace
+        self.cells = cells
+
+    # -- building blocks ---------------------------------------------------------------------
+
+    def read(self, row: int, name: str = "", *, value: Recorded | Unknown = UNKNOWN) -> Read:
+        """A reading of what the row at a position defined."""
+        found = self.defined_value(row) if isinstance(value, Unknown) else value
+        return Read(self.trace.number(row), sort_of(found), name, plain(found))
+
+    def defined_value(self, row: int) -> Recorded:
+        """The value a row's step has: an outcome for a branch, None for an EXIT."""
+        kind = self.trace.kind(row)
+        if kind is Kind.TRUE:
+            node = self.trace.node(row)
+            if node is not None and node.type == "ExceptHandler":
+                return self.trace.value(row)
+            return True
+        if kind is Kind.FALSE:
+            return False
+        return None if kind in {Kind.EXIT, Kind.ENTER, Kind.SYNC} else self.trace.value(row)
+
+    def concrete(
+        self,
+        value: Recorded | Unknown,
+        reason: str,
+        found: Iterable[Read],
+        sort: Sort | None = None,
+    ) -> Concrete:
+        """A value the theory does not follow."""
+        known = None if isinstance(value, Unknown) else value
+        unique = {read.step: read for read in found}
+        kept = tuple(sorted(unique.values(), key=lambda read: read.step)[-_READS:])
+        return Concrete(plain(known), sort or sort_of(known), reason, kept)
+
+    # -- expressions -------------------------------------------------------------------------
+
+    def term(self, node: Node, position: int, frame: Frame, depth: int = _DEPTH) -> Term:
+        """The expression at ``node`` as it was evaluated at or before a position in ``frame``."""
+        if not depth:
+            return self.concrete(
+                self.cells.value_of(node, position, frame),
+                "an expression nested too deep",
+                self.reads_below(node, position, frame),
+            )
+        if (handed := self._handed(node, position, frame)) is not None:
+            return handed
+        match node.type:
+            case "Constant":
+                value = constant(node["value"])
+                return Const(plain(value), sort_of(value))
+            case "Name":
+                return self._name(node, position, frame)
+            case "NamedExpr":
+                return self.term(node["value"], position, frame, depth - 1)
+            case "Attribute":
+                return self._loaded(
+                    node, self.cells.attribute(node, position, frame), position, frame
+                )
+            case "Subscript":
+                return self._subscript(node, position, frame, depth)
+            case "BinOp":
+                return self._binary(node, position, frame, depth)
+            case "UnaryOp":
+                return self._unary(node, position, frame, depth)
+            case "BoolOp":
+                return self._boolean(node, position, frame, depth)
+            case "Compare":
+                return self._comparison(node, position, frame, depth)
+            case "JoinedStr":
+                return self._joined(node, position, frame, depth)
+            case "Call":
+                return self._call(node, position, frame, depth)
+        return self._opaque(node, position, frame, _REASONS.get(node.type, f"{node.type} expression"))
+
+    def condition(self, node: Node, position: int, frame: Frame, *, outcome: bool) -> Term:
+        """The truth of an expression, as a BOOL term whose value is ``outcome``."""
+        term = self.term(node, position, frame)
+        return self.truth(term, node, position, frame, outcome=outcome)
+
+    def truth(
+        self, term: Term, node: Node, position: int, frame: Frame, *, outcome: bool
+    ) -> Term:
+        """A term's truth value."""
+        match term.sort.kind:
+            case SortKind.BOOL:
+                return term
+            case SortKind.INT:
+                return Apply(Op.NE, (term, Const(0, INT)), BOOL)
+            case SortKind.STRING:
+                return Apply(Op.NE, (Apply(Op.STR_LEN, (term,), INT), Const(0, INT)), BOOL)
+        found = [*reads(term), *self.contents(node, position, frame)]
+        return self.concrete(outcome, "the truth of an object", found, BOOL)
+
+    def _handed(self, node: Node, position: int, frame: Frame) -> Term | None:
+        """What a traced callee handed out and this expression received, whatever the syntax."""
+        row = self.trace.last_at(node, frame, position + 1)
+        if row is None or node.type in {"Name", "Constant"}:
+            return None
+        returned = self.cells.returned(row, frame)
+        if returned is None:
+            return None
+        received = self.trace.value(row)
+        if same_object(self.defined_value(returned), received):
+            return self.read(returned, _called_name(node))
+        if node.type == "Call" and self._is_construction(node, row, frame):
+            return None
+        found = [self.read(returned), *self.reads_below(node, position, frame)]
+        return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
+
+    def _is_construction(self, node: Node, row: int, frame: Frame) -> bool:
+        returned = self.cells.returned(row, frame)
+        callee = self.trace.frame(returned) if returned is not None else None
+        return callee is not None and callee.node["name"] == "__init__"
+
+    def _name(self, node: Node, position: int, frame: Frame) -> Term:
+        row = self.cells.name(node, position, frame)
+        if row is not None:
+            return self.read(row, node["id"])
+        value = self.cells.value_of(node, position, frame)
+        why = "a builtin" if node["owner"] == BUILTIN else f"{node['id']} was set where no step shows"
+        return self.concrete(value, why, ())
+
+    def _loaded(self, node: Node, row: int | None, position: int, frame: Frame) -> Term:
+        if row is not None:
+            return self.read(row, node.source)
+        why = f"{node.source} was set in code that is not followed"
+        return self._opaque(node, position, frame, why)
+
+    def _subscript(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        row = self.cells.item(node, position, frame)
+        if row is not None:
+            return self.read(row, node.source)
+        owner = self.cells.value_of(node["value"], position, frame)
+        key = self.cells.value_of(node["slice"], position, frame)
+        display = self._display(node["value"], position, frame)
+        written = [] if isinstance(owner, Unknown) else self.cells.content_writes(owner, position)
+        if display is not None and not written:
+            element, row, home = display
+            part = _element(element, key)
+            if part is not None:
+                chosen = self.term(part, row, home, depth - 1)
+                found = [*reads(chosen), *self.reads_below(node, position, frame), self.read(row)]
+                return self.concrete(
+                    self.cells.value_of(node, position, frame), f"{node.source}: an item", found
+                )
+        return self._opaque(node, position, frame, f"{node.source}: an item")
+
+    def _display(self, node: Node, position: int, frame: Frame) -> tuple[Node, int, Frame] | None:
+        """The list, tuple or dict display a name stands for, and where it was evaluated."""
+        if node.type in {"List", "Tuple", "Dict"}:
+            return node, position, frame
+        if node.type != "Name":
+            return None
+        row = self.cells.name(node, position, frame)
+        source = self.trace.node(row) if row is not None else None
+        home = self.trace.frame(row) if row is not None else None
+        if row is None or source is None or home is None:
+            return None
+        return (source, row, home) if source.type in {"List", "Tuple", "Dict"} else None
+
+    def _binary(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        left = self.term(node["left"], position, frame, depth - 1)
+        right = self.term(node["right"], position, frame, depth - 1)
+        if left.sort == right.sort == INT and node["op"] in _INTEGER:
+            return Apply(_INTEGER[node["op"]], (left, right), INT)
+        if left.sort == right.sort == STRING and node["op"] == "Add":
+            return Apply(Op.STR_CONCAT, (left, right), STRING)
+        return self._opaque(node, position, frame, f"{node['op']} on values that are not modelled")
+
+    def _unary(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        operand = node["operand"]
+        term = self.term(operand, position, frame, depth - 1)
+        if node["op"] == "Not":
+            value = self.cells.value_of(operand, position, frame)
+            known = None if isinstance(value, Unknown) else truth(value)
+            inner = self.truth(term, operand, position, frame, outcome=bool(known))
+            return Apply(Op.NOT, (inner,), BOOL)
+        if node["op"] == "USub" and term.sort == INT:
+            return Apply(Op.NEG, (term,), INT)
+        return self._opaque(node, position, frame, f"{node['op']} on a value that is not modelled")
+
+    def _boolean(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        """``and`` and ``or``: the operands that were evaluated, in order."""
+        evaluated = self.operands(node, position, frame)
+        terms = [self.term(part, position, frame, depth - 1) for part, _ in evaluated]
+        if not terms:
+            return self._opaque(node, position, frame, "an operand that left no trace")
+        if len(terms) == 1:
+            return terms[0]
+        if all(term.sort == BOOL for term in terms):
+            return Apply(Op.AND if node["op"] == "And" else Op.OR, tuple(terms), BOOL)
+        found = [read for term in terms for read in reads(term)]
+        last = evaluated[-1][1]
+        return self.concrete(self.trace.value(last), f"{node['op'].lower()} of objects", found)
+
+    def operands(self, node: Node, position: int, frame: Frame) -> list[tuple[Node, int]]:
+        """The operands of a BoolOp that this evaluation reached, with their rows."""
+        found: list[tuple[Node, int]] = []
+        for part in node["values"]:
+            row = self.trace.last_at(part, frame, position + 1)
+            if row is None or (found and row < found[-1][1]):
+                break
+            found.append((part, row))
+        return found
+
+    # -- comparisons -------------------------------------------------------------------------
+
+    def _comparison(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        operands = [node["left"], *node["comparators"]]
+        links = [
+            self._compare(operation, left, right, position, frame, depth)
+            for operation, left, right in zip(node["ops"], operands, operands[1:], strict=False)
+        ]
+        known = [link for link in links if link is not None]
+        if len(known) < len(links):
+            value = self.outcome(node, position, frame)
+            found = [*self.opaque_reads(node, position, frame)]
+            return self.concrete(value, f"{node.source}: objects compared", found, BOOL)
+        return known[0] if len(known) == 1 else Apply(Op.AND, tuple(known), BOOL)
+
+    def outcome(self, node: Node, position: int, frame: Frame) -> bool | Unknown:
+        """A condition's truth where a row tells it."""
+        value = self.cells.value_of(node, position, frame)
+        if not isinstance(value, Unknown):
+            known = truth(value)
+            return UNKNOWN if known is None else known
+        parent = node.parent
+        if parent is not None and parent.type in {"If", "While"}:
+            row = self.trace.next_in_frame(frame, position - 1)
+            if row is not None and self.trace.node(row) is parent:
+                return self.trace.kind(row) is Kind.TRUE
+        return UNKNOWN
+
+    def _compare(
+        self, operation: str, left: Node, right: Node, position: int, frame: Frame, depth: int
+    ) -> Term | None:
+        mine = self.term(left, position, frame, depth - 1)
+        if operation in {"In", "NotIn"}:
+            found = self._contains(mine, right, position, frame, depth)
+            if found is None or operation == "In":
+                return found
+            return Apply(Op.NOT, (found,), BOOL)
+        if operation in {"Eq", "NotEq"}:
+            pairwise = self._pairwise(left, right, position, frame, depth)
+            if pairwise is not None:
+                return pairwise if operation == "Eq" else Apply(Op.NOT, (pairwise,), BOOL)
+        other = self.term(right, position, frame, depth - 1)
+        if mine.sort != other.sort or mine.sort.kind not in _MODELLED:
+            return None
+        if operation in _ORDER and mine.sort == INT:
+            return Apply(_ORDER[operation], (mine, other), BOOL)
+        if operation in _EQUALITY:
+            return Apply(_EQUALITY[operation], (mine, other), BOOL)
+        return None
+
+    def _contains(
+        self, needle: Term, container: Node, position: int, frame: Frame, depth: int
+    ) -> Term | None:
+        if container.type in {"List", "Tuple", "Set"}:
+            items = [self.term(item, position, frame, depth - 1) for item in container["elts"]]
+            if items and all(item.sort == needle.sort for item in items):
+                if needle.sort.kind not in _MODELLED:
+                    return None
+                equal = tuple(Apply(Op.EQ, (needle, item), BOOL) for item in items)
+                return equal[0] if len(equal) == 1 else Apply(Op.OR, equal, BOOL)
+            return None
+        haystack = self.term(container, position, frame, depth - 1)
+        if needle.sort == haystack.sort == STRING:
+            return Apply(Op.STR_CONTAINS, (haystack, needle), BOOL)
+        return None
+
+    def _pairwise(
+        self, left: Node, right: Node, position: int, frame: Frame, depth: int
+    ) -> Term | None:
+        """Equality of two displays of one length, item by item."""
+        mine = self._display(left, position, frame)
+        other = self._display(right, position, frame)
+        if mine is None or other is None or mine[0].type != other[0].type or mine[0].type == "Dict":
+            return None
+        pairs = list(zip(mine[0]["elts"], other[0]["elts"], strict=False))
+        if len(mine[0]["elts"]) != len(other[0]["elts"]) or not pairs:
+            return None
+        if any(item.type == "Starred" for pair in pairs for item in pair):
+            return None
+        equal: list[Term] = []
+        for item, twin in pairs:
+            first = self.term(item, mine[1], mine[2], depth - 1)
+            second = self.term(twin, other[1], other[2], depth - 1)
+            if first.sort != second.sort or first.sort.kind not in _MODELLED:
+                return None
+            equal.append(Apply(Op.EQ, (first, second), BOOL))
+        return equal[0] if len(equal) == 1 else Apply(Op.AND, tuple(equal), BOOL)
+
+    # -- strings and calls -------------------------------------------------------------------
+
+    def _joined(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        parts: list[Term] = []
+        for part in node["values"]:
+            plainly = part.type == "Constant" or (
+                part["conversion"] == -1 and part["format_spec"] is None
+            )
+            inner = part if part.type == "Constant" else part["value"]
+            term = self.term(inner, position, frame, depth - 1)
+            if not plainly or term.sort != STRING:
+                return self._opaque(node, position, frame, "a formatted string")
+            parts.append(term)
+        if len(parts) < 2:
+            return parts[0] if parts else Const("", STRING)
+        result = parts[0]
+        for part in parts[1:]:
+            result = Apply(Op.STR_CONCAT, (result, part), STRING)
+        return result
+
+    def _call(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        function, arguments = node["func"], node["args"]
+        if function.type == "Name" and function["owner"] == BUILTIN and len(arguments) == 1:
+            term = self.term(arguments[0], position, frame, depth - 1)
+            if function["id"] == "len" and term.sort == STRING:
+                return Apply(Op.STR_LEN, (term,), INT)
+            if (function["id"], term.sort) in {("int", INT), ("str", STRING), ("bool", BOOL)}:
+                return term
+        if function.type == "Attribute" and len(arguments) == 1 and not node["keywords"]:
+            modelled = self._string_method(function, arguments[0], position, frame, depth)
+            if modelled is not None:
+                return modelled
+        return self._opaque(node, position, frame, f"the result of {_called_name(node)}()")
+
+    def _string_method(
+        self, function: Node, argument: Node, position: int, frame: Frame, depth: int
+    ) -> Term | None:
+        operation = {"startswith": Op.STR_PREFIX, "endswith": Op.STR_SUFFIX}.get(function["attr"])
+        if operation is None:
+            return None
+        text = self.term(function["value"], position, frame, depth - 1)
+        part = self.term(argument, position, frame, depth - 1)
+        if text.sort == part.sort == STRING:
+            return Apply(operation, (text, part), BOOL)
+        return None
+
+    # -- what is not followed ----------------------------------------------------------------
+
+    def _opaque(self, node: Node, position: int, frame: Frame, reason: str) -> Concrete:
+        value = self.cells.value_of(node, position, frame)
+        sort = BOOL if node.type == "Compare" else None
+        return self.concrete(value, reason, self.opaque_reads(node, position, frame), sort)
+
+    def opaque_reads(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
+        """Everything an opaque expression may have looked at: operands and what is in them."""
+        yield from self.reads_below(node, position, frame)
+        for child in _operands(node):
+            yield from self.contents(child, position, frame)
+
+    def reads_below(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
+        """The definitions read by the parts of an expression."""
+        for child in _operands(node):
+            if child.type in FRAMES:
+                continue
+            row = self.trace.last_at(child, frame, position + 1)
+            if child.type in {"Constant", "Starred", "keyword"} or row is None or child.type == "Name":
+                term_reads = reads(self.term(child, position, frame, 1)) if child.type == "Name" else ()
+                yield from term_reads
+                if child.type != "Name":
+                    yield from self.reads_below(child, position, frame)
+                continue
+            yield from reads(self.term(child, row, frame, 3))
+
+    def contents(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
+        """The writes into the mutable object that an expression stands for."""
+        value = self.cells.value_of(node, position, frame)
+        if isinstance(value, Unknown) or not isinstance(value, tuple) or value[0] not in MUTABLE:
+            return
+        for row in self.cells.content_writes(value, position):
+            yield self.read(row)
+        for row in self.cells.attribute_writes(value, position):
+            yield self.read(row)
+        for part in value[3:] if value[0] in {"l", "d", "s"} else ():
+            if identity(part) is not None:
+                for row in self.cells.attribute_writes(part, position, limit=4):
+                    yield self.read(row)
+
+
+def _operands(node: Node) -> Sequence[Node]:
+    """The parts of an expression that are evaluated with it, comprehension heads looked into."""
+    found: list[Node] = []
+    for child in node.children():
+        if child.type in {"keyword", "comprehension", "FormattedValue", "Slice", "Starred"}:
+            found.extend(_operands(child))
+        elif child.type == "Attribute" and node.type == "Call" and child is node["func"]:
+            found.append(child["value"])
+            found.append(child)
+        else:
+            found.append(child)
+    return found
+
+
+def _element(display: Node, key: Recorded | Unknown) -> Node | None:
+    """The expression in a display that a key selects."""
+    if display.type == "Dict":
+        for name, value in zip(display["keys"], display["values"], strict=True):
+            if name is not None and name.type == "Constant" and constant(name["value"]) == key:
+                return cast(Node, value)
+        return None
+    items = display["elts"]
+    plainly = isinstance(key, int) and not any(item.type == "Starred" for item in items)
+    if plainly and -len(items) <= cast(int, key) < len(items):
+        return cast(Node, items[cast(int, key)])
+    return None
+
+
+def _called_name(node: Node) -> str:
+    return node["func"].source if node.type == "Call" else ""
+
+
+_REASONS = {
+    "List": "a list",
+    "Dict": "a dict",
+    "Set": "a set",
+    "Tuple": "a tuple",
+    "ListComp": "a list comprehension",
+    "SetComp": "a set comprehension",
+    "DictComp": "a dict comprehension",
+    "GeneratorExp": "a generator",
+    "Lambda": "a function",
+    "IfExp": "a conditional expression",
+    "Await": "an awaited result",
+    "Yield": "what was sent to a generator",
+    "Starred": "an unpacked value",
+}
