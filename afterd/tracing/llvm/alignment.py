@@ -120,6 +120,24 @@ def _pair_by(
     return left, free
 
 
+def _path(instance: Instance) -> list[int]:
+    """The loop headers around a block, outermost first, and the block itself."""
+    headers = list(instance.view.flow.headers[instance.block])
+    return headers if headers and headers[-1] == instance.block else [*headers, instance.block]
+
+
+def _once(frames: Frames, view: FunctionView) -> bool:
+    """Whether a function was entered exactly once in the whole run."""
+    return _alone(frames, view, 0)
+
+
+def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
+    """Whether a block was executed exactly once in the whole run."""
+    counts = frames.recording.counts()
+    number = view.numbered.first.blocks + block
+    return number < len(counts) and int(counts[number]) == 1
+
+
 class Alignment:
     """Instances of the failing run ↔ instances of the green run of the same process."""
 
@@ -157,32 +175,70 @@ class Alignment:
         if instance.block not in blocks.to_good:
             return ABSENT
         entry, absent = self._entry(instance.position)
+        mine = self.bad.entry(instance.position)
+        if mine < 0:
+            return self._counted(instance, other, blocks)
         if entry < 0:
             return ABSENT if absent else UNKNOWN
-        mine = self.bad.entry(instance.position)
-        return self._indexed(instance, other, blocks, mine, entry)
+        return self._followed(instance, other, blocks, _path(instance), mine, entry)
 
-    def _indexed(self, instance: Instance, other: FunctionView, blocks: BlockMap, mine: int, entry: int) -> Found:
+    def _followed(
+        self, instance: Instance, other: FunctionView, blocks: BlockMap, path: list[int], mine: int, start: int
+    ) -> Found:
         """Follow the loop headers around the block, each to the same iteration, then the block."""
-        depth = self.green.recording.depth_at(entry)
-        limit = self.end(entry)
-        start_bad, start_green = mine, entry
-        path = [*instance.view.flow.headers[instance.block]]
-        if not path or path[-1] != instance.block:
-            path.append(instance.block)
+        depth = self.green.recording.depth_at(start)
+        limit = self.end(start)
         for block in path:
             if block not in blocks.to_good:
                 return UNKNOWN
             here = self._executions(self.bad, instance.view, block, instance.depth)
-            low, high = np.searchsorted(here, [start_bad, instance.position + 1])
+            low, high = np.searchsorted(here, [mine, instance.position + 1])
             if high <= low:
                 return UNKNOWN
             there = self._executions(self.green, other, blocks.to_good[block], depth)
-            first, last = np.searchsorted(there, [start_green, limit])
+            first, last = np.searchsorted(there, [start, limit])
             if first + (high - low) > last:
                 return ABSENT
-            start_bad, start_green = int(here[high - 1]), int(there[first + (high - low) - 1])
-        return Found(self.green.instance_at(start_green))
+            mine, start = int(here[high - 1]), int(there[first + (high - low) - 1])
+        return Found(self.green.instance_at(start))
+
+    def _counted(self, instance: Instance, other: FunctionView, blocks: BlockMap) -> Found:
+        """An activation that began before the window: its outermost loop by the block counters.
+
+        Only for functions that were entered once; the counters cannot tell activations apart.
+        """
+        if instance.block in blocks.to_good and _alone(self.bad, instance.view, instance.block):
+            return self._only_execution(other, blocks.to_good[instance.block], instance.depth)
+        outer, *inner = _path(instance)
+        if not (_once(self.bad, instance.view) and _once(self.green, other)) or outer not in blocks.to_good:
+            return UNKNOWN
+        here = self._executions(self.bad, instance.view, outer, instance.depth)
+        rank = int(np.searchsorted(here, instance.position + 1))
+        rank += self.bad.recording.before_window(instance.view.numbered.first.blocks + outer)
+        target = other.numbered.first.blocks + blocks.to_good[outer]
+        there = self._executions(self.green, other, blocks.to_good[outer], instance.depth)
+        at = rank - self.green.recording.before_window(target) - 1
+        if not rank or at < 0:
+            return UNKNOWN
+        if at >= len(there):
+            return ABSENT
+        start = int(there[at])
+        if not inner:
+            return Found(self.green.instance_at(start))
+        mine = int(here[np.searchsorted(here, instance.position + 1) - 1]) if len(here) else -1
+        return self._followed(instance, other, blocks, inner, mine, start) if mine >= 0 else UNKNOWN
+
+    def _only_execution(self, other: FunctionView, block: int, depth: int) -> Found:
+        """A block that each run executed once, wherever it was."""
+        if not _alone(self.green, other, block):
+            return UNKNOWN
+        recording = self.green.recording
+        tag = records.ENTER if block == 0 else records.BLOCK
+        word = records.identified(tag, other.numbered.first.blocks + block) | depth
+        at = recording.last(recording.end, 0, _WHOLE, word)
+        if at < 0:
+            at = recording.earlier(recording.end, _WHOLE, word, depth)
+        return Found(self.green.instance_at(at)) if at >= 0 else UNKNOWN
 
     def entry(self, position: int) -> int:
         """The green ENTER record of the activation that a record belongs to; -1 if none is known."""
@@ -236,6 +292,10 @@ class Alignment:
         at = self._callback(entry, call, there)
         return at, at < 0
 
+    def _only(self, other: FunctionView, depth: int) -> tuple[int, bool]:
+        there = self._executions(self.green, other, 0, depth)
+        return (int(there[0]), False) if len(there) == 1 else (-1, False)
+
     def _callback(self, entry: int, call: int, there: int) -> int:
         """The activation that a call began: the n-th where external code called back several times."""
         mask = records.TAG | records.DEPTH_MASK
@@ -259,8 +319,10 @@ class Alignment:
         """Functions that no traced code called (main, constructors, handlers): the n-th such of its name."""
         mine = self.bad.instance_at(entry)
         other = self.counterpart(mine.view) if mine else None
-        if mine is None or other is None or self.bad.recording.first or self.green.recording.first:
+        if mine is None or other is None:
             return -1, False
+        if self.bad.recording.first or self.green.recording.first:
+            return (-1, False) if not _once(self.bad, mine.view) else self._only(other, mine.depth)
         here = self._executions(self.bad, mine.view, 0, mine.depth)
         there = self._executions(self.green, other, 0, mine.depth)
         rank = int(np.searchsorted(here, entry))

@@ -46,7 +46,7 @@ def _executed(process: Process) -> Iterator[tuple[FunctionView, int]]:
 
 def _recency(process: Process) -> dict[int, int]:
     """Block id → the index of its last record in the window."""
-    a = process.recording.a
+    a = process.recording.window.a
     at = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) >= records.BLOCK)
     ids = (a[at] >> np.uint64(records.ID_SHIFT)) & np.uint64(records.ID_MASK)
     unique, first_reversed = np.unique(ids[::-1], return_index=True)

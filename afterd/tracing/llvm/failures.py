@@ -147,7 +147,7 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
 
 def _output_call(process: Process, position: int) -> tuple[Instance, int, int] | None:
     """The call that wrote: the last CALL record before the position in the log."""
-    at = process.recording.last(position, process.recording.first, records.TAG, records.CALL << records.TAG_SHIFT)
+    at = process.recording.last(position, 0, records.TAG, records.CALL << records.TAG_SHIFT)
     instance = process.frames.instance(at) if at >= 0 else None
     site = instance.view.sites.get(process.recording.identifier(at)) if instance else None
     return (instance, site[1], at) if instance and site else None

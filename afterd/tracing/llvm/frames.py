@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView, Program
@@ -48,7 +46,7 @@ class Frames:
         """The block instance that left the record; None when it began before the window."""
         depth = self.recording.depth_at(position)
         wanted = records.BLOCK << records.TAG_SHIFT | depth
-        at = self.recording.last(position + 1, self.recording.first, _SAME_DEPTH_BLOCK, wanted)
+        at = self.recording.last(position + 1, 0, _SAME_DEPTH_BLOCK, wanted)
         return self.instance_at(at) if at >= 0 else None
 
     def _instance_at(self, position: int) -> Instance | None:
@@ -63,12 +61,12 @@ class Frames:
         """The ENTER record of the activation that a record belongs to; -1 before the window."""
         depth = self.recording.depth_at(position)
         wanted = records.ENTER << records.TAG_SHIFT | depth
-        return self.recording.last(position + 1, self.recording.first, records.TAG | records.DEPTH_MASK, wanted)
+        return self.recording.last(position + 1, 0, records.TAG | records.DEPTH_MASK, wanted)
 
     def start(self, position: int) -> int:
-        """Where to stop looking back inside an activation: its entry, or the window's beginning."""
+        """Where to stop looking back inside an activation: its entry, or where the records begin."""
         entry = self.entry(position)
-        return entry if entry >= 0 else self.recording.first
+        return entry if entry >= 0 else self.recording.start_of(position + 1)
 
     def _previous(self, instance: Instance) -> Instance | None:
         """The block executed before this one in the same activation."""
@@ -85,20 +83,11 @@ class Frames:
         """The next record after the instance at its own depth that is a block, or where it was left."""
         recording = self.recording
         wanted = records.BLOCK << records.TAG_SHIFT | instance.depth
-        block = recording.next(instance.position + 1, recording.end, _SAME_DEPTH_BLOCK, wanted)
-        shallow = self._left(instance, block if block >= 0 else recording.end)
-        return shallow if shallow >= 0 else (block if block >= 0 else recording.end)
-
-    def _left(self, instance: Instance, before: int) -> int:
-        """The first record of a shallower depth before ``before``: the activation had returned."""
-        recording = self.recording
-        low, high = instance.position + 1 - recording.first, before - recording.first
-        step = 1 << 16
-        for at in range(low, high, step):
-            found = np.flatnonzero(recording.depth[at : min(high, at + step)] < instance.depth)
-            if len(found):
-                return int(found[0]) + at + recording.first
-        return -1
+        end = recording.end_of(instance.position)
+        block = recording.next(instance.position + 1, end, _SAME_DEPTH_BLOCK, wanted)
+        before = block if block >= 0 else end
+        shallow = recording.next_shallower(instance.position + 1, before, instance.depth)
+        return shallow if shallow >= 0 else before
 
     def latest(self, view: FunctionView, block: int, before: int) -> Instance | None:
         """The last instance of a block in the activation that record ``before`` belongs to."""
@@ -106,21 +95,15 @@ class Frames:
         tag = records.ENTER if block == 0 else records.BLOCK
         wanted = records.identified(tag, view.numbered.first.blocks + block) | depth
         at = self.recording.last(before + 1, self.start(before), _WHOLE, wanted)
+        if at < 0 and self.entry(before) < 0:
+            at = self.recording.earlier(before + 1, _WHOLE, wanted, depth)
         return self.instance_at(at) if at >= 0 else None
 
     def _own_records(self, instance: Instance) -> tuple[int, ...]:
         """The records that the instance itself left after its own, in order."""
-        recording = self.recording
-        low = instance.position + 1 - recording.first
-        high = self.following(instance) - recording.first
         expected = len(instance.view.leaving_records[instance.block])
-        found: list[int] = []
-        step = 1 << 12
-        while low < high and len(found) <= expected:
-            near = np.flatnonzero(recording.depth[low : min(high, low + step)] == instance.depth)
-            found.extend(int(hit) + low + recording.first for hit in near)
-            low, step = low + step, min(step * 4, 1 << 20)
-        return tuple(found[:expected])
+        end = self.following(instance)
+        return tuple(self.recording.at_depth(instance.position + 1, end, instance.depth, expected))
 
     def record_of(self, instance: Instance, instruction: int, ordinal: int = 0) -> int:
         """The position of the ``ordinal``-th record of an instruction in an instance; -1 if it left none."""
@@ -148,7 +131,7 @@ class Frames:
     def caller(self, position: int) -> tuple[Instance, int, int] | None:
         """The caller's instance, the call instruction's index and the CALL record of an activation."""
         entry = self.entry(position)
-        if entry <= self.recording.first:
+        if entry < 0 or entry == self.recording.start_of(entry + 1):
             return None
         call = entry - 1
         if self.recording.tag(call) != records.CALL:  # called back by code that is not traced
@@ -164,7 +147,7 @@ class Frames:
     def entered(self, call: int) -> Instance | None:
         """The entry block of the traced function that a CALL record went into; None for external code."""
         after = call + 1
-        if after >= self.recording.end or self.recording.tag(after) != records.ENTER:
+        if after >= self.recording.end_of(call) or self.recording.tag(after) != records.ENTER:
             return None
         found, caller = self.instance_at(after), self.instance(call)
         site = caller.view.sites.get(self.recording.identifier(call)) if caller else None

@@ -30,10 +30,8 @@ class Memory:
 
         Where the last traced writer wrote something else, code that is not traced wrote in between.
         """
-        store = self._recording.last_store(before, address, size)
-        copy = self._recording.last_copy(before, address, size)
-        written = max(store, copy)
-        term = self._written(written, written == store, address, size, before, sort)
+        written = self._recording.last_write(before, address, size)
+        term = self._written(written, address, size, before, sort)
         if value is not None and term is not None and _differs(term, value):
             external = self.external_writer(address, size, before, written)
             if external is not None:
@@ -46,10 +44,10 @@ class Memory:
             return Read(self._values.ids.of_cells(external, Cells(address, size), value), sort, "", value)
         return Read(self._values.ids.of_initial(Cells(address, size), value), sort, self._name(address), value)
 
-    def _written(self, at: int, is_store: bool, address: int, size: int, before: int, sort: Sort) -> Term | None:  # noqa: FBT001 - says which kind of record ``at`` is
+    def _written(self, at: int, address: int, size: int, before: int, sort: Sort) -> Term | None:
         if at < 0:
             return None
-        if not is_store:
+        if self._recording.tag(at) != records.STORE:
             return Read(self._values.ids.of_cells(at, Cells(address, size)), sort, "", self._copied(at, address, size, sort))
         word = self._recording.word(at)
         start, width = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
@@ -104,7 +102,7 @@ class Memory:
 
     def external_writer(self, address: int, size: int, before: int, after: int) -> int | None:
         """The last call of code that is not traced which may have written the bytes."""
-        calls = self._recording.external_calls(before, max(after, self._recording.first))
+        calls = self._recording.external_calls(before, max(after, 0))
         for call in islice(calls, _CANDIDATE_CALLS):
             if self._may_write(call, address, size):
                 return call

@@ -48,6 +48,18 @@ struct head {
     word start;       /* records of the parent at the fork that made this process */
 };
 
+/* A re-execution may be asked for the last record that matches a pattern: AFTERD_WATCH holds
+ * ``w:MASK:VALUE:BEFORE`` (first word of a record) or ``s:ADDRESS:SIZE:BEFORE`` (a write that overlaps),
+ * several with commas. The two half rings around each match are kept in watch-N. */
+enum { WATCHES = 8, WATCH_HEADER = 4 };
+struct watch {
+    int kind;
+    word mask, value, before;
+    word *kept; /* 1 + position of the match, first position kept, records kept, 0, the records */
+};
+static struct watch watches[WATCHES];
+static int watch_number;
+
 static struct head none, *head = &none;
 static word *ring, *ring_end;
 static word stop_record, stop_block, stop_count;
@@ -72,6 +84,25 @@ static void *map_file(const char *name, word bytes) {
         at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     return at == MAP_FAILED ? NULL : at;
+}
+
+static void parse_watches(word capacity) {
+    const char *text = getenv("AFTERD_WATCH");
+    watch_number = 0;
+    while (text && *text && watch_number < WATCHES) {
+        struct watch *watch = &watches[watch_number];
+        char *end;
+        watch->kind = text[0];
+        watch->mask = strtoull(text + 2, &end, 10);
+        watch->value = strtoull(end + 1, &end, 10);
+        watch->before = strtoull(end + 1, &end, 10);
+        char name[32];
+        snprintf(name, sizeof name, "watch-%d", watch_number);
+        watch->kept = map_file(name, (WATCH_HEADER + 2 * capacity + 2) * sizeof(word));
+        if (!watch->kept) return;
+        watch_number++;
+        text = *end == ',' ? end + 1 : NULL;
+    }
 }
 
 static void write_command_line(void) {
@@ -105,6 +136,48 @@ static int new_directory(const char *trace) {
     return 0;
 }
 
+/* Where the cursor has to be looked at next: the end of the (half) ring, or a requested stop. */
+static void set_limit(void) {
+    word at = (word)(__afterd_cursor - ring) / 2, half = head->capacity / 2;
+    word next = watch_number && at < half ? half : head->capacity;
+    word done = head->laps * head->capacity;
+    if (stop_record && stop_record - done < next) next = stop_record - done;
+    __afterd_limit = ring + 2 * next;
+}
+
+static int overlaps(const word *record, word address, word size) {
+    word tag = record[0] >> 60, to = record[0] & (((word)1 << 48) - 1), length;
+    if (tag == 6) /* STORE */
+        length = record[0] >> 48 & 0xfff;
+    else if (tag == 7 || tag == 8) /* COPY, FILL */
+        length = record[2] >> 60 == 9 ? record[2] & (((word)1 << 60) - 1) : 1;
+    else
+        return 0;
+    return to < address + size && to + length > address;
+}
+
+/* Look through the half ring that was just filled, and keep both halves when something matches. */
+static void scan(word low, word high, word first) {
+    for (int n = 0; n < watch_number; n++) {
+        struct watch *watch = &watches[n];
+        word match = 0;
+        for (word at = low; at < high && first + (at - low) < watch->before; at++) {
+            const word *record = ring + 2 * at;
+            if (watch->kind == 'w' ? (record[0] & watch->mask) == watch->value
+                                   : overlaps(record, watch->mask, watch->value))
+                match = 1 + first + (at - low);
+        }
+        if (!match) continue;
+        word half = head->capacity / 2, other = low ? 0 : half;
+        word earlier = first >= half ? half : 0;
+        watch->kept[0] = match;
+        watch->kept[1] = first - earlier;
+        watch->kept[2] = earlier + (high - low);
+        memcpy(watch->kept + WATCH_HEADER, ring + 2 * other, earlier * 2 * sizeof(word));
+        memcpy(watch->kept + WATCH_HEADER + 2 * earlier, ring + 2 * low, (high - low) * 2 * sizeof(word));
+    }
+}
+
 static void begin(word parent, word start) {
     const char *trace = getenv("AFTERD_TRACE");
     tracing = 0;
@@ -125,18 +198,19 @@ static void begin(word parent, word start) {
     head = shared;
     ring = records;
     ring_end = records + 2 * capacity;
+    parse_watches(capacity);
     stop_record = number_from("AFTERD_STOP_RECORD", 0);
     stop_block = number_from("AFTERD_STOP_BLOCK", 0);
     stop_count = number_from("AFTERD_STOP_COUNT", 0);
     word only = number_from("AFTERD_STOP_PROCESS", ~(word)0);
-    if (only != ~(word)0 && only != none.number) stop_record = stop_count = 0;
+    if (only != ~(word)0 && only != none.number) stop_record = stop_count = watch_number = 0;
     if (stop_count && stop_block < counter_blocks) counters[stop_block] = 0 - stop_count;
     char path[PATH + 32];
     snprintf(path, sizeof path, "%s/output", directory);
     output_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     __afterd_cursor = ring;
     __afterd_limit = ring_end;
-    if (stop_record && stop_record <= capacity) __afterd_limit = ring + 2 * stop_record;
+    set_limit();
     first_thread = pthread_self();
     tracing = 1;
     write_command_line();
@@ -152,12 +226,22 @@ static void into_scrap(void) {
     __afterd_limit = scrap + 2 * SCRAP_RECORDS;
 }
 
+static void scan_since_limit(void) {
+    word at = (word)(__afterd_cursor - ring) / 2, half = head->capacity / 2;
+    word low = at > half ? half : 0;
+    if (watch_number && at > low) scan(low, at, head->laps * head->capacity + low);
+}
+
+/* What was asked for is recorded: the rest of the run goes to the scrap, counters included. */
 static void stop_here(void) {
+    scan_since_limit();
     head->stopped = records_now();
+    word *snapshot = counter_blocks ? map_file("counts-stop", counter_blocks * sizeof(word)) : NULL;
+    if (snapshot) memcpy(snapshot, counters, counter_blocks * sizeof(word));
     into_scrap();
 }
 
-/* The cursor reached the limit: another lap, or the end of what was asked for. */
+/* The cursor reached the limit: another half or lap, or the end of what was asked for. */
 void __afterd_full(void) {
     if (__afterd_cursor < ring || __afterd_cursor > ring_end || !tracing) {
         if (tracing && !pthread_equal(first_thread, pthread_self())) head->threads = 1;
@@ -168,13 +252,12 @@ void __afterd_full(void) {
         stop_here();
         return;
     }
+    scan_since_limit();
     if (__afterd_cursor == ring_end) {
         head->laps++;
         __afterd_cursor = ring;
     }
-    word done = head->laps * head->capacity;
-    __afterd_limit = ring_end;
-    if (stop_record && stop_record - done < head->capacity) __afterd_limit = ring + 2 * (stop_record - done);
+    set_limit();
     if (__afterd_limit == __afterd_cursor) stop_here();
 }
 
@@ -203,6 +286,8 @@ void __afterd_counted(uint32_t block) {
 }
 
 static void ended(word how, word status) {
+    if (tracing && watch_number && !head->stopped && __afterd_cursor >= ring && __afterd_cursor <= ring_end)
+        scan_since_limit();
     if (tracing && !head->ended) {
         head->status = status;
         head->ended = how;

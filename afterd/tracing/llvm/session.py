@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from afterd.tracing.llvm.modules import ModuleStore
 from afterd.tracing.llvm.process import Process, pairs, recorded
 from afterd.tracing.llvm.program import Program
 from afterd.tracing.llvm.recording import Recording
+from afterd.tracing.llvm.replay import Reexecution
 from afterd.tracing.llvm.source import Sources
 from afterd.tracing.llvm.traced_build import environment, prepare
 from afterd.vcs.worktree import Slot
@@ -76,6 +77,8 @@ def trace(request: TraceRequest) -> Traced:
     if not bad.recordings:
         message = "The failing test started no program that was built with afterd-cc; without a trace only reversion is possible."
         raise TraceError(message)
+    for version, tree_slot in ((bad, request.slots[1]), (good, request.slots[0])):
+        _allow_replay(request, version, tree_slot)
     processes = [
         (Process(mine, bad.program), Process(other, good.program) if other else None)
         for mine, other in pairs(bad.recordings, good.recordings)
@@ -91,8 +94,6 @@ def _version(request: TraceRequest, tree: str, slot: Slot, name: str) -> TracedV
     built = _build(request, tree, slot, directory)
     store = ModuleStore(directory / "build")
     runs = directory / "run"
-    shutil.rmtree(runs, ignore_errors=True)
-    runs.mkdir(parents=True)
     seconds = _test(request, slot, store, runs)
     root = (slot.path / request.recipe.folder).resolve()
     program = Program(store, slot.path.resolve())
@@ -128,14 +129,34 @@ def _build(request: TraceRequest, tree: str, slot: Slot, directory: Path) -> flo
     return seconds
 
 
-def _test(request: TraceRequest, slot: Slot, store: ModuleStore, runs: Path) -> float:
-    """Run the test once with recording switched on; the seconds it took."""
+def _allow_replay(request: TraceRequest, version: TracedVersion, slot: Slot) -> None:
+    """Let the recordings that were cut ask for what came before their window."""
+    store = version.program.store
+
+    def rerun(settings: Mapping[str, str]) -> Path:
+        runs = store.directory.with_name("rerun")
+        _test(request, slot, store, runs, settings)
+        return runs
+
+    for recording in version.recordings:
+        if recording.first:
+            budget = request.recipe.limits.trace.reexecutions
+            recording.replay = Reexecution(rerun, recording.number, budget)
+
+
+def _test(
+    request: TraceRequest, slot: Slot, store: ModuleStore, runs: Path, extra: Mapping[str, str] | None = None
+) -> float:
+    """Run the test once with recording switched on, into ``runs`` made anew; the seconds it took."""
+    shutil.rmtree(runs, ignore_errors=True)
+    runs.mkdir(parents=True)
     limits = request.recipe.limits
     command = request.recipe.test_in(slot.path)
     settings = {
         "AFTERD_TRACE": str(runs),
         "AFTERD_RING": str(limits.trace.window // RECORD_BYTES),
         "AFTERD_BLOCKS": str(store.blocks()),
+        **(extra or {}),
     }
     traced = Command(
         command.argv,

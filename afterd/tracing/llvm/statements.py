@@ -70,9 +70,11 @@ class Statements:
         if self.ids.is_initial(step):
             return self._initial(step)
         position = self.ids.position(step)
-        if not self.recording.first <= position < self.recording.end:
-            raise KeyError(step)
-        match self.recording.tag(position):
+        try:
+            tag = self.recording.tag(position)
+        except IndexError:
+            raise KeyError(step) from None
+        match tag:
             case records.LSTORE | records.STORE:
                 return self._store(step, position)
             case records.BLOCK:
@@ -225,7 +227,7 @@ class Statements:
     def _returned(self, step: StepId, position: int) -> Statement:
         depth = self.recording.depth_at(position)
         wanted = records.identified(records.CALL, self.recording.identifier(position)) | depth
-        call = self.recording.last(position, self.recording.first, (1 << 64) - 1, wanted)
+        call = self.recording.last(position, 0, (1 << 64) - 1, wanted)
         term = self.values.returned_term(position, call) if call >= 0 else None
         last = self.frames.instance(position - 1) if term is not None else None
         if term is None or last is None:

@@ -38,6 +38,7 @@ from afterd.tracing.llvm.steps import StepIds
 from afterd.tracing.llvm.symbols import Symbols
 
 _ADDRESS = bitvec(64)
+_WHOLE = (1 << 64) - 1
 _PHI = re.compile(r"\[ (.+?), %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\") \]")
 _CAST = re.compile(r"= (\w+) (?:(?:nneg|nuw|nsw|fast|nnan|ninf) )*(.+) to ([^,]+)")
 
@@ -151,7 +152,9 @@ class Values:
     def _local(self, instance: Instance, index: int, pointer: str, slot: int, sort: Sort) -> Term:
         before = self.moment(instance, index)
         wanted = records.identified(records.LSTORE, slot) | instance.depth
-        at = self.recording.last(before, self.frames.start(instance.position), (1 << 64) - 1, wanted)
+        at = self.recording.last(before, self.frames.start(instance.position), _WHOLE, wanted)
+        if at < 0 and self.frames.entry(instance.position) < 0:
+            at = self.recording.earlier(before, _WHOLE, wanted, instance.depth)
         if at < 0:
             return Concrete(None, sort, "a variable without a value, or set before the window")
         stored = sort_of(instance.view.locals[pointer])
