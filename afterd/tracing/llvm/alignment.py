@@ -174,6 +174,9 @@ class Alignment:
             return ABSENT
         if instance.block not in blocks.to_good:
             return ABSENT
+        partner = blocks.to_good[instance.block]
+        if _alone(self.bad, instance.view, instance.block) and _alone(self.green, other, partner):
+            return self._only_execution(other, partner, instance.depth)
         entry, absent = self._entry(instance.position)
         mine = self.bad.entry(instance.position)
         if mine < 0:
@@ -207,8 +210,6 @@ class Alignment:
 
         Only for functions that were entered once; the counters cannot tell activations apart.
         """
-        if instance.block in blocks.to_good and _alone(self.bad, instance.view, instance.block):
-            return self._only_execution(other, blocks.to_good[instance.block], instance.depth)
         outer, *inner = _path(instance)
         if not (_once(self.bad, instance.view) and _once(self.green, other)) or outer not in blocks.to_good:
             return UNKNOWN
@@ -230,8 +231,6 @@ class Alignment:
 
     def _only_execution(self, other: FunctionView, block: int, depth: int) -> Found:
         """A block that each run executed once, wherever it was."""
-        if not _alone(self.green, other, block):
-            return UNKNOWN
         recording = self.green.recording
         tag = records.ENTER if block == 0 else records.BLOCK
         word = records.identified(tag, other.numbered.first.blocks + block) | depth
