@@ -16,15 +16,16 @@ from afterd.execution.sandbox import run
 from afterd.vcs.worktree import Slot
 
 _ERROR = re.compile(
-    r"\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition)\b"
-    r"|\*\*\*|No rule to make|not found|No such file|cannot find|Traceback \(most recent",
+    r"(?:^|[\s:(])(?:fatal |internal compiler )?error(?:\[\w+\])?:|^CMake Error|^\w*Error: "
+    r"|undefined reference to|undefined symbol|multiple definition of|cannot find -l"
+    r"|No rule to make target|not found$|: No such file or directory|Traceback \(most recent"
+    r"|\*\*\* ",
     re.IGNORECASE,
 )
-_NO_ERROR = re.compile(r"\b0 errors?\b|-Werror|Wno-error|checking ", re.IGNORECASE)
+_NO_ERROR = re.compile(r"^checking |^configure: (?!error)")
 _MISSING = (
     re.compile(r"make(?:\[\d+\])?: (?P<tool>\S+): (?:No such file or directory|Permission denied)"),
-    re.compile(r"(?:sh|bash|dash|env)(?:: line)?(?:: \d+)?: (?:\d+: )?‘?(?P<tool>[^:’ ]+)’?: "
-               r"(?:command )?not found"),
+    re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: (?P<tool>[^: ]+): (?:command )?not found"),
     re.compile(r"env: ‘?(?P<tool>[^:’ ]+)’?: No such file or directory"),
     re.compile(r"no acceptable (?P<tool>C compiler) found"),
     re.compile(r"No (?P<tool>CMAKE_\w+_COMPILER) could be found"),

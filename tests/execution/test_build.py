@@ -1,0 +1,264 @@
+"""Builds that are incremental and never stale, with real make and a real compiler."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+from trees_and_slots import Workshop, compiler, needs_make
+
+from afterd.execution.build import Builder, Built, diagnostics, missing_tool
+from afterd.execution.process import Command
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.limits import Limits, ProcessLimits
+
+LIMITS = dataclasses.replace(Limits(), build=ProcessLimits(timeout=60.0, grace=0.2))
+
+# A makefile as people write them: objects depend on their source and on nothing else.
+MAKEFILE = """\
+CFLAGS = -DLIMIT=1
+objects = $(patsubst %.c,%.o,$(wildcard *.c))
+prog: libx.a
+\t$(CC) -o prog libx.a
+libx.a: $(objects)
+\tar rc libx.a $(objects)
+%.o: %.c
+\techo compiled $< >> log
+\t$(CC) $(CFLAGS) -c -o $@ $<
+"""
+FILES = {
+    "Makefile": MAKEFILE,
+    "value.h": "#define VALUE 1\n",
+    "all.h": '#include "value.h"\n',
+    "main.c": '#include <stdio.h>\nint value(void), limit(void);\n'
+    'int main(void) { printf("%d %d\\n", value(), limit()); return 0; }\n',
+    "value.c": '#include "all.h"\nint value(void) { return VALUE; }\n',
+    "limit.c": "int limit(void) { return LIMIT; }\n",
+}  # fmt: skip
+
+
+class Bench:
+    """A slot with a builder, and what the built program prints."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workshop = Workshop(folder)
+        self.slot = self.workshop.slot()
+        self.recipe = Recipe(("true",), ("make", f"CC={compiler()}"), limits=LIMITS)
+        self.builder = Builder(self.slot)
+
+    def build(self, **changed: str | None) -> Built:
+        """Build FILES with some changed or (None) left out; underscores stand for points."""
+        files = {name.replace("__", "."): text for name, text in changed.items()}
+        wanted = {name: text for name, text in (FILES | files).items() if text is not None}
+        return self.builder.build(self.recipe, self.workshop.tree(wanted))
+
+    def printed(self) -> str:
+        result = run(Command(("./prog",), self.slot.path, os.environ), ProcessLimits(timeout=10.0))
+        return result.stdout.text().strip()
+
+    def compiled(self) -> set[str]:
+        """What was compiled since the last question."""
+        log = self.slot.path / "log"
+        lines = log.read_text().split("\n") if log.exists() else []
+        log.unlink(missing_ok=True)
+        return {line.removeprefix("compiled ") for line in lines if line}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+pytestmark = needs_make
+
+
+def test_only_what_changed_is_built(bench: Bench) -> None:
+    assert bench.build().ok
+    assert bench.compiled() == {"main.c", "value.c", "limit.c"}
+    assert bench.build(limit__c="int limit(void) { return 7; }\n").ok
+    assert bench.compiled() == {"limit.c"}
+    assert bench.printed() == "1 7"
+
+
+def test_the_tree_that_is_built_already_is_not_built_again(bench: Bench) -> None:
+    assert bench.build().ran
+    assert not bench.build().ran
+    assert bench.build(value__h="#define VALUE 2\n").ran
+
+
+def test_a_header_that_make_knows_nothing_of(bench: Bench) -> None:
+    """Without the guard the old object stays, and a guilty header looks innocent."""
+    bench.build()
+    bench.compiled()
+    for value in (2, 3, 2):
+        assert bench.build(value__h=f"#define VALUE {value}\n").ok
+        assert bench.printed() == f"{value} 1"
+        assert bench.compiled() == {"value.c"}
+
+
+def test_make_alone_would_have_been_stale(bench: Bench) -> None:
+    """The negative control: the same move, built without settling, shows the old value."""
+    bench.build()
+    bench.slot.move_to(bench.workshop.tree(FILES | {"value.h": "#define VALUE 2\n"}))
+    run(bench.recipe.build_in(bench.slot.path), LIMITS.build)
+    assert bench.printed() == "1 1"
+
+
+def test_flags_in_the_makefile(bench: Bench) -> None:
+    bench.build()
+    assert bench.build(Makefile=MAKEFILE.replace("LIMIT=1", "LIMIT=5")).ok
+    assert bench.printed() == "1 5"
+
+
+def test_a_removed_source_leaves_the_archive(bench: Bench) -> None:
+    """`ar r` never forgets a member: with limit.c gone the program must not link."""
+    assert bench.build().ok
+    assert not bench.build(limit__c=None).ok
+    assert bench.build().ok
+    assert bench.printed() == "1 1"
+
+
+def test_a_failed_build_does_not_spoil_the_next(bench: Bench) -> None:
+    bench.build()
+    failed = bench.build(value__h="#define VALUE 2\n", limit__c="int limit(void) { return x; }\n")
+    assert (failed.ok, failed.lasting) == (False, True)
+    assert "undeclared" in failed.detail
+    assert bench.build(value__h="#define VALUE 2\n").ok
+    assert bench.printed() == "2 1"
+
+
+def test_a_build_that_was_killed_is_not_trusted(bench: Bench) -> None:
+    """A killed compiler leaves half an object, younger than its source."""
+    bench.build()
+    slow = MAKEFILE.replace("\techo", "\techo half > $@; sleep 60; echo")
+    hasty = dataclasses.replace(LIMITS, build=ProcessLimits(timeout=0.3, grace=0.1))
+    usual, bench.recipe = bench.recipe, dataclasses.replace(bench.recipe, limits=hasty)
+    killed = bench.build(Makefile=slow)
+    assert (killed.ok, killed.lasting) == (False, False)
+    assert killed.detail.startswith("the build ran longer than its time limit")
+    bench.recipe = usual
+    assert bench.build().ok
+    assert bench.printed() == "1 1"
+
+
+def test_the_next_session_goes_on_where_this_one_stopped(bench: Bench) -> None:
+    bench.build()
+    bench.compiled()
+    bench.builder = Builder(bench.workshop.slot())
+    assert bench.build(value__h="#define VALUE 4\n").ok
+    assert bench.compiled() == {"value.c"}
+    assert bench.printed() == "4 1"
+
+
+def test_a_slot_moved_by_somebody_else_is_built_from_the_sources(bench: Bench) -> None:
+    bench.build()
+    bench.workshop.slot().move_to(bench.workshop.tree(FILES | {"value.h": "#define VALUE 9\n"}))
+    bench.builder = Builder(bench.workshop.slot())
+    assert bench.build(value__h="#define VALUE 9\n").ok
+    assert bench.printed() == "9 1"
+
+
+def test_another_command_does_not_use_these_objects(bench: Bench) -> None:
+    bench.build()
+    other = (*bench.recipe.build, "CFLAGS=-DLIMIT=8")
+    bench.recipe = dataclasses.replace(bench.recipe, build=other)
+    assert bench.build().ok
+    assert bench.printed() == "1 8"
+
+
+def test_shipped_parsers_stay_newer_than_their_grammars(tmp_path: Path) -> None:
+    """A release tarball has parser.c beside parser.y, and nobody has bison."""
+    workshop = Workshop(tmp_path)
+    slot = workshop.slot()
+    rule = "parser.c: parser.y\n\tno-such-bison\nconfigure: configure.ac\n\tno-such-autoconf\n"
+    files = {"Makefile": "all: parser.c configure\n" + rule, "parser.c": "int p;\n"}
+    files |= {"configure": "#!/bin/sh\n", "configure.ac": "AC_INIT\n", "parser.y": "%%\n"}
+    recipe = Recipe(("true",), ("make",), limits=LIMITS)
+    builder = Builder(slot)
+    assert builder.build(recipe, workshop.tree(files)).ok
+    for name in ("parser.y", "configure.ac", "parser.c", "Makefile"):
+        files[name] += "\n"
+        assert builder.build(recipe, workshop.tree(files)).ok, name
+
+
+ABSENT = "int absent(void);\nint main(void) { return absent(); }\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "source", "said", "missing"),
+    [
+        ("$(CC) -c a.c", "int f( {\n", "error", ""),
+        ("$(CC) -Werror=unused -c a.c", "void f(void) { int x; }\n", "unused", ""),
+        ("$(MAKE) absent.o", "", "No rule to make target", ""),
+        ("no-such-cc -c a.c", "", "no-such-cc", "no-such-cc"),
+        ("/no/such/cc -c a.c", "", "/no/such/cc", "/no/such/cc"),
+        ("$(CC) -o a a.c -lm", ABSENT, "absent", ""),
+    ],
+)
+def test_what_a_failed_build_says(
+    tmp_path: Path, command: str, source: str, said: str, missing: str
+) -> None:
+    workshop = Workshop(tmp_path)
+    tree = workshop.tree({"Makefile": f"a.o: a.c\n\t{command}\n", "a.c": source})
+    recipe = Recipe(("true",), ("make", f"CC={compiler()}"), limits=LIMITS)
+    built = Builder(workshop.slot()).build(recipe, tree)
+    assert not built.ok
+    assert said in built.detail
+    assert (built.missing, built.lasting) == (missing, True)
+    assert len(built.detail.splitlines()) <= 20
+
+
+def test_a_build_command_that_does_not_exist(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path)
+    recipe = Recipe(("true",), ("no-such-make",), limits=LIMITS)
+    built = Builder(workshop.slot()).build(recipe, workshop.tree({"a": ""}))
+    assert (built.ok, built.missing) == (False, "no-such-make")
+    assert "could not be started" in built.detail
+
+
+def test_without_a_build_command_the_slot_is_only_moved(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path)
+    slot = workshop.slot()
+    assert Builder(slot).build(Recipe(("true",)), workshop.tree({"a": "text"})) == Built(
+        ok=True, ran=False
+    )
+    assert (slot.path / "a").read_text() == "text"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cc -Werror a.c\na.c:1: warning: x\na.c:2: error: y\n  2 | z\nmake: *** [a.o]", 2),
+        ("checking for error.h... not found\nconfigure: no error: go on\nld: cannot find -lx", 2),
+        ("Compiling\nerror[E0308]: mismatched types\n --> src/main.rs:2:5", 1),
+        ("one\ntwo\nthree\n", 1),
+        ("", 0),
+    ],
+)
+def test_diagnostics_begin_at_the_first_error(text: str, expected: int) -> None:
+    """``expected`` is the first line kept; without an error the last lines are."""
+    assert diagnostics(text, 2).splitlines() == text.splitlines()[expected : expected + 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "tool"),
+    [
+        ("make: gcc: No such file or directory", "gcc"),
+        ("make[2]: cc: No such file or directory", "cc"),
+        ("sh: 1: cmake: not found", "cmake"),
+        ("/bin/sh: 3: meson: not found", "meson"),
+        ("bash: line 1: ninja: command not found", "ninja"),
+        ("sh: line 1: clang: command not found", "clang"),
+        ("env: ‘python2’: No such file or directory", "python2"),
+        ("configure: error: no acceptable C compiler found in $PATH", "C compiler"),
+        ("  No CMAKE_C_COMPILER could be found.", "CMAKE_C_COMPILER"),
+        ("error: linker `cc` not found", "linker"),
+        ("a.c:1:10: fatal error: x.h: No such file or directory", ""),
+        ("make: *** No rule to make target 'x'.  Stop.", ""),
+    ],
+)
+def test_a_missing_tool_is_told_from_a_missing_file(line: str, tool: str) -> None:
+    assert missing_tool(f"cc -c x.c\n{line}\nmake: *** [all] Error 127\n") == tool
