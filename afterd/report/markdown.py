@@ -8,7 +8,7 @@ outside a code span, a fence or escaped HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
@@ -70,7 +70,7 @@ def _page(explanation: Explanation, permalink: Permalink, limit: int) -> str:
     return f"{page}\n{cut}" if left_out else page
 
 
-def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[tuple[str, ...]]:
+def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Iterable[str]]:
     if explanation.reason:
         yield (prose(clipped(explanation.reason, _MESSAGE)) + "\n",)
     if explanation.root:
@@ -79,7 +79,7 @@ def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[tuple[st
     if explanation.failure is not None:
         yield (_failure(explanation.failure, permalink),)
     if (tree := explanation.tree) is not None:
-        yield tuple(_tree(tree, permalink, most) for most in (MOST_CAUSES, 4, 1))
+        yield (_tree(tree, permalink, most) for most in (MOST_CAUSES, 4, 1))
     if explanation.root:
         yield (_undo(explanation.root),)
     elif explanation.ranking:
@@ -163,9 +163,11 @@ def _step(step: TreeStep | int, permalink: Permalink) -> str:
 
 
 def _undo(root: Sequence[Change]) -> str:
-    text = "\n".join(
-        f"# {change.id} {change.file}\n{undone(change.patch).rstrip()}" for change in root
-    )
+    text = ""
+    for change in root:
+        text += f"# {change.id} {change.file}\n{undone(change.patch).rstrip()}\n"
+        if len(text) > _PATCH:
+            break
     lines = ["<details>", "<summary>Undone, it reads</summary>", ""]
     return "\n".join([*lines, code_block(clipped(text, _PATCH), "diff"), "", "</details>", ""])
 

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from afterd.report import sanitize
 
+_MOST = 8  # names in a list
+
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
@@ -25,12 +27,16 @@ Phrase = tuple[str | Quoted, ...]
 
 
 def listed(names: Sequence[str]) -> Phrase:
-    """Quoted names with commas and an "and"."""
+    """Quoted names with commas and an "and"; of many, the first few and how many more."""
+    shown = names if len(names) <= _MOST else names[: _MOST - 1]
+    items: list[str | Quoted] = [Quoted(name) for name in shown]
+    if len(shown) < len(names):
+        items.append(f"{len(names) - len(shown)} more")
     parts: list[str | Quoted] = []
-    for position, name in enumerate(names):
+    for position, item in enumerate(items):
         if position:
-            parts.append(" and " if position == len(names) - 1 else ", ")
-        parts.append(Quoted(name))
+            parts.append(" and " if position == len(items) - 1 else ", ")
+        parts.append(item)
     return tuple(parts)
 
 

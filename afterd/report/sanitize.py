@@ -66,8 +66,11 @@ def code_block(text: str, language: str = "") -> str:
 
 
 def prose(text: str) -> str:
-    """``text`` as a Markdown sentence; words that a forge would bring to life become code."""
-    return " ".join(map(_word, one_line(text).split(" ")))
+    """``text`` as a Markdown sentence; words that a forge would bring to life become code.
+
+    Spaces are made one: at the beginning of a line four of them would be an indented block.
+    """
+    return " ".join(map(_word, one_line(text).split()))
 
 
 def _word(word: str) -> str:

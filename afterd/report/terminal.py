@@ -25,6 +25,7 @@ from afterd.report.summary import assurance, headline, measure, next_steps, plac
 _MESSAGE = 400  # characters of a failure's message
 _SNIPPET = 12  # lines of an undone change
 _LINES = 10  # of the ranking
+_CHANGES = 12  # of the root, and as many auxiliary ones; the verdict says how many there are
 
 
 class TerminalReport:
@@ -77,17 +78,17 @@ def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:
 
 def _changes(explanation: Explanation) -> RenderableType:
     """The changes that did it, and those that go along, each with where it is."""
-    grid = Table.grid(padding=(0, 2))
-    for change in explanation.root:
+    grid = _grid(2)
+    for change in explanation.root[:_CHANGES]:
         grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change)))
-    for change in explanation.auxiliary:
+    for change in explanation.auxiliary[:_CHANGES]:
         along = as_terminal(place(change)).append("; goes along, or it does not build", "dim")
         grid.add_row(Text(one_line(change.id), "yellow"), along)
     return Group(Padding(grid, (0, 0, 0, 2)), as_terminal(assurance(explanation), "yellow"))
 
 
 def _failure(failure: Failure) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
+    grid = _grid(2)
     where = f"{failure.file}:{failure.line}" if failure.file else failure.kind.value
     grid.add_row(Text("Failed", "bold"), Text(one_line(where)))
     grid.add_row("", Text(visible(clipped(failure.message, _MESSAGE))))
@@ -100,7 +101,7 @@ def _failure(failure: Failure) -> RenderableType:
 
 def _undo(root: Sequence[Change], *, whole: bool) -> RenderableType:
     parts = [Text("Undone, it reads", "bold")]
-    for change in root:
+    for change in root if whole else root[:_CHANGES]:
         parts.append(Text(f"{one_line(change.id)}  {one_line(change.file)}", "dim"))
         lines = [line for line in undone(change.patch).split("\n") if not line.startswith("@@")]
         kept = lines if whole else lines[:_SNIPPET]
@@ -115,7 +116,7 @@ def _side(line: str) -> str:
 
 
 def _ranking(explanation: Explanation) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
+    grid = _grid(3)
     for line in explanation.ranking[:_LINES]:
         where = one_line(f"{line.file}:{line.line}")
         text = Text(one_line(line.text.strip()))
@@ -129,7 +130,15 @@ def _costs(explanation: Explanation) -> RenderableType:
 
 
 def _commands(explanation: Explanation) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
+    grid = _grid(2)
     for command, purpose in next_steps(explanation):
         grid.add_row(Text(one_line(command), "bold cyan"), Text(purpose, "dim"))
     return Group(Text("Next", "bold"), Padding(grid, (0, 0, 0, 2)))
+
+
+def _grid(columns: int) -> Table:
+    """Aligned columns that fold what is too long: an ellipsis would eat a name."""
+    grid = Table.grid(padding=(0, 2))
+    for _ in range(columns):
+        grid.add_column(overflow="fold")
+    return grid

@@ -1,0 +1,238 @@
+"""The terminal report: what stands where, at every width, in every encoding (row 47)."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from explanation_samples import C2, RUNNING_EXAMPLE, TREE, explanations
+from hostile_texts import ATTACKS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from afterd.model.explanation import CauseNode, Evidence, Explanation, Failure, Status, TreeStep
+from afterd.model.outcome import FailureKind
+from afterd.model.ranking import RankedLine
+from afterd.report.terminal import TerminalReport
+
+GOLDEN = Path(__file__).parent / "golden"
+SEQUENCES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def shown(
+    explanation: Explanation,
+    width: int = 100,
+    *,
+    colour: bool = False,
+    encoding: str = "utf-8",
+    whole: bool = False,
+) -> str:
+    """What a terminal of this width and encoding gets, without trailing spaces."""
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, errors="backslashreplace")
+    console = Console(file=stream, width=width, force_terminal=colour)
+    console.print(TerminalReport(explanation, whole=whole))
+    stream.flush()
+    return trimmed(raw.getvalue().decode(encoding))
+
+
+def trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+OTHERS = {
+    "inconclusive": replace(
+        RUNNING_EXAMPLE,
+        status=Status.INCONCLUSIVE,
+        reason="The budget of 5m is spent with 3 changes still suspected.",
+        root=(),
+        auxiliary=(),
+        verified=False,
+        minimal=None,
+    ),
+    "flaky": replace(
+        RUNNING_EXAMPLE,
+        status=Status.FLAKY,
+        reason="The bad version passed in 3 of 10 runs.",
+        root=(),
+        auxiliary=(),
+        failure=None,
+        tree=None,
+        ranking=(),
+    ),
+    "already-red": replace(
+        RUNNING_EXAMPLE,
+        status=Status.ALREADY_RED,
+        reason="No revision was found at which the test passes, back to the first commit.",
+        root=(),
+        auxiliary=(),
+        tree=None,
+        ranking=(),
+    ),
+    "broken": replace(
+        RUNNING_EXAMPLE,
+        status=Status.BROKEN,
+        reason="The build of the bad version fails: sum.c:3: error: expected ';'.",
+        root=(),
+        auxiliary=(),
+        failure=None,
+        tree=None,
+        ranking=(),
+    ),
+    "green": replace(
+        RUNNING_EXAMPLE,
+        status=Status.GREEN,
+        root=(),
+        auxiliary=(),
+        failure=None,
+        tree=None,
+        ranking=(),
+        notes=(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["explained", *OTHERS])
+def test_golden(name: str) -> None:
+    explanation = OTHERS.get(name, RUNNING_EXAMPLE)
+    assert shown(explanation) == (GOLDEN / f"{name}.txt").read_text()
+
+
+def test_the_verdict_is_the_first_line_and_says_it_all() -> None:
+    first = shown(RUNNING_EXAMPLE).split("\n")[0]
+    assert first == "✗ make check fails because of c2 and c3"
+
+
+def test_a_reader_finds_place_values_evidence_and_commands() -> None:
+    text = shown(RUNNING_EXAMPLE)
+    for needle in (
+        "sum.c:5 in sum_of by bbbbbbbbbb",
+        "sum.c:13",
+        "observed  1",
+        "expected  4",
+        "sum = sum - z;  ◀ c3",
+        "sum = 1  (green: 4)",
+        "● because x < y",
+        "+        if (x > y)",
+        "3 test runs (no fewer than 3 for 2 causes)",
+        "afterd patch 42 | git apply",
+        "afterd replay 42 --revert c2,c3,c7",
+    ):
+        assert needle in text
+
+
+@pytest.mark.parametrize("width", [20, 24, 40, 60, 79, 80, 120, 200])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+@pytest.mark.parametrize("explanation", [RUNNING_EXAMPLE, *OTHERS.values()], ids=lambda e: e.status)
+def test_no_line_is_wider_than_the_terminal(
+    explanation: Explanation, encoding: str, width: int
+) -> None:
+    text = shown(explanation, width, encoding=encoding)
+    assert max(map(cell_len, text.split("\n"))) <= width
+    assert "make" in text
+    if encoding == "ascii":
+        assert text.isascii()
+        assert "\\u" not in text
+
+
+def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SEQUENCES.search(shown(RUNNING_EXAMPLE, colour=True))
+    assert not SEQUENCES.search(shown(RUNNING_EXAMPLE))
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = trimmed(SEQUENCES.sub("", shown(RUNNING_EXAMPLE, colour=True)))
+    assert plain == shown(RUNNING_EXAMPLE)
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]", shown(RUNNING_EXAMPLE, colour=True))
+
+
+def test_a_dumb_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert not SEQUENCES.search(shown(RUNNING_EXAMPLE))
+
+
+@given(explanation=explanations, width=st.integers(20, 200))
+@settings(max_examples=80, deadline=None)
+def test_any_explanation_is_shown_without_a_control_byte(
+    explanation: Explanation, width: int
+) -> None:
+    output = SEQUENCES.sub("", shown(explanation, width, colour=True))
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", output)
+    assert output.strip()
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
+def test_hostile_names_obey_nobody(attack: str) -> None:
+    step = TreeStep(attack, 1, attack, attack, attack, attack, "c2", Evidence.PROVED)
+    hostile = replace(
+        RUNNING_EXAMPLE,
+        test=attack,
+        reason=attack,
+        failure=Failure(FailureKind.CRASH, attack, attack, 1, attack, attack),
+        root=(replace(C2, file=attack, symbol=attack, patch="@@ -1 +1 @@\n-" + attack),),
+        tree=replace(TREE, predicate=attack, file=attack, steps=(step,)),
+        notes=(attack,),
+    )
+    output = SEQUENCES.sub("", shown(hostile, colour=True))
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", output)
+    assert "Why: from the failure back" in output
+
+
+def test_a_long_cause_keeps_its_ends_and_its_changes() -> None:
+    steps = [replace(TREE.steps[2], line=number) for number in range(100)]
+    steps[50] = replace(steps[50], change="c9")
+    long = replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=tuple(steps), causes=()))
+    text = shown(long)
+    assert "◀ c9" in text
+    assert "… 46 more steps" in text
+    assert "… 45 more steps" in text
+    assert shown(long, whole=True).count("else sum = y;") == 100
+    loop = [replace(step, change="c9", line=7) for step in steps]
+    text = shown(replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=tuple(loop), causes=())))
+    assert text.count("◀ c9") == 10
+
+
+def test_a_deep_chain_stays_on_the_screen() -> None:
+    """A chain of single causes does not indent; forks stop indenting where the screen ends."""
+    chain = CauseNode("p", "f.c", 1, TREE.steps)
+    for _ in range(60):
+        chain = replace(chain, causes=(chain,))
+    forks = CauseNode("p", "f.c", 1, TREE.steps)
+    for _ in range(6):
+        forks = replace(forks, causes=(forks, forks))
+    for tree in (chain, forks):
+        text = shown(replace(RUNNING_EXAMPLE, tree=tree), 40, whole=True)
+        assert max(map(cell_len, text.split("\n"))) <= 40
+        assert text.count("because") > 50
+        assert "--all" in shown(replace(RUNNING_EXAMPLE, tree=tree), 40)
+
+
+def test_a_message_of_many_lines_keeps_them_and_is_cut() -> None:
+    assert RUNNING_EXAMPLE.failure is not None
+    failure = replace(RUNNING_EXAMPLE.failure, message="one\ntwo\n" + "x" * 5000)
+    text = shown(replace(RUNNING_EXAMPLE, failure=failure))
+    assert re.search(r"one\n\s+two\n", text)
+    assert "…" in text
+    assert len(text) < 5000
+
+
+def test_without_a_root_the_ranking_says_where_to_look() -> None:
+    text = shown(OTHERS["inconclusive"])
+    assert "Where to look first" in text
+    assert re.search(r"0\.97\s+sum\.c:10\s+sum = sum - z;", text)
+
+
+def test_an_unchecked_minimality_is_said() -> None:
+    assert "not checked" in shown(replace(RUNNING_EXAMPLE, minimal=None))
+    assert "Not seen" in shown(replace(RUNNING_EXAMPLE, verified=False))
+    assert "smaller set" in shown(replace(RUNNING_EXAMPLE, minimal=False))
+
+
+def test_long_ranking_is_cut() -> None:
+    lines = tuple(RankedLine("f.c", number, 0.5, {}, "x") for number in range(1, 50))
+    text = shown(replace(OTHERS["inconclusive"], ranking=lines))
+    assert "f.c:10 " in text
+    assert "f.c:11 " not in text
