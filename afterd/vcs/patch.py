@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pygit2
-from pygit2.enums import DiffFind, DiffOption
+from pygit2.enums import DeltaStatus, DiffFind, DiffOption
 
 from afterd.model.location import LineSpan
 from afterd.vcs.file_pairs import FilePair
-from afterd.vcs.hunks import Hunk
+from afterd.vcs.hunks import Hunk, split_lines
 from afterd.vcs.paths import path_text
 
 LONGEST = 1 << 16  # characters of a patch that are kept; variants are never made from this text
+_HEADERS = (b"diff --git ", b"old mode", b"new mode", b"similarity", b"rename ")
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -62,7 +63,20 @@ def tree_patch(repository: pygit2.Repository, before: str, after: str) -> bytes:
     old, new = (repository[revision].peel(pygit2.Tree) for revision in (before, after))
     diff = old.diff_to_tree(new, flags=DiffOption.SHOW_BINARY, interhunk_lines=0)
     diff.find_similar(flags=DiffFind.FIND_RENAMES)
-    return b"".join(patch.data for patch in diff if patch is not None)
+    patches = [patch for patch in diff if patch is not None]
+    # git apply wants a file gone before a link of its name comes; libgit2 writes them as they fall.
+    patches.sort(key=lambda patch: patch.delta.status != DeltaStatus.DELETED)
+    return b"".join(map(_applicable, patches))
+
+
+def _applicable(patch: pygit2.Patch) -> bytes:
+    """The patch as git takes it: libgit2 says of a binary file that only moved or changed its mode
+    that its content differs.
+    """
+    delta = patch.delta
+    if delta.old_file.id != delta.new_file.id:
+        return patch.data
+    return b"".join(line for line in split_lines(patch.data) if line.startswith(_HEADERS))
 
 
 def _span(span: LineSpan) -> str:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 import pygit2
-from pygit2.enums import FileMode
+from pygit2.enums import FileMode, ObjectType
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, PatchedFile, PatchSet
 
@@ -21,7 +21,7 @@ from afterd.errors import RepositoryError
 from afterd.vcs.hunks import split_lines
 from afterd.vcs.paths import path_bytes, path_text, refusal
 from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import Entry, TreeReader
+from afterd.vcs.trees import Entry, TreeReader, store_object
 
 FURTHEST = 1000  # lines that a hunk may stand away from where its header says
 _QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
@@ -90,7 +90,7 @@ def _apply_file(file: PatchedFile, reader: TreeReader, tree: str, editor: TreeEd
         editor.remove(old_path)
     if new_path is not None:
         mode = _mode(file, entry)
-        identifier = str(reader.repository.create_blob(content))
+        identifier = store_object(reader.repository, ObjectType.BLOB, content)
         editor.put(new_path, Entry(mode, identifier))
 
 

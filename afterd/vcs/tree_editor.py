@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygit2
 from pygit2.enums import FileMode, ObjectType
 
-from afterd.vcs.trees import EMPTY_TREE, Directory, Entry, TreeReader
+from afterd.vcs.trees import EMPTY_TREE, Directory, Entry, TreeReader, store_object
 
 
 class TreeEditor:
@@ -71,7 +71,7 @@ def write_tree(repository: pygit2.Repository, entries: Directory) -> str:
         b"%o %s\0%s" % (entries[name].mode, name, bytes.fromhex(entries[name].id))
         for name in sorted(entries, key=lambda name: _order(name, entries[name]))
     )
-    return str(repository.odb.write(ObjectType.TREE, content))
+    return store_object(repository, ObjectType.TREE, content)
 
 
 def _is_leaf(node: Entry | TreeEditor | None) -> bool:

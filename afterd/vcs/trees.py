@@ -6,12 +6,13 @@ Latin-1 file name could not be rebuilt exactly; the format itself is three field
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import pygit2
-from pygit2.enums import FileMode
+from pygit2.enums import FileMode, ObjectType
 
 from afterd.errors import RepositoryError
 
@@ -141,6 +142,18 @@ class TreeReader:
             yield from self.differences(trees[0], trees[1], path + b"/")
             if leaves[0] != leaves[1]:
                 yield path, leaves[0], leaves[1]
+
+
+def store_object(repository: pygit2.Repository, kind: ObjectType, content: bytes) -> str:
+    """Store a blob or a tree where it is not yet known; its id.
+
+    libgit2's own write would freshen the file of a known object, and so touch the user's database.
+    """
+    header = f"{kind.name.lower()} {len(content)}\0".encode()
+    identifier = hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+    if identifier not in repository.odb:
+        repository.odb.write(kind, content)
+    return identifier
 
 
 def missing_object(identifier: str) -> RepositoryError:

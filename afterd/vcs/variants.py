@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import pygit2
+from pygit2.enums import ObjectType
 
 from afterd.errors import RepositoryError
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, ChangeSet, in_order
@@ -22,7 +23,7 @@ from afterd.vcs.hunks import split_lines, undone
 from afterd.vcs.object_store import open_store
 from afterd.vcs.paths import path_bytes
 from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import Entry, TreeReader
+from afterd.vcs.trees import Entry, TreeReader, store_object
 
 # Forms that replace a file's tree entry altogether: path, mode and content go together.
 _ENTRY_FORMS = frozenset(
@@ -128,7 +129,10 @@ class _ChangedFile:
         if not hunks:
             return (path, Entry(mode, self._bad.id)), moved
         content = b"".join(undone(self._good_lines, self._bad_lines, hunks))
-        return (path, Entry(mode, str(self._reader.repository.create_blob(content)))), moved
+        return (
+            path,
+            Entry(mode, store_object(self._reader.repository, ObjectType.BLOB, content)),
+        ), moved
 
     @cached_property
     def _good_lines(self) -> list[bytes]:
