@@ -51,11 +51,11 @@ class MemoryCache:
         self._kept[key] = outcome
 
 
-def test_key(recipe: Recipe, tree: str) -> OutcomeKey:
+def key_of_test(recipe: Recipe, tree: str) -> OutcomeKey:
     """The key of testing ``tree``."""
     return OutcomeKey(tree, recipe.test_id, recipe.command_digest, recipe.environment_digest)
 
 
-def build_key(recipe: Recipe, tree: str) -> OutcomeKey:
+def key_of_build(recipe: Recipe, tree: str) -> OutcomeKey:
     """The key of only building ``tree``."""
     return OutcomeKey(tree, BUILD_ONLY, recipe.build_key, recipe.environment_digest)

@@ -1,4 +1,4 @@
-"""A compiler under the usual names, for machines that have none: zig's or a clang with a version in its name."""
+"""A compiler under the usual names, for machines that have none: zig's, or clang-16 and the like."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NAMES = {"cc": "cc", "gcc": "cc", "clang": "cc", "c++": "c++", "g++": "c++", "c
 def path_with_compiler(directory: Path) -> str:
     """``PATH`` with a compiler behind it, in case the build asks for one that is not installed.
 
-    What is installed is found first; where ``cc`` is, PATH is left as it is. Where no compiler can be
-    had at all the build will say so itself.
+    What is installed is found first; where ``cc`` is, PATH is left as it is. Where no compiler can
+    be had at all the build will say so itself.
     """
     usual = os.environ.get("PATH", os.defpath)
     if shutil.which("cc"):
@@ -33,8 +33,9 @@ def path_with_compiler(directory: Path) -> str:
 
 
 def _write(path: Path, toolchain: Toolchain, language: str) -> None:
-    """zig compiles with traps on undefined behaviour unless it is told not to: no compiler that a
-    project was written for does that."""
+    """Zig compiles with traps on undefined behaviour unless it is told not to: no compiler that a
+    project was written for does that.
+    """
     argv = toolchain.argv
     if toolchain.is_zig:
         argv = (*argv[:-1], language, "-fno-sanitize=undefined")

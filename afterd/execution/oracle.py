@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 
 from afterd.config import Budget
-from afterd.execution.cache import MemoryCache, OutcomeCache, OutcomeKey, build_key, test_key
+from afterd.execution.cache import MemoryCache, OutcomeCache, OutcomeKey, key_of_build, key_of_test
 from afterd.execution.executors.protocol import Attempt, Executor, Job
 from afterd.execution.ledger import Ledger
 from afterd.execution.recipe import Recipe
@@ -102,7 +102,7 @@ class Oracle:
             return known.built
         if self.ledger.seconds_left == 0.0:
             return False
-        key = build_key(self.recipe, tree)
+        key = key_of_build(self.recipe, tree)
         outcome = self._session.get(key) or self._cache.get(key)
         if outcome is not None:
             self.ledger.cached += 1
@@ -119,7 +119,7 @@ class Oracle:
 
     def settle(self, tree: str, outcome: Outcome) -> None:
         """Take ``outcome`` for the outcome of ``tree``: it was confirmed."""
-        self._session.put(test_key(self.recipe, tree), outcome)
+        self._session.put(key_of_test(self.recipe, tree), outcome)
 
     def _tested(self, trees: Sequence[str]) -> Mapping[str, Outcome]:
         """The outcome of each tree, not yet compared; each tree is run at most once."""
@@ -134,7 +134,7 @@ class Oracle:
             else:
                 answers[tree] = _NOT_RUN
         for tree, future in under_way.items():
-            answers[tree] = self._keep(test_key(self.recipe, tree), future.result())
+            answers[tree] = self._keep(key_of_test(self.recipe, tree), future.result())
         return answers
 
     def _allows(self, under_way: int) -> bool:
@@ -156,7 +156,7 @@ class Oracle:
 
     def _known(self, tree: str) -> Outcome | None:
         """What is known of testing ``tree``: also that it does not even build."""
-        key, built = test_key(self.recipe, tree), build_key(self.recipe, tree)
+        key, built = key_of_test(self.recipe, tree), key_of_build(self.recipe, tree)
         for cache in (self._session, self._cache):
             if (outcome := cache.get(key)) is not None:
                 return outcome
