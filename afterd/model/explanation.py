@@ -120,3 +120,5 @@ class Explanation:
     strategy: str = "after"
     notes: tuple[str, ...] = ()
     reason: str = ""  # one sentence where the status is not EXPLAINED
+    build_command: tuple[str, ...] = ()  # with test_command: how anyone can see it again
+    test_command: tuple[str, ...] = ()

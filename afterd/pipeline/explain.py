@@ -1,0 +1,160 @@
+"""Explaining every failing test of a range: confirm, find the baseline, trace, search, keep."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, replace
+
+from afterd.config import Settings
+from afterd.execution.confirmation import Confirmation, Ends, confirm
+from afterd.execution.oracle import Oracle
+from afterd.model.change import ChangeSet
+from afterd.model.explanation import Explanation, Failure, Status
+from afterd.model.outcome import FailureKind, Outcome, Verdict
+from afterd.model.progress import Progress, Silent
+from afterd.model.revision import RevisionRange
+from afterd.pipeline.answer import answered, unanswered
+from afterd.pipeline.failing import FailingTest, failing_tests
+from afterd.pipeline.search import search
+from afterd.pipeline.tracing import traced
+from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
+from afterd.report.json import contract
+from afterd.store.explanations import save
+from afterd.store.outcomes import StoredOutcomes
+from afterd.vcs.history import find_baseline
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One failing test under explanation."""
+
+    workspace: Workspace
+    settings: Settings
+    test: FailingTest
+    progress: Progress
+    began: float
+
+
+def explain(settings: Settings, progress: Progress | None = None) -> tuple[Explanation, ...]:
+    """Explain each failing test of the range, in order; a green explanation when nothing fails.
+
+    Every explanation is stored and carries its id. Raises the AfterdError leaf that says what stands
+    in the way of any answer.
+    """
+    heard = progress or Silent()
+    with opened(settings) as workspace:
+        wanted = wanted_range(workspace, settings)
+        tests = failing_tests(workspace, settings, wanted, heard)
+        if not tests:
+            return (_stored(workspace, unanswered("the test suite", Status.GREEN, wanted.revisions, "Every test passes at the bad version.")),)
+        found: list[Explanation] = []
+        for test in tests:
+            case = _Case(workspace, settings, test, heard, time.monotonic())
+            answer = _explained(case, wanted, found)
+            recipe = test.recipe
+            found.append(_stored(workspace, replace(answer, build_command=recipe.build, test_command=recipe.test)))
+        return tuple(found)
+
+
+def _stored(workspace: Workspace, explanation: Explanation) -> Explanation:
+    return save(workspace.store, workspace.name, explanation, _contract)
+
+
+def _contract(explanation: Explanation) -> str:
+    return json.dumps(contract(explanation))
+
+
+def _explained(case: _Case, wanted: Range, before: list[Explanation]) -> Explanation:
+    """One test: both ends first; then the search, over a shorter range where the left end is red."""
+    oracle = _oracle(case, wanted)
+    confirmation = confirm(oracle, wanted.everything, case.settings.confirmations)
+    if confirmation.ends is Ends.ALREADY_RED:
+        return _from_last_green(case, wanted, oracle, confirmation)
+    if confirmation.ends is not Ends.CONFIRMED:
+        return _not_to_explain(case, wanted, confirmation, oracle)
+    return _same_root(case, wanted, oracle, confirmation, before) or _searched(case, wanted, oracle, confirmation)
+
+
+def _oracle(case: _Case, wanted: Range) -> Oracle:
+    return Oracle(
+        wanted.variants.tree,
+        case.test.recipe,
+        case.workspace.executor,
+        cache=StoredOutcomes(case.workspace.store),
+        budget=case.settings.budget,
+        progress=case.progress,
+    )
+
+
+def _not_to_explain(case: _Case, wanted: Range, confirmation: Confirmation, oracle: Oracle) -> Explanation:
+    status = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
+    repeats = confirmation.repeats
+    reason = f"In {repeats.runs} runs, {confirmation.ends.value}."
+    found = unanswered(case.test.recipe.test_id, status, wanted.revisions, reason)
+    return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
+
+
+def _from_last_green(case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+    """The left end is red as well: look for the last green commit before it."""
+    case.progress.stage("the good version is red too", "looking for the last green commit")
+
+    def passes(commit: str) -> Outcome:
+        older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
+        return oracle.tree_outcome(older.variants.tree(older.everything))
+
+    baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes)
+    if not baseline.good:
+        reason = f"The test fails at the good version as well, and {baseline.reason or 'no older commit passes'}."
+        found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
+        return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
+    shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
+    again = _oracle(case, shorter)
+    confirmed = confirm(again, shorter.everything, case.settings.confirmations)
+    if confirmed.ends is not Ends.CONFIRMED:
+        return _not_to_explain(case, shorter, confirmed, again)
+    found = _searched(case, shorter, again, confirmed)
+    note = f"The test already failed at {wanted.revisions.good[:12]}; the last green commit is {baseline.good[:12]}."
+    return replace(found, notes=(note, *found.notes))
+
+
+def _same_root(
+    case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation, before: list[Explanation]
+) -> Explanation | None:
+    """Whether reverting the root of an earlier test of this run repairs this one too: one run tells."""
+    for other in before:
+        reverted = _reverted(other)
+        if other.status is not Status.EXPLAINED or not reverted or other.range != wanted.revisions:
+            continue
+        if oracle.outcome(reverted).verdict is Verdict.PASS:
+            note = f"Reverting the root of explanation {other.id} ({other.test}) repairs this test too."
+            return replace(
+                other,
+                id=0,
+                test=case.test.recipe.test_id,
+                failure=_failure(confirmation.bad),
+                tree=None,
+                minimal=other.minimal if len(other.root) == 1 else None,
+                runs=oracle.counts(),
+                notes=(note,),
+            )
+    return None
+
+
+def _reverted(explanation: Explanation) -> ChangeSet:
+    return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
+
+
+def _searched(case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+    tracing = traced(case.workspace, wanted, case.test, case.progress)
+    found = search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
+    total = time.monotonic() - case.began
+    return answered(case.test.recipe.test_id, wanted, oracle, found, tracing, _failure(confirmation.bad), total)
+
+
+def _failure(outcome: Outcome) -> Failure | None:
+    """What the test itself said, until a trace knows more."""
+    signature = outcome.signature
+    if signature is None:
+        return Failure(FailureKind.EXIT, outcome.detail) if outcome.detail else None
+    return Failure(signature.kind, signature.message or outcome.detail, signature.file)

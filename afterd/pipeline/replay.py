@@ -1,0 +1,69 @@
+"""Stored explanations made to happen again: the outcome of a variant, and the patch that repairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from afterd.config import Settings
+from afterd.errors import UsageError
+from afterd.execution.oracle import Oracle
+from afterd.execution.recipe import Recipe
+from afterd.model.change import ChangeSet, in_order
+from afterd.model.explanation import Explanation
+from afterd.model.outcome import Outcome
+from afterd.model.progress import Silent
+from afterd.pipeline.failing import failing_tests
+from afterd.pipeline.workspace import Range, Workspace, opened, range_between
+from afterd.store.explanations import load
+from afterd.vcs.patch import tree_patch
+
+
+def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None = None) -> Outcome:
+    """Build and test the bad version with ``reverted`` undone (root and auxiliary where it is None).
+
+    Nothing stored is used: the run is made. UsageError for an unknown id or change.
+    """
+    with opened(settings) as workspace:
+        explanation = load(workspace.store, explanation_id)
+        wanted = range_between(workspace, explanation.range)
+        chosen = _repairing(explanation) if reverted is None else reverted
+        unknown = chosen - wanted.changes.ids
+        if unknown:
+            message = f"Explanation {explanation_id} has no change {', '.join(in_order(unknown))}; see `afterd show {explanation_id}`."
+            raise UsageError(message)
+        oracle = Oracle(wanted.variants.tree, _recipe(workspace, settings, wanted, explanation), workspace.executor)
+        return oracle.outcome(chosen)
+
+
+def revert_patch(settings: Settings, explanation_id: int) -> str:
+    """The smallest revert that builds and passes, as a git patch against the bad version.
+
+    UsageError when the explanation names no root.
+    """
+    with opened(settings) as workspace:
+        explanation = load(workspace.store, explanation_id)
+        chosen = _repairing(explanation)
+        if not chosen:
+            message = f"Explanation {explanation_id} found no root, so there is nothing to revert."
+            raise UsageError(message)
+        wanted = range_between(workspace, explanation.range)
+        patch = tree_patch(workspace.objects, wanted.variants.bad, wanted.variants.tree(chosen))
+        return patch.decode(errors="surrogateescape")
+
+
+def _repairing(explanation: Explanation) -> ChangeSet:
+    return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
+
+
+def _recipe(workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation) -> Recipe:
+    """The recipe of the explained test: as configured now, with the test that was explained."""
+    if explanation.test_command:
+        return Recipe(
+            explanation.test_command,
+            explanation.build_command,
+            explanation.test,
+            extra={"PATH": workspace.path},
+            limits=workspace.limits,
+        )
+    only = replace(settings, tests=(explanation.test,))
+    return failing_tests(workspace, only, wanted, Silent())[0].recipe

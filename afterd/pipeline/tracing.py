@@ -1,0 +1,67 @@
+"""Choosing a tracer for a failing test, and what to say when there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from afterd.errors import ToolchainError, TraceError
+from afterd.execution.toolchain import find
+from afterd.model.change import ChangeForm
+from afterd.model.progress import Progress
+from afterd.model.trace import Execution
+from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.workspace import Range, Workspace
+from afterd.tracing.llvm.session import TraceRequest, trace
+
+_C = frozenset(".c .h .cc .cpp .cxx .hpp .hh .hxx .inc .def .y .l".split())
+_PYTHON = frozenset((".py",))
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """The execution, or the sentence that says why there is none; seconds of build and run."""
+
+    execution: Execution | None
+    reason: str = ""
+    seconds: float = 0.0
+
+
+def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
+    """The failing run as an execution with the green run beside it, where a language can be traced."""
+    languages = _languages(wanted)
+    reasons: list[str] = []
+    if "c" in languages:
+        progress.stage("tracing the failing and the green run", "C and C++, through LLVM IR")
+        try:
+            found = trace(_request(workspace, wanted, test))
+        except (TraceError, ToolchainError) as error:
+            reasons.append(str(error))
+        else:
+            return Tracing(found.execution, "", found.build_seconds + found.test_seconds)
+    if not reasons:
+        reasons.append("No changed file is in a language that afterd traces; only reversion was used.")
+    return Tracing(None, " ".join(reasons))
+
+
+def _languages(wanted: Range) -> set[str]:
+    found: set[str] = set()
+    for change in wanted.changes.live:
+        suffix = PurePath(change.file).suffix.lower()
+        if suffix in _C:
+            found.add("c")
+        elif suffix in _PYTHON or change.form is ChangeForm.SYMLINK:
+            found.add("python")
+    return found
+
+
+def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceRequest:
+    return TraceRequest(
+        good_tree=wanted.variants.tree(wanted.everything),
+        bad_tree=wanted.variants.bad,
+        slots=workspace.trace_slots(),
+        recipe=test.recipe,
+        changes=wanted.changes.live,
+        toolchain=find(),
+        directory=workspace.state / "traced",
+    )

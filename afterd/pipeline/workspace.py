@@ -1,0 +1,170 @@
+"""What an explanation works in: the repository, its range and changes, slots, and the store."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pygit2
+
+from afterd.config import Settings
+from afterd.errors import ConfigurationError, UsageError
+from afterd.execution.compiler_shims import path_with_compiler
+from afterd.execution.executors.local import LocalExecutor
+from afterd.limits import Limits
+from afterd.model.change import ChangeList, ChangeSet
+from afterd.model.revision import RevisionRange
+from afterd.store import Store, open_store
+from afterd.vcs.diff import changes_between, changes_from_patch
+from afterd.vcs.kinds import FileRules
+from afterd.vcs.object_store import open_store as open_objects
+from afterd.vcs.pruning import Text, prune
+from afterd.vcs.repository import common_directory, open_repository, parse_range, resolve, state_directory
+from afterd.vcs.trees import TreeReader
+from afterd.vcs.variants import Variants
+from afterd.vcs.worktree import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Everything that stays open while tests are explained. ``path`` adds a compiler to PATH."""
+
+    repository: pygit2.Repository
+    state: Path
+    store: Store
+    objects: pygit2.Repository
+    executor: LocalExecutor
+    limits: Limits
+    rules: FileRules
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The repository as the store knows it: its common git directory."""
+        return str(common_directory(self.repository))
+
+    def trace_slots(self) -> tuple[Slot, Slot]:
+        """The work trees of traced builds, of the good and of the bad version."""
+        folder = self.state / "traced"
+        return Slot(folder / "good", self.objects), Slot(folder / "bad", self.objects)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range with its changes, the pruned ones marked, and its variants.
+
+    ``everything`` is what reverting gives the good version (test files stay as in the bad one).
+    """
+
+    revisions: RevisionRange
+    changes: ChangeList
+    variants: Variants
+    everything: ChangeSet
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Workspace]:
+    """Open the workspace; one afterd at a time uses a repository's slots."""
+    repository = open_repository(settings.repository)
+    state = state_directory(repository)
+    with ExitStack() as stack:
+        stack.enter_context(_locked(state / "slots.lock"))
+        store = stack.enter_context(_closing(open_store(state / "afterd.db")))
+        objects = open_objects(repository)
+        slots = [Slot(state / "slots" / str(number), objects) for number in range(settings.jobs)]
+        if settings.executor != "local":
+            message = f"The executor {settings.executor} is not available; use --executor local."
+            raise ConfigurationError(message)
+        executor = LocalExecutor(slots)
+        stack.callback(executor.close)
+        yield Workspace(
+            repository=repository,
+            state=state,
+            store=store,
+            objects=objects,
+            executor=executor,
+            limits=_limits(settings),
+            rules=_rules(settings),
+            path=path_with_compiler(state / "compiler"),
+        )
+
+
+@contextmanager
+def _closing(store: Store) -> Iterator[Store]:
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            message = f"Another afterd is at work in this repository (it holds {path}); wait for it or stop it."
+            raise UsageError(message) from error
+        yield
+
+
+def _limits(settings: Settings) -> Limits:
+    limits = Limits()
+    return replace(
+        limits,
+        test=replace(limits.test, timeout=settings.test_timeout),
+        build=replace(limits.build, timeout=settings.build_timeout),
+        solver=replace(limits.solver, rlimit=settings.solver_rlimit),
+    )
+
+
+def _rules(settings: Settings) -> FileRules:
+    rules = FileRules()
+    return replace(rules, tests=(*rules.tests, *settings.test_globs), keep_tests=settings.keep_tests)
+
+
+def wanted_range(workspace: Workspace, settings: Settings) -> Range:
+    """The range the user asked for. RepositoryError for what cannot be one."""
+    repository = workspace.repository
+    if settings.diff is not None:
+        good = resolve(repository, settings.good or settings.range.split("..")[0] or "HEAD")
+        bad, changes = changes_from_patch(repository, good, _patch(settings.diff), workspace.rules, workspace.limits.change)
+        return _range(workspace, RevisionRange(good, bad), changes)
+    return range_between(workspace, parse_range(repository, settings.range, settings.good or None))
+
+
+def range_between(workspace: Workspace, revisions: RevisionRange) -> Range:
+    """A range by its two commits."""
+    changes = changes_between(
+        workspace.repository, revisions.good, revisions.bad, workspace.rules, workspace.limits.change
+    )
+    return _range(workspace, revisions, changes)
+
+
+def _range(workspace: Workspace, revisions: RevisionRange, changes: ChangeList) -> Range:
+    variants = Variants(workspace.repository, revisions.good, revisions.bad, changes)
+    everything = frozenset(change.id for change in changes.live)
+    good, bad = _contents(workspace, variants.good), _contents(workspace, variants.bad)
+    return Range(revisions, prune(changes, good, bad, workspace.rules), variants, everything)
+
+
+def _patch(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"The patch {path} cannot be read ({error.strerror}); give the path of a unified diff."
+        raise UsageError(message) from error
+
+
+def _contents(workspace: Workspace, tree: str) -> Text:
+    """The files of a tree by path."""
+    reader = TreeReader(workspace.objects)
+
+    def content(path: str) -> bytes | None:
+        entry = reader.lookup(tree, path.encode(errors="surrogateescape"))
+        return reader.read(entry.id) if entry is not None and entry.is_file else None
+
+    return content
