@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain, islice
 
+from afterd.logic.terms import bottom_up
 from afterd.logic.theory import Precision
 from afterd.model.term import Sort, StepId, Term, Value
 
@@ -43,6 +45,14 @@ class Problem:
     goal: Term
     drop_order: tuple[StepId, ...] = ()
     precision: Precision = Precision.EXACT
+
+
+def exceeds(problem: Problem, size: int) -> bool:
+    """Whether the problem has more than ``size`` distinct terms."""
+    done: set[int] = set()
+    terms = chain((problem.goal,), (constraint.term for constraint in problem.constraints))
+    distinct = chain.from_iterable(bottom_up(term, done) for term in terms)
+    return next(islice(distinct, size, None), None) is not None
 
 
 @dataclass(frozen=True, slots=True)

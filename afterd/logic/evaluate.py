@@ -27,10 +27,11 @@ class Unknown(Enum):
 UNKNOWN: Final = Unknown.UNKNOWN
 Known = Value | Unknown
 
-_LONGEST_INTEGER = 1 << 15
+LONGEST_INTEGER = 1 << 13
 """In bits. A longer INT is UNKNOWN: x = x * x + 1 in a loop has 2^n digits, and nobody asked us
-to compute them; nor the 128 MB of 1 << 10**9.
+to compute them; nor the 128 MB of 1 << 10**9. Python prints no more than 4300 digits either.
 """
+_LARGEST_EXPONENT = 1024
 
 
 def observed(read: Read) -> Known:
@@ -64,17 +65,16 @@ class Evaluator:
 
     def _node(self, term: Term) -> Known:
         match term:
+            case Apply():
+                return normal(apply(term, [self._values[id(a)] for a in term.args]), term.sort)
             case Const():
-                unknown = term.value is None and term.sort.kind is not SortKind.OPAQUE
-                return UNKNOWN if unknown else term.value
+                return normal(term.value, term.sort)
             case Read():
                 return normal(self._value_of(term), term.sort)
             case Free():
                 return UNKNOWN
             case Concrete():
                 return self._concrete(term)
-            case Apply():
-                return normal(apply(term, [self._values[id(a)] for a in term.args]), term.sort)
 
     def _concrete(self, term: Concrete) -> Known:
         """Known only where all it depends on is as it was in the run."""
@@ -86,24 +86,11 @@ class Evaluator:
 
 
 def normal(value: Known, sort: Sort) -> Known:
-    """``value`` as the sort keeps it: bit-vectors unsigned, 32-bit floats rounded to 32 bits."""
-    kept = value
-    match sort.kind, value:
-        case (SortKind.OPAQUE, _) | (_, Unknown()):
-            pass
-        case SortKind.BITVEC, int():
-            kept = int(value) & ((1 << sort.width) - 1)
-        case SortKind.INT, int():
-            kept = int(value) if int(value).bit_length() <= _LONGEST_INTEGER else UNKNOWN
-        case SortKind.BOOL, int():
-            kept = bool(value)
-        case SortKind.FLOAT, int() | float():
-            kept = _rounded(float(value), sort.width)
-        case SortKind.STRING, str():
-            pass
-        case _:
-            kept = UNKNOWN
-    return kept
+    """``value`` as the sort keeps it: bit-vectors unsigned, 32-bit floats rounded to 32 bits.
+
+    UNKNOWN for what is no value of the sort.
+    """
+    return UNKNOWN if value is UNKNOWN else _NORMAL[sort.kind](value, sort.width)
 
 
 def same(left: Known, right: Known) -> bool:
@@ -132,6 +119,32 @@ def apply(term: Apply, values: Sequence[Known]) -> Known:
     except (ZeroDivisionError, OverflowError, ValueError, TypeError, IndexError):
         return UNKNOWN
     return result
+
+
+def _word(value: Value, width: int) -> Known:
+    return int(value) & ((1 << width) - 1) if isinstance(value, int) else UNKNOWN
+
+
+def _integer(value: Value, _width: int) -> Known:
+    if not isinstance(value, int) or value.bit_length() > LONGEST_INTEGER:
+        return UNKNOWN
+    return int(value)
+
+
+def _float(value: Value, width: int) -> Known:
+    if isinstance(value, int) and value.bit_length() < _LARGEST_EXPONENT:
+        return _rounded(float(value), width)
+    return _rounded(value, width) if isinstance(value, float) else UNKNOWN
+
+
+_NORMAL: Mapping[SortKind, Callable[[Value, int], Known]] = {
+    SortKind.BOOL: lambda value, _width: bool(value) if isinstance(value, int) else UNKNOWN,
+    SortKind.BITVEC: _word,
+    SortKind.INT: _integer,
+    SortKind.FLOAT: _float,
+    SortKind.STRING: lambda value, _width: value if isinstance(value, str) else UNKNOWN,
+    SortKind.OPAQUE: lambda value, _width: value,
+}
 
 
 def _rounded(value: float, width: int) -> float:
@@ -210,7 +223,7 @@ def _concat(term: Apply, _width: int, *values: int) -> int:
 
 
 def _shifted(a: int, b: int) -> int:
-    if not 0 <= b <= _LONGEST_INTEGER:
+    if not 0 <= b <= LONGEST_INTEGER:
         raise OverflowError
     return a << b
 

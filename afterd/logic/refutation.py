@@ -9,36 +9,38 @@ catches is a mistake in ``translate`` or in z3 (reliability.md, row 39).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, Sort, SortKind, StepId
 
-_SAMPLES = 24
+_MIXED = 150
+_WORK = 30_000
+"""Constraints evaluated (about 10 µs each) before a core is let pass."""
+
+Valuation = dict[StepId, Known]
 
 
 def refuted(problem: Problem, core: Sequence[StepId]) -> bool:
     """Whether the core's steps and the goal can all hold, shown by example."""
     wanted = set(core)
     steps = [c for c in reversed(problem.constraints) if c.step in wanted]
-    return any(_all_hold(problem, steps, sample) for sample in _valuations(problem, steps))
+    inputs = _inputs(problem, steps)
+    samples = islice(_valuations(inputs), 1 + _WORK // (1 + len(steps)))
+    return any(_all_hold(problem, steps, sample) for sample in samples)
 
 
-def _valuations(problem: Problem, steps: Sequence[Constraint]) -> Iterator[dict[StepId, Known]]:
-    """Values of what the core does not define: as observed, then all alike, then mixed."""
+def _inputs(problem: Problem, steps: Sequence[Constraint]) -> list[Read]:
+    """What the core reads and does not define."""
     defined = {c.step for c in steps if c.kind is Kind.DEFINES}
     terms = [*(c.term for c in steps), problem.goal]
     free = {r.step: r for term in terms for r in distinct_reads(term) if r.step not in defined}
-    inputs = [free[step] for step in sorted(free)]
-    yield {read.step: observed(read) for read in inputs}
-    if not inputs:
-        return
-    for sample in range(_SAMPLES):
-        yield {read.step: _sample(read, sample, place) for place, read in enumerate(inputs)}
+    return [free[step] for step in sorted(free)]
 
 
-def _all_hold(problem: Problem, steps: Sequence[Constraint], free: dict[StepId, Known]) -> bool:
+def _all_hold(problem: Problem, steps: Sequence[Constraint], free: Valuation) -> bool:
     values = dict(free)
 
     def value_of(read: Read) -> Known:
@@ -54,35 +56,55 @@ def _all_hold(problem: Problem, steps: Sequence[Constraint], free: dict[StepId, 
     return evaluator.value(problem.goal) is True
 
 
-def _sample(read: Read, sample: int, place: int) -> Known:
-    """The first samples give all reads one value, the later ones different values."""
-    mixed = sample >= _SAMPLES // 2
-    index = (sample * 7 + place * (1 + sample % 5)) if mixed else sample
-    return _candidate(read, index)
+def _valuations(inputs: Sequence[Read]) -> Iterator[Valuation]:
+    """The run's own values; one input at a time moved away from them; all alike; all mixed."""
+    then = {read.step: observed(read) for read in inputs}
+    yield then
+    tables = [_candidates(read) for read in inputs]
+    rounds = max(map(len, tables), default=0)
+    for index in range(_MIXED if inputs else 0):
+        yield _row(inputs, tables, index, 0)
+        yield _row(inputs, tables, 7 * index, 1 + index % 5)
+    for index in range(rounds):
+        for read, table in zip(inputs, tables, strict=True):
+            if index < len(table):
+                yield {**then, read.step: table[index]}
 
 
-def _candidate(read: Read, index: int) -> Known:
-    """Small numbers, the ends of the range, and neighbours of what was observed."""
+def _row(
+    inputs: Sequence[Read], tables: Sequence[Sequence[Known]], first: int, stride: int
+) -> Valuation:
+    """One value for each input; ``stride`` 0 takes the same place of every table."""
+    return {
+        read.step: table[(first + place * stride) % len(table)]
+        for place, (read, table) in enumerate(zip(inputs, tables, strict=True))
+    }
+
+
+def _candidates(read: Read) -> Sequence[Known]:
+    """Small numbers, the ends of the range, neighbours of what was observed, every single bit."""
     then = observed(read)
     match read.sort.kind:
         case SortKind.BOOL:
-            return bool(index % 2)
+            return [False, True]
         case SortKind.BITVEC | SortKind.INT:
-            numbers = [0, 1, 2, -1, -2, 7, *_extremes(read.sort)]
-            if isinstance(then, int):
-                numbers += [then, then + 1, then - 1, -then]
-            return _wrapped(numbers[index % len(numbers)], read.sort)
+            return list(dict.fromkeys(_numbers(read.sort, then if isinstance(then, int) else 0)))
         case SortKind.FLOAT:
-            return [0.0, 1.0, -1.0, 0.5, 1e300, -0.0][index % 6]
+            return [0.0, 1.0, -1.0, 0.5, 1e300, -0.0]
         case SortKind.STRING:
-            return ["", "a", "b", "aa", "ab", " "][index % 6]
-    return then
+            return ["", "a", "b", "aa", "ab", " "]
+    return [then]
 
 
-def _extremes(sort: Sort) -> list[int]:
-    half = 1 << (sort.width - 1 if sort.kind is SortKind.BITVEC else 40)
-    return [half, half - 1, -half]
-
-
-def _wrapped(number: int, sort: Sort) -> int:
-    return number & ((1 << sort.width) - 1) if sort.kind is SortKind.BITVEC else number
+def _numbers(sort: Sort, then: int) -> Iterator[int]:
+    if sort.kind is SortKind.INT:
+        far = (1 << 40, -(1 << 40), 1 << 31, 1 << 63)
+        yield from chain(range(-3, 17), far, range(then - 9, then + 10), [-then, 2 * then])
+        return
+    mask = (1 << sort.width) - 1
+    half = 1 << (sort.width - 1)
+    near = chain(range(-3, 17), [half, half - 1], range(then - 9, then + 10), [-then, 2 * then])
+    bits = (then ^ 1 << bit for bit in range(sort.width))
+    yield from (number & mask for number in chain(near, bits))
+    if sort.width <= 8:
+        yield from range(mask + 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+from afterd.logic.evaluate import LONGEST_INTEGER
 from afterd.logic.terms import nodes
 from afterd.model.term import Apply, Concrete, Const, Op, SortKind, Term
 
@@ -67,7 +68,8 @@ def is_mask(term: Apply) -> bool:
     mask = term.args[1]
     if not isinstance(mask, Const) or not isinstance(mask.value, int):
         return False
-    return mask.value >= 0 and not mask.value & (mask.value + 1)
+    ones = mask.value >= 0 and not mask.value & (mask.value + 1)
+    return ones and mask.value.bit_length() < LONGEST_INTEGER
 
 
 def _constant_between(term: Term, low: int, high: int) -> bool:

@@ -182,7 +182,12 @@ def _fold(operation: Callable[[Expression, Expression], Expression]) -> _Operato
 
 def _nearest(operation: Callable[..., Expression]) -> _Operator:
     """IEEE round to nearest, ties to even: what C and Python do."""
-    return lambda _term, a, b: operation(z3.RoundNearestTiesToEven(a.ctx), a, b)
+    return lambda _term, a, b: operation(z3.RoundNearestTiesToEven(a.ctx), a, b, ctx=a.ctx)
+
+
+def _ieee(operation: Callable[..., Expression]) -> _Operator:
+    """z3's float functions take another context than their arguments' unless told, and crash."""
+    return lambda _term, *arguments: operation(*arguments, ctx=arguments[0].ctx)
 
 
 def _bit(term: Apply, condition: Expression, one: int) -> Expression:
@@ -295,13 +300,13 @@ _FLOAT: Mapping[Op, _Operator] = {
     Op.FMUL: _nearest(z3.fpMul),
     Op.FDIV: _nearest(z3.fpDiv),
     Op.FDIVT: _nearest(z3.fpDiv),
-    Op.FNEG: _plain(z3.fpNeg),
-    Op.FLT: _plain(z3.fpLT),
-    Op.FLE: _plain(z3.fpLEQ),
-    Op.FGT: _plain(z3.fpGT),
-    Op.FGE: _plain(z3.fpGEQ),
-    Op.FEQ: _plain(z3.fpEQ),
-    Op.FNE: _plain(z3.fpNEQ),
+    Op.FNEG: _ieee(z3.fpNeg),
+    Op.FLT: _ieee(z3.fpLT),
+    Op.FLE: _ieee(z3.fpLEQ),
+    Op.FGT: _ieee(z3.fpGT),
+    Op.FGE: _ieee(z3.fpGEQ),
+    Op.FEQ: _ieee(z3.fpEQ),
+    Op.FNE: _ieee(z3.fpNEQ),
 }
 
 _STRING: Mapping[Op, _Operator] = {
