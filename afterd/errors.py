@@ -14,6 +14,8 @@ class ExitStatus(IntEnum):
     FLAKY = 11
     ALREADY_RED = 12
     CANNOT_RUN = 13
+    BUG = 70  # EX_SOFTWARE: a bug of afterd's, with a log of what is known
+    INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 
 
 class AfterdError(Exception):
