@@ -205,7 +205,7 @@ def test_a_rename_with_edits_is_a_rename_and_hunks(made: Made) -> None:
 def test_nothing_is_written_to_the_users_objects(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     one, other, changes = _range(
-        made, texts(a__c="int a;\nint b;\n"), texts(a__c="int c;\n\n\nint d;\n")
+        made, texts(a__c="int a;\n\nint b;\n"), texts(a__c="int c;\n\nint d;\n")
     )
     objects = tmp_path / "r/.git/objects"
     before = sorted(objects.rglob("*"))
