@@ -16,10 +16,11 @@ _LOOKED_AT = 400  # green rows per question
 
 
 class Absence:
-    """Walks the green run from a row's counterpart over what the failing run has no counterpart of."""
+    """Walks the green run from a row's counterpart over what the failing run had not done by then."""
 
     def __init__(self, alignment: Alignment, green: Steps, ties: Ties) -> None:
         self.alignment = alignment
+        self.inverse = Alignment(green.trace, alignment.bad, alignment.matching.inverted())
         self.green = green
         self.ties = ties
 
@@ -34,13 +35,14 @@ class Absence:
         seen = {counterpart}
         while pending and len(seen) < _LOOKED_AT:
             for row in self._sources(pending.pop(0)):
-                if row in seen:
-                    continue
-                seen.add(row)
-                removed = self._own(row)
-                yield from removed
-                if not removed and self._only_green(row):
-                    pending.append(row)
+                if row not in seen:
+                    seen.add(row)
+                    removed = self._own(row)
+                    yield from removed
+                    if self._missing(row, position):
+                        yield from self._callers(row)
+                        if not removed:
+                            pending.append(row)
 
     def _own(self, row: int) -> tuple[ChangeId, ...]:
         node = self.green.trace.node(row)
@@ -54,10 +56,19 @@ class Absence:
         if step.control is not None:
             yield self.green.trace.position(step.control)
 
-    def _only_green(self, row: int) -> bool:
-        """Whether the statement is one that the bad version does not have."""
-        node = self.green.trace.node(row)
-        return node is not None and node not in self.alignment.matching.bad
+    def _missing(self, row: int, position: int) -> bool:
+        """Whether the failing run has no counterpart of a green row, or only a later one."""
+        mine = self.inverse.row(row)
+        return mine is None or mine > position
+
+    def _callers(self, row: int) -> Iterator[ChangeId]:
+        """Removed statements whose call led to a row, up to an activation that both runs have."""
+        frame = self.green.trace.frame(row)
+        while frame is not None and frame.parent is not None and self.inverse.frame(frame) is None:
+            calling = self.green.parameters.statement_at(frame.parent, frame.entered)
+            if calling is not None:
+                yield from self.ties.removed(calling)
+            frame = frame.parent
 
     def _around(self, position: int) -> Iterator[ChangeId]:
         """For a row that green never reached: the removed guards its activation passed in green."""

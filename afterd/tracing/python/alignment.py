@@ -7,7 +7,7 @@ a ``for`` over plain values are named by the value first, so one item more at th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -58,9 +58,12 @@ class Alignment:
         activations = self._activations.get(node, [])
         if frame.node.type == "Module":
             return activations[0] if activations else None
-        parent = self._frames[frame.parent.number] if frame.parent is not None else None
-        if parent is not None and frame.parent is not None:
-            found = self._paired_children(frame.parent, parent).get(frame.number)
+        outer = frame.parent
+        while outer is not None and self._frames[outer.number] is None:
+            outer = outer.parent
+        parent = self._frames[outer.number] if outer is not None else None
+        if outer is not None and parent is not None:
+            found = self._paired_children(outer, parent).get(frame.number)
             if found is not None:
                 return found
         return self._by_ordinal(frame, activations)
@@ -86,38 +89,45 @@ class Alignment:
         return found
 
     def _pair_children(self, parent: Frame, green: Frame) -> Iterator[tuple[int, Frame]]:
-        mine = [child for child in parent.children if child.node in self.matching.good]
-        names = [(self.matching.good[child.node], self._call(self.bad, parent, child)) for child in mine]
-        others = [
-            (child.node, self._call(self.green, green, child)) for child in green.children
-        ]
-        if names == others:
-            yield from ((c.number, g) for c, g in zip(mine, green.children, strict=True))
-            return
-        if len(names) > _SEQUENCED or len(others) > _SEQUENCED:
-            yield from self._pair_by_count(mine, names, green.children, others)
-            return
-        matcher = SequenceMatcher(None, names, others, autojunk=False)
-        for block in matcher.get_matching_blocks():
-            for offset in range(block.size):
-                yield mine[block.a + offset].number, green.children[block.b + offset]
+        """Calls from the same statement first, then of the same function, then below new frames."""
+        mine, others = parent.children, green.children
+        paired: dict[int, Frame] = {}
+        taken: set[int] = set()
+        for named in (self._call_name, self._function_name):
+            left = [child for child in mine if child.number not in paired]
+            right = [child for child in others if child.number not in taken]
+            self._sequence(left, right, named, paired, taken)
+        left = list(_below(child for child in mine if child.number not in paired))
+        right = list(_below(child for child in others if child.number not in taken))
+        self._sequence(left, right, self._function_name, paired, taken)
+        yield from paired.items()
 
-    @staticmethod
-    def _pair_by_count(
+    def _sequence(
+        self,
         mine: list[Frame],
-        names: list[tuple[Node, Node | None]],
         greens: list[Frame],
-        others: list[tuple[Node, Node | None]],
-    ) -> Iterator[tuple[int, Frame]]:
-        queues: dict[tuple[Node, Node | None], list[Frame]] = {}
-        for name, child in zip(reversed(others), reversed(greens), strict=True):
-            queues.setdefault(name, []).append(child)
-        for name, child in zip(names, mine, strict=True):
-            if queues.get(name):
-                yield child.number, queues[name].pop()
+        named: Callable[[Trace, Frame], object],
+        paired: dict[int, Frame],
+        taken: set[int],
+    ) -> None:
+        left = [(child, name) for child in mine if (name := named(self.bad, child)) is not None]
+        right = [(child, name) for child in greens if (name := named(self.green, child)) is not None]
+        for child, twin in _matched(left, right):
+            paired[child.number] = twin
+            taken.add(twin.number)
 
-    def _call(self, trace: Trace, parent: Frame, child: Frame) -> Node | None:
+    def _function_name(self, trace: Trace, child: Frame) -> Node | None:
+        return self.matching.good.get(child.node) if trace is self.bad else child.node
+
+    def _call_name(self, trace: Trace, child: Frame) -> tuple[Node, Node] | None:
+        function, call = self._function_name(trace, child), self._call(trace, child)
+        return None if function is None or call is None else (function, call)
+
+    def _call(self, trace: Trace, child: Frame) -> Node | None:
         """The statement of the caller, in the good version's terms."""
+        parent = child.parent
+        if parent is None:
+            return None
         row = trace.next_in_frame(parent, child.left if child.left is not None else child.entered)
         node = trace.node(row) if row is not None else None
         if node is None:
@@ -148,10 +158,6 @@ class Alignment:
                 if found is not None:
                     return found
         return None
-
-    def was_executed(self, node: Node) -> bool:
-        """Whether the green run has an activation of a function of the good version."""
-        return node in self._activations
 
     def opposite(self, green_row: int) -> int | None:
         """The failing run's branch row that corresponds to a green one and went the other way."""
@@ -227,3 +233,34 @@ class Alignment:
             if bound and not isinstance(value, tuple) and value is not None:
                 item = (type(value).__name__, value)
         loops[loop] = (count, item)
+
+
+def _below(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """Frames and what they entered, in order: a new function in between hides what it calls."""
+    stack = list(frames)[::-1]
+    seen = 0
+    while stack and seen < _SEQUENCED:
+        frame = stack.pop()
+        seen += 1
+        yield frame
+        stack.extend(reversed(frame.children))
+
+
+def _matched(
+    mine: list[tuple[Frame, object]], greens: list[tuple[Frame, object]]
+) -> Iterator[tuple[Frame, Frame]]:
+    """The longest common subsequence; the n-th of each name where that would take too long."""
+    names, others = [name for _, name in mine], [name for _, name in greens]
+    if names == others:
+        yield from ((left[0], right[0]) for left, right in zip(mine, greens, strict=True))
+    elif max(len(names), len(others)) > _SEQUENCED:
+        queues: dict[object, list[Frame]] = {}
+        for frame, name in reversed(greens):
+            queues.setdefault(name, []).append(frame)
+        for frame, name in mine:
+            if queues.get(name):
+                yield frame, queues[name].pop()
+    else:
+        for block in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
+            for offset in range(block.size):
+                yield mine[block.a + offset][0], greens[block.b + offset][0]

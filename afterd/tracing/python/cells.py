@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
+from afterd.tracing.python.births import Births
 from afterd.tracing.python.constants import constant, folded
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.program import BUILTIN, COMPREHENSIONS, MODULE_SCOPE, Module, Node
@@ -75,6 +76,7 @@ class Cells:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        self.births = Births(trace)
         self._attributes: dict[str, dict[int, list[int]]] = {}
         self._names: dict[tuple[Node, int, int], int | None] = {}
 
@@ -225,10 +227,10 @@ class Cells:
         self, owner: Recorded, name: str, position: int, loaded: Recorded | Unknown
     ) -> int | None:
         rows = self._writes(name).get(identity(owner) or 0, [])
-        index = bisect_left(rows, position) - 1
-        if index < 0:
+        rows = self.births.since(owner, position, rows)
+        if not rows:
             return None
-        row = rows[index]
+        row = rows[-1]
         believed = isinstance(loaded, Unknown) or same_object(self._stored(row), loaded)
         return row if believed else None
 
@@ -334,10 +336,13 @@ class Cells:
         """The row that wrote the item loaded at a subscript."""
         owner = self.value_of(node["value"], position, frame)
         key = self.value_of(node["slice"], position, frame)
-        rows = [] if isinstance(owner, Unknown) else self._item_writes.get(identity(owner) or 0, [])
+        if isinstance(owner, Unknown):
+            return None
+        rows = self._item_writes.get(identity(owner) or 0, [])
+        born = self.births.born(owner, position) or 0
         loaded = self.value_of(node, position, frame)
-        index = bisect_left(rows, (position,)) - 1
-        while index >= 0:
+        index = bisect_left(rows, position, key=lambda entry: entry[0]) - 1
+        while index >= 0 and rows[index][0] >= born:
             row, written = rows[index]
             if isinstance(written, Unknown) or isinstance(key, Unknown) or written == key:
                 believed = isinstance(loaded, Unknown) or same_object(self.trace.value(row), loaded)
@@ -369,9 +374,9 @@ class Cells:
         kind = identity(owner)
         if kind is None:
             return []
-        items = [row for row, _ in self._item_writes.get(kind, []) if row < position]
-        calls = self._opaque_writes.get(kind, [])
-        calls = calls[: bisect_left(calls, position)]
+        items = [row for row, _ in self._item_writes.get(kind, [])]
+        items = self.births.since(owner, position, items)
+        calls = self.births.since(owner, position, self._opaque_writes.get(kind, []))
         return sorted({*items[-limit:], *calls[-limit:]}, reverse=True)[:limit]
 
     @cached_property
@@ -405,9 +410,10 @@ class Cells:
     def attribute_writes(self, owner: Recorded, position: int, limit: int = 12) -> list[int]:
         """The last write of each attribute of an object before a position, latest first."""
         kind = identity(owner)
+        born = self.births.born(owner, position) or 0
         latest: dict[str, int] = {}
         for row, name in self._object_writes.get(kind, []) if kind is not None else ():
-            if row < position:
+            if born <= row < position:
                 latest[name] = row
         return sorted(latest.values(), reverse=True)[:limit]
 
@@ -447,21 +453,6 @@ class Cells:
         """The positions of all RETURN, YIELD and EXIT rows."""
         wanted = {Kind.RETURN, Kind.YIELD, Kind.EXIT}
         return [row for row in range(len(self.trace)) if self.trace.kind(row) in wanted]
-
-    def first_seen(self, owner: Recorded) -> int | None:
-        """The first row with this object: where it came into view."""
-        kind = identity(owner)
-        return None if kind is None else self._first_seen.get(kind)
-
-    @cached_property
-    def _first_seen(self) -> dict[int, int]:
-        identities = [identity(value) for value in self.trace.raw.values]
-        found: dict[int, int] = {}
-        for position, number in enumerate(self.trace.numbers):
-            kind = identities[number]
-            if kind is not None and kind not in found:
-                found[kind] = position
-        return found
 
 
 def _setattr(call: Node) -> bool:

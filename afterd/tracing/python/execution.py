@@ -15,11 +15,12 @@ from afterd.tracing.python.absence import Absence
 from afterd.tracing.python.alignment import Alignment
 from afterd.tracing.python.failures import Failures, departures, output_predicate, reported
 from afterd.tracing.python.influence import Influence
-from afterd.tracing.python.matching import Matching
+from afterd.tracing.python.matching import match
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.ties import Ties
 from afterd.tracing.python.trace import Trace
+from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.values import Comparison, plain, render
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
@@ -43,7 +44,7 @@ class PythonExecution:
         self.green: Steps | None = None
         if green is not None:
             self.green = Steps(green)
-            matching = Matching(bad.all_modules(), green.all_modules(), lines)
+            matching = match(bad.all_modules(), green.all_modules(), lines)
             self.alignment = Alignment(bad, green, matching)
             self.comparison = Comparison(bad.raw.header["types"], green.raw.header["types"])
             self.absence = Absence(self.alignment, self.green, self.ties)
@@ -127,25 +128,33 @@ class PythonExecution:
         row = self.alignment.row(position)
         if row is None:
             return self._unaligned(position)
-        mine = self.steps.terms.defined_value(position)
-        other = self.green.terms.defined_value(row)
-        same = self.comparison.equal(mine, other)
+        mine = self.steps.effect(position)
+        other = self.green.effect(row)
+        same = self.comparison.equal(mine, other) and self._same_origin(mine, position, other, row)
         return GreenValue(
             Aligned.SAME if same else Aligned.DIFFERENT,
             plain(other),
             render(other, self.green.trace.raw.header["types"]),
         )
 
+    def _same_origin(self, mine: Recorded, position: int, other: Recorded, row: int) -> bool:
+        """Whether two objects were born at the same point; two of one type may be different ones."""
+        assert self.green is not None
+        born = self.steps.cells.births.born(mine, position)
+        twin = self.green.cells.births.born(other, row)
+        if born is None or twin is None:
+            return True
+        aligned = self.alignment.row(born)
+        return aligned is None or aligned == twin
+
     def _unaligned(self, position: int) -> GreenValue:
-        """ABSENT when green certainly has nothing here; UNKNOWN when its activation was not found."""
+        """ABSENT when green has nothing here; UNKNOWN when there was nothing to look from."""
         node, frame = self.trace.node(position), self.trace.frame(position)
         assert node is not None
         assert frame is not None
         if self.alignment.frame(frame) is not None or node not in self.alignment.matching.good:
             return _ABSENT
-        twin = self.alignment.matching.good.get(frame.node)
-        executed = twin is not None and self.alignment.was_executed(twin)
-        return _UNKNOWN if executed else _ABSENT
+        return _UNKNOWN if frame.parent is None else _ABSENT
 
     def _removed_changes(self) -> Iterator[ChangeId]:
         if self.green is None:

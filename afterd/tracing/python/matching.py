@@ -8,6 +8,7 @@ still found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from afterd.tracing.linemap import LineMap
@@ -18,9 +19,25 @@ _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
 _ROLES = ("value", "test", "iter", "target", "exc", "subject", "context_expr", "func", "type")
 
 
+@dataclass(frozen=True, slots=True)
 class Matching:
-    """Pairs of nodes; ``good[bad node]``."""
+    """Pairs of nodes; ``good[bad node]`` and ``bad[good node]``."""
 
+    good: dict[Node, Node]
+    bad: dict[Node, Node]
+
+    def inverted(self) -> Matching:
+        """The same pairs with the versions' parts exchanged."""
+        return Matching(self.bad, self.good)
+
+
+def match(bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> Matching:
+    """Pair the nodes of two versions of a program."""
+    matcher = _Matcher(bad, good, lines)
+    return Matching(matcher.good, matcher.bad)
+
+
+class _Matcher:
     def __init__(self, bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> None:
         self.good: dict[Node, Node] = {}
         self.bad: dict[Node, Node] = {}

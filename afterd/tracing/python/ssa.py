@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Concrete, Const, Read, Term, reads
 from afterd.model.trace import Step, StepKind
-from afterd.tracing.python.cells import Cells
+from afterd.tracing.python.cells import Cells, Unknown
 from afterd.tracing.python.flow import Flow
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.parameters import Parameters
@@ -41,11 +41,28 @@ class Steps:
             found = self._made[position] = self._make(number, position)
         return found
 
+    def effect(self, position: int) -> Recorded:
+        """What a step did: the value it defined; for a call by itself, what it was given.
+
+        ``items.append(x)`` returns None whatever happens; two runs of it did the same when they
+        appended the same.
+        """
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        value = self.terms.defined_value(position)
+        if node is None or frame is None or value is not None:
+            return value
+        if self._kind(node, position) is not StepKind.OPAQUE:
+            return value
+        given = [*node["args"], *(word["value"] for word in node["keywords"])]
+        known = [self.cells.value_of(part, position, frame) for part in given]
+        return ("t", *(("n",) if isinstance(part, Unknown) else part for part in known))
+
     def _make(self, number: int, position: int) -> Step:
         node, frame = self.trace.node(position), self.trace.frame(position)
         value = self.terms.defined_value(position)
         if node is None or frame is None:
             return self._without_node(number, position, value)
+        effect = self.effect(position)
         control = self.control(position)
         return Step(
             number,
@@ -54,7 +71,7 @@ class Steps:
             self._kind(node, position),
             self._term(node, position, frame),
             plain(value),
-            render(value, self.trace.raw.header["types"]),
+            render(effect, self.trace.raw.header["types"]),
             _target(node, self.trace.kind(position)),
             None if control is None else self.trace.number(control),
         )

@@ -389,7 +389,15 @@ class Terms:
     def _opaque(self, node: Node, position: int, frame: Frame, reason: str) -> Concrete:
         value = self.cells.value_of(node, position, frame)
         sort = BOOL if node.type == "Compare" else None
-        return self.concrete(value, reason, self.opaque_reads(node, position, frame), sort)
+        found = [*self.opaque_reads(node, position, frame), *self._origin(value, position)]
+        return self.concrete(value, reason, found, sort)
+
+    def _origin(self, value: Recorded | Unknown, position: int) -> Iterator[Read]:
+        """Where an object that an opaque expression gave was born, if it is not here."""
+        if not isinstance(value, Unknown):
+            born = self.cells.births.born(value, position)
+            if born is not None and born < position - 1 and self.trace.node(born) is not None:
+                yield self.read(born)
 
     def opaque_reads(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """Everything an opaque expression may have looked at: operands and what is in them."""

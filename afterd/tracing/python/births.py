@@ -1,0 +1,104 @@
+"""When each object came to be: identities are addresses, and addresses are used again.
+
+An object is born where a display or comprehension made it, where ``__init__`` first saw it, where a
+class was called, or where the address turns up with another type than before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+
+from afterd.tracing.python.program import COMPREHENSIONS, Node
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.trace import Trace
+from afterd.tracing.python.tracefile import Recorded
+from afterd.tracing.python.values import identity
+
+_MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda"}
+_DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+
+
+class Births:
+    """Looks births up in one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def born(self, value: Recorded, position: int) -> int | None:
+        """The row at or before a position at which the object with this identity was born."""
+        kind = identity(value)
+        rows = self._rows.get(kind, []) if kind is not None else []
+        index = bisect_right(rows, position) - 1
+        return rows[index] if index >= 0 else None
+
+    def since(self, value: Recorded, position: int, rows: list[int]) -> list[int]:
+        """Those of ascending ``rows`` that lie in the object's life before a position."""
+        born = self.born(value, position)
+        start = 0 if born is None else bisect_left(rows, born)
+        return rows[start : bisect_left(rows, position)]
+
+    @cached_property
+    def _rows(self) -> dict[int, list[int]]:
+        described = [self._described(value) for value in self.trace.raw.values]
+        types: dict[int, object] = {}
+        found: dict[int, list[int]] = {}
+        for position, number in enumerate(self.trace.numbers):
+            about = described[number]
+            if about is None:
+                continue
+            kind, shape = about
+            known = types.get(kind)
+            types[kind] = shape
+            if known != shape or self._is_made(position, kind, found):
+                rows = found.setdefault(kind, [])
+                if not rows or rows[-1] != position:
+                    rows.append(position)
+        return found
+
+    @staticmethod
+    def _described(value: Recorded) -> tuple[int, object] | None:
+        kind = identity(value)
+        if kind is None:
+            return None
+        return kind, value[2] if value[0] == "o" else value[0]
+
+    def _is_made(self, position: int, kind: int, found: dict[int, list[int]]) -> bool:
+        node = self.trace.node(position)
+        if node is None or self.trace.kind(position) is not Kind.VALUE:
+            return False
+        if node.type in _MAKERS or node.type in _DEFINITIONS:
+            return True
+        if node.type == "arg":
+            return self._first_init(node, position, kind)
+        return node.type == "Call" and self._constructed(node, position, found[kind][-1])
+
+    def _first_init(self, node: Node, position: int, kind: int) -> bool:
+        """``self`` of an ``__init__`` that no ``__init__`` of the same object called."""
+        frame = self.trace.frame(position)
+        if frame is None or frame.node["name"] not in {"__init__", "__new__"}:
+            return False
+        first = frame.node["args"]["args"] or frame.node["args"]["posonlyargs"]
+        if not first or first[0] is not node:
+            return False
+        outer = frame.parent
+        while outer is not None and outer.node["name"] == "__init__":
+            row = outer.entered + 1
+            if row < len(self.trace) and identity(self.trace.value(row)) == kind:
+                return False
+            outer = outer.parent
+        return True
+
+    def _constructed(self, node: Node, position: int, last: int) -> bool:
+        """A class was called, and no ``__init__`` of the program has been seen since."""
+        types = self.trace.raw.header["types"]
+        value = self.trace.value(position)
+        if value[0] != "o":
+            return False
+        name = str(types[value[2]][1]).rpartition(".")[2]
+        function = node["func"]
+        called = function["id"] or function["attr"]
+        frame = self.trace.frame(position)
+        if called != name or frame is None:
+            return False
+        return last < self.trace.previous_in_frame(frame, position)
