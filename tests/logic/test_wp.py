@@ -14,7 +14,13 @@ from afterd.model.term import BOOL, INT, OPAQUE, Apply, Concrete, Const, Op, Rea
 from afterd.model.trace import Alignment, GreenValue, Predicate, Step, StepKind
 
 
-def _step(identifier: int, kind: StepKind, term: Term, value: Value = None, *changes: str) -> Step:
+def _step(
+    identifier: int,
+    kind: StepKind,
+    term: Term,
+    value: Value = None,
+    changes: tuple[str, ...] = (),
+) -> Step:
     where = Location("max.c", identifier)
     return Step(identifier, where, f"s{identifier}", kind, term, value, changes=changes)
 
