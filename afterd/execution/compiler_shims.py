@@ -1,4 +1,4 @@
-"""A compiler under the usual names, for machines that have none: zig's, or clang-16 and its like."""
+"""A compiler under the usual names, for machines without one: zig's, or clang-16 and its like."""
 
 from __future__ import annotations
 

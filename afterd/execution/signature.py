@@ -13,10 +13,12 @@ that "the output is still wrong" says.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from afterd.execution.failures import native, python
+from afterd.execution.failures.pytest_reports import Report
+from afterd.execution.failures.python import Frame
 from afterd.execution.failures.suites import failed_tests, shows_difference
 from afterd.execution.failures.text import normalised, relative
 from afterd.model.outcome import FailureKind, FailureSignature
@@ -27,13 +29,16 @@ _MOST_NAMES = 200
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a failed run left: exit status or signal, output, and the paths that vary by run."""
+    """What a failed run left: exit status or signal, output, the paths that vary by run, and what
+    our pytest plugin wrote, if it was there.
+    """
 
     status: int
     signal: int
     stdout: str
     stderr: str
     roots: Collection[str] = ()
+    reports: Sequence[Report] = ()
 
     @property
     def text(self) -> str:
@@ -47,11 +52,14 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
     Where several tests failed, which they are is all that is kept.
     """
     text = evidence.text
-    tests = failed_tests(text)
+    reported = {report.test: report for report in evidence.reports if report.failed}
+    tests = tuple(reported) or failed_tests(text)
     test = _BETWEEN.join(normalised(name) for name in sorted(tests)[:_MOST_NAMES]) or test_id
     if len(tests) > 1:
         return FailureSignature(FailureKind.ASSERTION, test=test)
     found = _specific(text, evidence.signal)
+    if reported:
+        found = _of_report(reported[tests[0]], evidence.roots)
     if found is None and tests:
         found = FailureSignature(FailureKind.ASSERTION)
     return dataclasses.replace(found or _general(text, evidence.status), test=test)
@@ -76,6 +84,13 @@ def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
         (reference.process, seen.process),
     )
     return all(not (one and other) or one == other for one, other in places)
+
+
+def _of_report(report: Report, roots: Collection[str]) -> FailureSignature:
+    """What our plugin says of a failed test does not depend on how the user has pytest print."""
+    frames = [Frame(relative(path, roots), "", source) for path, _, source in report.frames]
+    inside = [frame for frame in frames if frame.in_tree]
+    return python.raised(report.kind, report.reason, inside[-1] if inside else None)
 
 
 def _specific(text: str, signal: int) -> FailureSignature | None:

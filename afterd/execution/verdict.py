@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Collection, Sequence
 from signal import Signals
 
+from afterd.execution.failures.pytest_reports import read_reports
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, signature
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -68,7 +69,8 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
     if not number and (status == _UNTESTABLE or status >= _ABORT):
         reason = Unresolved.UNTESTABLE if status == _UNTESTABLE else Unresolved.ABORTED
         return Outcome(Verdict.UNRESOLVED, reason, last_lines(result), test_seconds=seconds)
-    evidence = Evidence(status, number, result.stdout.text(), result.stderr.text(), roots)
+    reports = read_reports(result.directory)
+    evidence = Evidence(status, number, result.stdout.text(), result.stderr.text(), roots, reports)
     found = signature(evidence, test_id)
     return Outcome(Verdict.FAIL, None, last_lines(result), found, test_seconds=seconds)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from afterd.execution.failures.pytest_reports import read_reports
 from afterd.execution.failures.suites import failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.plugins import afterd_outcomes
@@ -24,7 +23,6 @@ _FOR_PYTEST = re.compile(
     r"^\s*(?:import pytest|from pytest\b)|^(?:async )?def test_|^class Test\w*(?:\(\))?:",
     re.MULTILINE,
 )
-_FAILED = frozenset({"failed"})
 
 
 def surroundings(root: Path, inherited: str = "") -> Mapping[str, str]:
@@ -48,23 +46,23 @@ class Pytest:
             return None
         python = interpreter(root, "pytest")
         build = build_in_place(root, python)
-        sentence = (
-            f"Found {why}: testing with pytest{', extension modules are built' * bool(build)}."
-        )
-        test = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        after = "after building its extension modules" if build else "with nothing to build"
+        sentence = f"Found {why}: testing with pytest, {after}."
+        # Without the option one module that cannot be imported hides every other test.
+        test = (python, "-m", "pytest", "-q", "--continue-on-collection-errors")
         return Detected(self.name, build, test, sentence, surroundings(root))
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From our plugin's lines; from pytest's summary where another pytest hid them."""
-        lines = list(_lines(result.directory / afterd_outcomes.FILE_NAME))
-        if not lines:
+        reports = read_reports(result.directory)
+        if not reports:
             return failed_tests(result.stdout.text())
-        failed = {line["id"]: None for line in lines if line.get("outcome") in _FAILED}
-        begun = [line["id"] for line in lines if line.get("when") == "start"]
-        ended = {line["id"] for line in lines if line.get("when") != "start"}
+        failed = [report.test for report in reports if report.failed]
+        begun = [report.test for report in reports if report.when == "start"]
+        ended = {report.test for report in reports if report.when != "start"}
         if result.signal and begun and begun[-1] not in ended:
-            failed[begun[-1]] = None  # it took the interpreter with it
-        return tuple(identifier for identifier in failed if identifier)
+            failed.append(begun[-1])  # it took the interpreter with it
+        return tuple(dict.fromkeys(filter(None, failed)))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The suite's command with the node id."""
@@ -95,17 +93,3 @@ def _test_files(root: Path) -> Iterator[Path]:
         for path in sorted((root / folder).glob(pattern)):
             if _TEST_FILE.fullmatch(path.name):
                 yield path
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        content = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return
-    for line in content.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:  # the last line of a process that was killed
-            continue
-        if isinstance(value, dict) and "id" in value:
-            yield value

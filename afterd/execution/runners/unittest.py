@@ -11,7 +11,7 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import build_in_place, interpreter, python_path
 from afterd.execution.runners.reading import text
 
-_FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>\w+) \((?P<place>[\w.]+)\)", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
 _UNLOADED = "unittest.loader._FailedTest"
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _FOLDERS = ("tests", "test", ".")

@@ -9,6 +9,7 @@ process down. Loaded by ``PYTEST_PLUGINS``; does nothing without ``AFTERD_RUN``.
 from __future__ import annotations
 
 import json
+import linecache
 import os
 from typing import Any
 
@@ -34,13 +35,24 @@ def pytest_collectreport(report: Any) -> None:  # noqa: ANN401 - as above
 
 def _described(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     described = {"id": report.nodeid, "outcome": report.outcome}
-    shown = getattr(report, "longrepr", None)
-    crash = getattr(shown, "reprcrash", None)
     if report.failed:
+        shown = getattr(report, "longrepr", None)
+        crash = getattr(shown, "reprcrash", None)
         described["message"] = str(getattr(crash, "message", shown))[:4000]
-        described["path"] = str(getattr(crash, "path", ""))
-        described["line"] = getattr(crash, "lineno", 0)
+        described["frames"] = _frames(shown, crash)
     return described
+
+
+def _frames(shown: Any, crash: Any) -> list[tuple[str, int, str]]:  # noqa: ANN401 - as above
+    """Path, line number and line of each frame, as far as --tb shows them; the crash is last."""
+    entries = getattr(getattr(shown, "reprtraceback", None), "reprentries", None) or []
+    places = [getattr(entry, "reprfileloc", None) for entry in entries] + [crash]
+    frames = []
+    for place in places:
+        if place is not None:
+            path = os.path.abspath(place.path)  # noqa: PTH100 - old interpreters
+            frames.append((path, place.lineno, linecache.getline(path, place.lineno).strip()))
+    return frames
 
 
 def _write(line: dict[str, Any]) -> None:

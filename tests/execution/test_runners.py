@@ -1,0 +1,328 @@
+"""How a repository is tested, and one test of it: with the real tools where they are."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from afterd.errors import TestError
+from afterd.execution.failures.pytest_reports import FILE_NAME, read_reports
+from afterd.execution.process import Command, Ending, ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.runners import RUNNERS, Detected, detect, runner_named
+from afterd.execution.runners.plugins import afterd_outcomes
+from afterd.execution.runners.python import python_path
+from afterd.execution.sandbox import run
+from afterd.execution.verdict import judge
+from afterd.limits import ProcessLimits
+
+LIMITS = ProcessLimits(timeout=120.0)
+
+
+def write(root: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+PYTEST_TEST = "import pytest\ndef test_a(): pass\n"
+UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
+MAKE_CHECK = "all:\n\ttrue\ncheck: all\n\t./t.sh\n"
+
+FOUND = [
+    ("pytest", {"pytest.ini": "[pytest]\n"}),
+    ("pytest", {"pyproject.toml": "[tool.pytest.ini_options]\n"}),
+    ("pytest", {"setup.cfg": "[tool:pytest]\n", "setup.py": ""}),
+    ("pytest", {"tox.ini": "[tox]\n[pytest]\n"}),
+    ("pytest", {"tests/conftest.py": ""}),
+    ("pytest", {"pyproject.toml": "[project]\n", "tests/test_a.py": PYTEST_TEST}),
+    ("pytest", {"setup.py": "", "test_a.py": "def test_a(): pass\n"}),
+    ("pytest", {"pyproject.toml": "[project]\n[tool.pytest]\n", "meson.build": "project('x')"}),
+    ("unittest", {"tests/test_a.py": UNITTEST}),
+    ("unittest", {"setup.py": "", "tests/unit/test_a.py": UNITTEST}),
+    ("unittest", {"test_a.py": UNITTEST}),
+    ("Cargo", {"Cargo.toml": "[package]\n", "Makefile": MAKE_CHECK}),
+    ("Go", {"go.mod": "module x\n", "Makefile": MAKE_CHECK}),
+    ("Meson", {"meson.build": "project('x', 'c')\n", "Makefile": MAKE_CHECK}),
+    ("CTest", {"CMakeLists.txt": "enable_testing()\nadd_test(NAME a COMMAND a)\n"}),
+    ("CTest", {"CMakeLists.txt": "include(CTest)\n", "tests/conftest.py": ""}),
+    ("autotools", {"configure": "#!/bin/sh\n", "Makefile.in": "check:\n", "conftest.py": ""}),
+    ("autotools", {"configure.ac": "AC_INIT\n", "Makefile.am": "TESTS = a\n"}),
+    ("make", {"Makefile": MAKE_CHECK, "package.json": '{"scripts": {"test": "tap"}}'}),
+    ("make", {"GNUmakefile": ".PHONY: test\ntest:\n\t./t.sh\n"}),
+    ("make", {"Makefile": "build clean test :: x\n"}),
+    ("npm", {"package.json": '{"scripts": {"test": "node --test"}}'}),
+]
+
+
+@pytest.mark.parametrize(("name", "files"), FOUND)
+def test_what_is_found(tmp_path: Path, name: str, files: Mapping[str, str]) -> None:
+    found = detect(write(tmp_path, files))
+    assert found.runner == name
+    assert found.test
+    assert found.sentence.startswith("Found ")
+    assert found.sentence.endswith(".")
+    assert runner_named(found.runner).name == name
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"README.md": "test:\n"},
+        {"Makefile": "all:\n\techo test: none\ntest_dir = x\ntest := y\n"},
+        {"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'},
+        {"package.json": "{"},
+        {"CMakeLists.txt": "project(x)\n"},
+        {"pyproject.toml": "[project\n", "tests/test_a.py": "x = 1\n"},
+        {"Makefile": "\x00\xff"},
+    ],
+)
+def test_nothing_is_found_and_the_sentence_says_what_to_do(
+    tmp_path: Path, files: Mapping[str, str]
+) -> None:
+    with pytest.raises(TestError, match="name the test command after --"):
+        detect(write(tmp_path, files))
+
+
+def carried_out(root: Path, detected: Detected, test: tuple[str, ...]) -> ProcessResult:
+    """Build and test the project as the oracle does."""
+    recipe = Recipe(test, detected.build, extra=detected.extra)
+    if detected.build:
+        built = run(recipe.build_in(root), LIMITS)
+        assert built.succeeded, built.stdout.text()
+    return run(recipe.test_in(root), LIMITS)
+
+
+def failing_of(root: Path) -> tuple[Detected, tuple[str, ...]]:
+    found = detect(root)
+    result = carried_out(root, found, found.test)
+    assert result.ending is Ending.EXITED, result.describe()
+    return found, runner_named(found.runner).failing_tests(result)
+
+
+def check_one_by_one(root: Path, expected: set[str], passing: str) -> None:
+    """The suite names its failing tests; each fails alone, and another passes alone."""
+    found, failing = failing_of(root)
+    assert set(failing) == expected
+    runner = runner_named(found.runner)
+    for test in failing:
+        assert carried_out(root, found, runner.one_test(found, test)).status not in (0, 4, 5)
+    assert carried_out(root, found, runner.one_test(found, passing)).succeeded
+
+
+def test_pytest(tmp_path: Path) -> None:
+    """Parametrised, in a class, at collection and in a fixture; the slot's package is imported."""
+    test = "import pytest\nfrom pkg import value\n"
+    test += "@pytest.mark.parametrize('x', ['a b', 'c[d]', 'é'])\n"
+    test += "def test_each(x): assert x == 'a b'\n"
+    test += "class TestC:\n    def test_in(self): assert value == 2\n    def test_ok(self): pass\n"
+    test += "@pytest.fixture\ndef broken(): raise ValueError\ndef test_fixture(broken): pass\n"
+    test += "@pytest.mark.xfail\ndef test_expected(): assert 0\n"
+    files = {"pyproject.toml": "[project]\n", "src/pkg/__init__.py": "value = 1\n"}
+    files |= {"tests/test_a.py": test, "tests/test_b.py": "import absent\n"}
+    expected = {
+        "tests/test_a.py::test_each[c[d]]",
+        "tests/test_a.py::test_each[\\xe9]",
+        "tests/test_a.py::TestC::test_in",
+        "tests/test_a.py::test_fixture",
+        "tests/test_b.py",
+    }
+    root = write(tmp_path, files)
+    found, failing = failing_of(root)
+    assert set(failing) == expected
+    runner = runner_named("pytest")
+    alone = carried_out(root, found, runner.one_test(found, "tests/test_a.py::TestC::test_in"))
+    assert alone.status == 1
+    assert carried_out(
+        root, found, runner.one_test(found, "tests/test_a.py::test_each[a b]")
+    ).succeeded
+
+
+def test_pytest_names_the_test_that_took_the_interpreter_with_it(tmp_path: Path) -> None:
+    test = "import os\ndef test_a(): pass\ndef test_b(): os.abort()\ndef test_c(): pass\n"
+    root = write(tmp_path, {"setup.py": "", "test_a.py": test})
+    found = detect(root)
+    result = carried_out(root, found, found.test)
+    assert runner_named("pytest").failing_tests(result) == ("test_a.py::test_b",)
+
+
+@pytest.mark.parametrize(
+    ("test", "kind", "message", "place"),
+    [
+        (
+            "def test_a():\n    x = 3\n    assert x == 5\n",
+            "assertion",
+            "assert x == 5",
+            "test_a.py",
+        ),
+        ("def test_a():\n    from m import f\n    f()\n", "exception", "KeyError: 'k'", "m.py"),
+        ("import absent\n", "exception", "ModuleNotFoundError: No module named 'absent'", ""),
+    ],
+)
+def test_a_failure_is_the_same_however_pytest_prints_it(
+    tmp_path: Path, test: str, kind: str, message: str, place: str
+) -> None:
+    files = {"pytest.ini": "", "test_a.py": test, "m.py": "def f():\n    return {}['k']\n"}
+    root = write(tmp_path, files)
+    found = detect(root)
+    for style in ("--tb=long", "--tb=no"):
+        extra = {**found.extra, "PYTEST_ADDOPTS": style}
+        result = run(Recipe(found.test, extra=extra).test_in(root), LIMITS)
+        signature = judge(result, "t", (str(root),)).signature
+        assert signature is not None
+        assert (signature.kind, signature.message, signature.file) == (kind, message, place)
+        assert signature.test.startswith("test_a.py")
+
+
+HOSTILE_LINES = (
+    b'{"id": "a", "when": "call", "outcome": "failed", "frames": [["x", 1]]}\n'
+    b'{"id": "a", "when": "call", "outcome": "failed", "frames": 7}\n'
+    b'{"when": "call"}\n[]\n"x"\n\xff\xfe\n' + b"[" * 5000 + b"\n"
+    b'{"id": "b", "when": "call", "outcome": "failed", "message": "m"}\n{"id": "c", "wh'
+)
+
+
+def test_lines_that_a_hostile_or_killed_test_wrote_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(HOSTILE_LINES)
+    assert [report.test for report in read_reports(tmp_path)] == ["b"]
+
+
+def test_the_plugin_and_its_reader_agree_on_the_file() -> None:
+    assert afterd_outcomes.FILE_NAME == FILE_NAME
+
+
+def test_the_slot_comes_before_an_editable_install(tmp_path: Path) -> None:
+    """An installed package of the same name must not be tested in the variant's place."""
+    assert python_path(write(tmp_path, {"src/a.py": ""})) == "{slot}/src:{slot}"
+    assert python_path(tmp_path / "src") == "{slot}"
+
+
+def test_unittest(tmp_path: Path) -> None:
+    test = "import unittest\nfrom pkg import value\nclass T(unittest.TestCase):\n"
+    test += "    def test_ok(self): pass\n    def test_bad(self): self.assertEqual(value, 2)\n"
+    test += "    def test_sub(self):\n        for i in range(2):\n"
+    test += "            with self.subTest(i=i): self.assertEqual(i, 7)\n"
+    test += "class U(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): 1 / 0\n"
+    test += "    def test_x(self): pass\n"
+    files = {"pkg/__init__.py": "value = 1\n", "tests/__init__.py": "", "tests/test_a.py": test}
+    files |= {"tests/test_b.py": "import absent\n"}
+    expected = {"tests.test_a.T.test_bad", "tests.test_a.T.test_sub", "tests.test_a.U"}
+    check_one_by_one(write(tmp_path, files), {*expected, "tests.test_b"}, "tests.test_a.T.test_ok")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_make(tmp_path: Path) -> None:
+    script = "for t in a b c; do [ $t = b ] && echo FAIL: $t || echo PASS: $t; done; exit 1"
+    root = write(tmp_path, {"Makefile": f"all:\ncheck:\n\t@{script}\n".replace("$", "$$")})
+    assert failing_of(root)[1] == ("b",)
+
+
+@pytest.mark.skipif(
+    None in (shutil.which("cmake"), shutil.which("ctest"), shutil.which("cc")), reason="no CMake"
+)
+def test_ctest(tmp_path: Path) -> None:
+    lists = "cmake_minimum_required(VERSION 3.15)\nproject(x C)\nenable_testing()\n"
+    lists += "add_executable(prog prog.c)\n"
+    for name in ("ok", "bad.one", "bad+two", "badxone"):
+        lists += f"add_test(NAME {name} COMMAND prog {name})\n"
+    prog = "#include <assert.h>\nint main(int c, char **v) { assert(v[1][0] == 'o' || v[1][3]"
+    prog += " == 'x'); return v[1][0] == 'z'; }\n"
+    root = write(tmp_path, {"CMakeLists.txt": lists, "prog.c": prog})
+    check_one_by_one(root, {"bad.one", "bad+two"}, "ok")
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Cargo")
+def test_cargo(tmp_path: Path) -> None:
+    package = '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n'
+    code = "#[cfg(test)]\nmod t {\n#[test] fn ok() {}\n#[test] fn bad() { assert_eq!(1, 2); }\n"
+    code += "#[test] fn bad_too() { panic!() }\n}\n"
+    root = write(tmp_path, {"Cargo.toml": package, "src/lib.rs": code})
+    check_one_by_one(root, {"t::bad", "t::bad_too"}, "t::ok")
+
+
+@pytest.mark.skipif(None in (shutil.which("npm"), shutil.which("node")), reason="no npm")
+def test_npm(tmp_path: Path) -> None:
+    package = '{"name": "x", "version": "1.0.0", "scripts": {"test": "node t.js"}}'
+    code = "console.log('TAP version 13\\nok 1 - a\\nnot ok 2 - b c\\n1..2'); process.exit(1)\n"
+    root = write(tmp_path, {"package.json": package, "t.js": code, "node_modules/x": ""})
+    assert failing_of(root)[1] == ("b c",)
+
+
+GO = """\
+{"Action":"start","Package":"m/a"}
+{"Action":"run","Package":"m/a","Test":"TestX"}
+{"Action":"output","Package":"m/a","Test":"TestX","Output":"x_test.go:5: no\\n"}
+{"Action":"fail","Package":"m/a","Test":"TestX/sub.one"}
+{"Action":"fail","Package":"m/a","Test":"TestX"}
+{"Action":"fail","Package":"m/a"}
+# m/b
+b.go:3:2: undefined: y
+{"Action":"fail","Package":"m/b"}
+{"Action":"pass","Package":"m/c","Test":"TestY"}
+"""
+MESON = """\
+1/4 unit / adds        OK              0.01s
+2/4 unit / subtracts a FAIL            0.01s   exit status 1
+3/4 slow               TIMEOUT        30.01s   killed by signal 15 SIGTERM
+4/4 skip               SKIP            0.00s
+Summary of Failures:
+
+2/4 unit / subtracts a FAIL            0.01s   exit status 1
+"""
+AUTOMAKE = "PASS: a\nFAIL: tests/b.sh\nXFAIL: c\nERROR: d\n# FAIL:  1\n"
+JEST = "FAIL ./sum.test.js\n  ● adds › small numbers\n\n    expect(received)\n"
+
+
+@pytest.mark.parametrize(
+    ("runner", "output", "failing"),
+    [
+        ("Go", GO, ("m/a TestX/sub.one", "m/b")),
+        ("Meson", MESON, ("subtracts a", "slow")),
+        ("autotools", AUTOMAKE, ("tests/b.sh", "d")),
+        ("npm", JEST, ("adds › small numbers",)),
+        ("command", "FAIL: x\nnot ok 3 - y\n", ("x", "y")),
+        *((runner.name, "", ()) for runner in RUNNERS),
+        *((runner.name, "\x00{}[]\n{\n[FAIL", ()) for runner in RUNNERS),
+    ],
+)
+def test_failing_tests_are_read_from_output(
+    tmp_path: Path, runner: str, output: str, failing: tuple[str, ...]
+) -> None:
+    (tmp_path / "stdout").write_text(output)
+    (tmp_path / "stderr").write_text("")
+    result = ProcessResult(Ending.EXITED, tmp_path, status=1)
+    assert runner_named(runner).failing_tests(result) == failing
+
+
+@pytest.mark.parametrize(
+    ("runner", "test", "command"),
+    [
+        ("Go", "m/a TestX/sub.one", ("-run", "^TestX$/^sub\\.one$", "m/a")),
+        ("Go", "m/b", ("m/b",)),
+        ("Meson", "a b", ("suite", "a b")),
+        ("autotools", "tests/b.sh", ("suite", "TESTS=tests/b.sh")),
+        ("autotools", "$(shell x)", ("suite",)),
+        ("CTest", "a.b(c)", ("suite", "-R", "^a\\.b\\(c\\)$")),
+        ("Cargo", "t::a", ("suite", "--", "--exact", "t::a")),
+        ("command", "x", ("suite",)),
+    ],
+)
+def test_one_test(runner: str, test: str, command: tuple[str, ...]) -> None:
+    suite = ("go", "test", "./...") if runner == "Go" else ("suite",)
+    one = runner_named(runner).one_test(Detected(runner, (), suite, ""), test)
+    assert one[-len(command) :] == command
+
+
+def test_the_plugin_leaves_a_run_without_afterd_alone(tmp_path: Path) -> None:
+    """PYTEST_PLUGINS may reach a pytest that a test starts itself, in another environment."""
+    root = write(tmp_path, {"setup.py": "", "test_a.py": PYTEST_TEST})
+    found = detect(root)
+    command = Recipe(found.test, extra=found.extra).test_in(root)
+    environment = {**command.environment, "AFTERD_RUN": "/nonexistent"}
+    result = run(Command(command.argv, root, environment), LIMITS)
+    assert result.succeeded, result.stdout.text()
