@@ -1,0 +1,1 @@
+"""The command line: a thin file a verb. To add one, write the file and a line in ``main.py``."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from afterd.model.change import Change, in_order
 from afterd.model.explanation import Explanation, Status
 from afterd.report.phrases import Phrase, Quoted, listed
@@ -28,8 +31,8 @@ def headline(explanation: Explanation) -> Phrase:
             return (test, " passes at ", Quoted(explanation.range.bad[:_SHORT]))
 
 
-def place(change: Change) -> Phrase:
-    """Where a change is, and which commits made it."""
+def place(change: Change, subjects: Mapping[str, str] = MappingProxyType({})) -> Phrase:
+    """Where a change is, and which commits made it, with their subjects where they are known."""
     line = change.new.start if change.new.count else change.new.start or change.old.start
     parts: list[str | Quoted] = [Quoted(f"{change.file}:{line}" if line else change.file)]
     if change.symbol:
@@ -37,7 +40,10 @@ def place(change: Change) -> Phrase:
     if change.form != "hunk":
         parts.append(f" ({change.form})")
     if change.commits:
-        parts += [" by ", *listed([commit[:_SHORT] for commit in change.commits])]
+        named = [
+            f"{commit[:_SHORT]} {subjects.get(commit, '')}".strip() for commit in change.commits
+        ]
+        parts += [" by ", *listed(named)]
     return tuple(parts)
 
 
@@ -95,7 +101,7 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             ]
         case Status.FLAKY:
             return [
-                (f"afterd explain {revisions} --confirmations 10", "measure how flaky it is"),
+                (f"AFTERD_CONFIRMATIONS=10 afterd explain {revisions}", "measure how flaky it is"),
                 (f"afterd mark {number} flaky", "remember it"),
             ]
         case Status.ALREADY_RED:

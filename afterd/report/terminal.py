@@ -7,7 +7,7 @@ changes, then the lines to edit and the commands to type. Every text that is not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -29,13 +29,23 @@ _CHANGES = 12  # of the root, and as many auxiliary ones; the verdict says how m
 
 
 class TerminalReport:
-    """Renders one explanation; ``marks`` are sentences on what users said of it."""
+    """Renders one explanation.
+
+    ``marks`` are sentences on what users said of it, ``subjects`` the first lines of its commits'
+    messages, by id.
+    """
 
     def __init__(
-        self, explanation: Explanation, marks: Sequence[str] = (), *, whole: bool = False
+        self,
+        explanation: Explanation,
+        marks: Sequence[str] = (),
+        *,
+        subjects: Mapping[str, str] | None = None,
+        whole: bool = False,
     ) -> None:
         self.explanation = explanation
         self.marks = marks
+        self.subjects = subjects or {}
         self.whole = whole
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -53,7 +63,7 @@ class TerminalReport:
         if explanation.reason:
             parts.append(Text(one_line(explanation.reason)))
         if explanation.root:
-            parts.append(_changes(explanation))
+            parts.append(_changes(explanation, self.subjects))
         if explanation.failure is not None:
             parts.append(_failure(explanation.failure))
         if explanation.tree is not None:
@@ -76,13 +86,15 @@ def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:
     return Text(sign, f"bold {colour}").append_text(as_terminal(headline(explanation), "bold"))
 
 
-def _changes(explanation: Explanation) -> RenderableType:
+def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> RenderableType:
     """The changes that did it, and those that go along, each with where it is."""
     grid = _grid(2)
     for change in explanation.root[:_CHANGES]:
-        grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change)))
+        grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change, subjects)))
     for change in explanation.auxiliary[:_CHANGES]:
-        along = as_terminal(place(change)).append("; goes along, or it does not build", "dim")
+        along = as_terminal(place(change, subjects)).append(
+            "; goes along, or it does not build", "dim"
+        )
         grid.add_row(Text(one_line(change.id), "yellow"), along)
     return Group(Padding(grid, (0, 0, 0, 2)), as_terminal(assurance(explanation), "yellow"))
 

@@ -1,0 +1,122 @@
+"""The edge of the program: what is raised inside becomes a sentence and an exit status here.
+
+A user's mistake is one sentence. An exception nobody expected is our bug: the traceback goes into a
+file, never onto the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from afterd import __version__
+from afterd.errors import AfterdError, ExitStatus
+from afterd.report.masking import Masker, secrets_of
+from afterd.report.sanitize import visible
+from afterd.vcs.repository import open_repository, state_directory
+
+BROKEN_PIPE = 128 + signal.SIGPIPE
+TERMINATED = 128 + signal.SIGTERM
+
+
+def run(group: click.Group, arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit status; nothing but SystemExit gets out."""
+    _prepare_streams()
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return _understood(group, arguments)
+    except BrokenPipeError:
+        _abandon_output()
+        return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into words
+        return _bug(error, arguments)
+
+
+def _understood(group: click.Group, arguments: Sequence[str]) -> int:
+    """The exit status of a command line that ends in a way that was thought of."""
+    try:
+        # without standalone mode click returns the status that a command left with
+        status = group.main(list(arguments), prog_name="afterd", standalone_mode=False)
+    except AfterdError as error:
+        where = f" (docs/errors.md#{error.slug})" if error.slug else ""
+        _say(f"{error}{where}")
+        return int(error.exit_status)
+    except click.ClickException as error:
+        error.show()
+        return int(ExitStatus.USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        _say("Interrupted.")
+        return int(ExitStatus.INTERRUPTED)
+    return status if isinstance(status, int) else int(ExitStatus.EXPLAINED)
+
+
+def _prepare_streams() -> None:
+    """A file name must not end the program where the locale is ``C``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    """SIGTERM ends as an exit does, so that children are ended and leases given back."""
+    raise SystemExit(TERMINATED)
+
+
+def _bug(error: Exception, arguments: Sequence[str]) -> int:
+    path = _written(_account(error, arguments))
+    kept = f"What is known is in {path}" if path else "It could not even be written down"
+    _say(
+        f"afterd has a bug: {type(error).__name__}. {kept}; please report it. (docs/errors.md#bug)"
+    )
+    return int(ExitStatus.BUG)
+
+
+def _account(error: Exception, arguments: Sequence[str]) -> str:
+    """Everything a maintainer asks for first, without the secrets of the environment."""
+    lines = [
+        f"afterd {__version__}",
+        f"Python {platform.python_version()} on {platform.platform()}",
+        f"SQLite {sqlite3.sqlite_version}",
+        f"arguments: {list(arguments)!r}",
+        "",
+        *traceback.format_exception(error),
+    ]
+    return Masker(secrets_of(os.environ)).text("\n".join(lines))
+
+
+def _written(account: str) -> Path | None:
+    """The log's path: in the state directory, or where that cannot be, in the temporary one."""
+    name = f"bug-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    folders = [Path(tempfile.gettempdir())]
+    with suppress(AfterdError):
+        folders.insert(0, state_directory(open_repository(Path())))
+    for folder in folders:
+        path = folder / name
+        with suppress(OSError):
+            path.write_text(account, encoding="utf-8", errors="surrogateescape")
+            return path
+    return None
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError, ValueError):
+        click.echo(f"afterd: {visible(sentence)}", err=True)
+
+
+def _abandon_output() -> None:
+    """Python would complain again when it flushes at exit."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,104 @@
+"""``afterd explain``: which changes made the tests fail, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from afterd import pipeline
+from afterd.cli.options import format_option, output_option, repository_option, settings_for
+from afterd.cli.output import deliver, errors
+from afterd.cli.state import subjects
+from afterd.config import Settings, Strategy
+from afterd.errors import ExitStatus, UsageError
+from afterd.model.explanation import Explanation, Status
+from afterd.report.live import listening
+
+# worst last: of several failing tests the worst answer is the exit status
+_STATUSES = {
+    Status.GREEN: ExitStatus.EXPLAINED,
+    Status.EXPLAINED: ExitStatus.EXPLAINED,
+    Status.FLAKY: ExitStatus.FLAKY,
+    Status.ALREADY_RED: ExitStatus.ALREADY_RED,
+    Status.INCONCLUSIVE: ExitStatus.INCONCLUSIVE,
+    Status.BROKEN: ExitStatus.CANNOT_RUN,
+}
+
+
+class WithTestCommand(click.Command):
+    """A command whose arguments after ``--`` are a test command of the user's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what stands after the first ``--`` before click joins it to the arguments."""
+        if "--" in args:
+            place = args.index("--")
+            ctx.meta["afterd.test"] = tuple(args[place + 1 :])
+            args = args[:place]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """The usage line shows the test command."""
+        return [*super().collect_usage_pieces(ctx), "[-- TEST COMMAND...]"]
+
+
+@click.command("explain", cls=WithTestCommand)
+@click.argument("range", required=False, metavar="[RANGE]")
+@click.option("--test", metavar="CMD", help="The test command, run by a shell; or put it after --.")
+@click.option("--build", metavar="CMD", help="The build command, run by a shell.")
+@click.option("--good", metavar="REV", help="The last green revision.")
+@click.option(
+    "--diff",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Explain this patch on top of the good revision.",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice([strategy.value for strategy in Strategy]),
+    help="How the root is searched.",
+)
+@click.option("--budget", metavar="5m|40runs", help="When to stop: a time, test runs, or both.")
+@click.option("--jobs", type=int, metavar="N", help="Variants built and tested at the same time.")
+@click.option("--executor", metavar="local|dask://HOST:PORT", help="Where variants are tested.")
+@format_option()
+@output_option
+@repository_option
+@click.pass_context
+def command(context: click.Context, /, repository: Path, **given: object) -> None:
+    """Explain why the tests of a revision range fail.
+
+    RANGE is GOOD..BAD, or BAD alone; without it HEAD~1..HEAD. Test commands are read as git bisect
+    run reads them: 0 passes, 125 cannot tell, anything else below 128 fails.
+
+    Example: afterd explain v1.2..HEAD --build make -- make check
+    """
+    settings = settings_for(repository, given | _test_command(context, given))
+    with listening(errors()) as progress:
+        explanations = pipeline.explain(settings, progress)
+    _deliver(settings, explanations)
+    context.exit(int(exit_status(explanation.status for explanation in explanations)))
+
+
+def exit_status(statuses: Iterable[Status]) -> ExitStatus:
+    """The exit status for several failing tests: that of the worst answer."""
+    order = list(_STATUSES)
+    return _STATUSES[max(statuses, key=order.index, default=Status.GREEN)]
+
+
+def _test_command(context: click.Context, given: dict[str, object]) -> dict[str, object]:
+    """What stood after ``--``, which cannot be given twice nor be nothing."""
+    test = context.meta.get("afterd.test")
+    if test is None:
+        return {}
+    if not test or given["test"] is not None:
+        raise UsageError("Give one test command: after --, or with --test.")
+    return {"test": test}
+
+
+def _deliver(settings: Settings, explanations: Sequence[Explanation]) -> None:
+    known: dict[str, str] = {}
+    for explanation in explanations:
+        known |= subjects(settings.repository, explanation)
+    deliver(explanations, settings.format, settings.output, settings.repository, known)

@@ -1,0 +1,96 @@
+"""Where answers go: a rich console on standard output, or a file that is there whole or not."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+import click
+from rich.console import Console, RenderableType
+
+from afterd.config import Format
+from afterd.errors import UsageError
+from afterd.model.explanation import Explanation
+from afterd.report import html, json, markdown, sarif
+from afterd.report.terminal import TerminalReport
+
+_FILE_WIDTH = 100
+
+
+def screen() -> Console:
+    """Standard output as it is now (tests replace it)."""
+    return Console(file=sys.stdout, highlight=False)
+
+
+def errors() -> Console:
+    """Standard error, for progress."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def deliver(
+    explanations: Sequence[Explanation],
+    form: Format,
+    output: Path | None,
+    repository: Path,
+    subjects: Mapping[str, str] | None = None,
+) -> None:
+    """Write explanations in a format, to a file or to the terminal."""
+    if form is Format.TEXT:
+        reports = [TerminalReport(each, subjects=subjects) for each in explanations]
+        present(reports, output)
+    else:
+        write(rendered(explanations, form, repository), output)
+
+
+def rendered(explanations: Sequence[Explanation], form: Format, repository: Path) -> str:
+    """The document in any format but text."""
+    match form:
+        case Format.MARKDOWN:
+            return markdown.render(explanations)
+        case Format.HTML:
+            return html.render(explanations)
+        case Format.SARIF:
+            return sarif.render(explanations)
+        case _:
+            return json.render(explanations, str(repository.absolute()))
+
+
+def present(parts: Sequence[RenderableType], output: Path | None = None) -> None:
+    """Print for people, with a blank line between parts; plain when it goes to a file."""
+    stream = StringIO() if output else None
+    console = Console(file=stream, width=_FILE_WIDTH) if stream else screen()
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        console.print(part)
+    if stream is not None:
+        write(stream.getvalue(), output)
+
+
+def write(text: str | bytes, output: Path | None) -> None:
+    """To standard output, or into a file by way of a temporary one beside it.
+
+    Raises UsageError when the file cannot be written.
+    """
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+    try:
+        with tempfile.NamedTemporaryFile(dir=output.parent, delete=False) as file:
+            file.write(data)
+        Path(file.name).chmod(0o666 & ~_umask())
+        Path(file.name).replace(output)
+    except OSError as error:
+        raise UsageError(f"The file {output} cannot be written: {error.strerror}.") from error
+
+
+def _umask() -> int:
+    """The process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,35 @@
+"""``afterd patch``: the smallest revert that builds and passes, as a git patch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from afterd import pipeline
+from afterd.cli.options import output_option, repository_option, settings_for
+from afterd.cli.output import write
+from afterd.cli.state import reader
+from afterd.report.patch import encoded, render
+from afterd.report.sanitize import visible
+from afterd.store.explanations import load
+
+
+@click.command("patch")
+@click.argument("identifier", metavar="ID", type=int)
+@output_option
+@repository_option
+def command(identifier: int, output: Path | None, repository: Path) -> None:
+    """Write the revert that makes the test pass, for git apply.
+
+    Example: afterd patch 42 | git apply
+    """
+    settings = settings_for(repository, {})
+    with reader(repository) as opened:
+        explanation = load(opened, identifier)
+    patch = render(explanation, pipeline.revert_patch(settings, identifier))
+    if output is None and sys.stdout.isatty():
+        click.echo(visible(patch), nl=False)  # for reading; a pipe or a file gets the exact bytes
+    else:
+        write(encoded(patch), output)

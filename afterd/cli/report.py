@@ -1,0 +1,28 @@
+"""``afterd report``: an explanation as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from afterd.cli.options import format_option, output_option, repository_option
+from afterd.cli.output import deliver
+from afterd.cli.state import reader, subjects
+from afterd.config import Format
+from afterd.store.explanations import load
+
+
+@click.command("report")
+@click.argument("identifier", metavar="ID", type=int)
+@format_option(Format.MARKDOWN)
+@output_option
+@repository_option
+def command(identifier: int, format: Format, output: Path | None, repository: Path) -> None:  # noqa: A002 - the option's name
+    """Write an explanation as Markdown, HTML, JSON, SARIF or text.
+
+    Example: afterd report 42 --format html --output why.html
+    """
+    with reader(repository) as opened:
+        explanation = load(opened, identifier)
+    deliver([explanation], Format(format), output, repository, subjects(repository, explanation))

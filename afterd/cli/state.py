@@ -1,0 +1,35 @@
+"""The state of a repository as the verbs use it: its database and its commits' subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pygit2
+
+from afterd.model.explanation import Explanation
+from afterd.store.database import DATABASE_NAME, Reader, Store, open_reader, open_store
+from afterd.vcs.repository import open_repository, state_directory
+
+
+def reader(repository: Path) -> Reader:
+    """The database of a repository, for reading; raises StoreError when there is none yet."""
+    return open_reader(state_directory(open_repository(repository)) / DATABASE_NAME)
+
+
+def store(repository: Path) -> Store:
+    """The database of a repository, for writing."""
+    return open_store(state_directory(open_repository(repository)) / DATABASE_NAME)
+
+
+def subjects(repository: Path, explanation: Explanation) -> Mapping[str, str]:
+    """The first line of the message of each commit that an explanation names, where it is known."""
+    opened = open_repository(repository)
+    named = {c for change in (*explanation.root, *explanation.auxiliary) for c in change.commits}
+    found: dict[str, str] = {}
+    for commit in sorted(named):
+        with suppress(pygit2.GitError, KeyError, ValueError):  # rewritten history, a shallow clone
+            message = opened[commit].peel(pygit2.Commit).message
+            found[commit] = message.split("\n", 1)[0]
+    return found
