@@ -89,10 +89,10 @@ class Slot:
         """Make sure of the room, of a directory, and of what the marker says of it."""
         if self.path.is_symlink() or not self._is_readable():
             self._wipe()
-        if self.tree is not None:
+        if self.path.exists():
             self._scale.refuse_oversized(tree, self._limits)
         else:
-            place = next(parent for parent in (self.path, *self.path.parents) if parent.exists())
+            place = next(parent for parent in self.path.parents if parent.exists())
             self._scale.refuse_heavy(tree, self._limits, shutil.disk_usage(place).free)
         self.path.mkdir(parents=True, exist_ok=True)
 
@@ -179,7 +179,9 @@ class Slot:
             return "new", []
         return state, trees
 
-    def _mark(self, *words: str) -> None:
+    def _mark(self, state: str, *trees: str) -> None:
+        if self._marked() == (state, list(trees)):
+            return  # a full device takes no second marker, and the first move must be undone there
         temporary = self._marker.with_name(f"{self._marker.name}.new")
-        temporary.write_text(" ".join(words) + "\n")
+        temporary.write_text(" ".join((state, *trees)) + "\n")
         temporary.replace(self._marker)
