@@ -151,6 +151,7 @@ def _request(command: Command, limits: ProcessLimits, directory: Path) -> dict[s
     return {
         "argv": [os.fsencode(argument) for argument in command.argv],
         "cwd": os.fsencode(command.cwd.absolute()),
+        "directory": os.fsencode(directory),
         "environment": {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
         "stdin": os.fsencode(command.stdin.absolute() if command.stdin else os.devnull),
         "outputs": [os.fsencode(directory / name) for name in names],

@@ -56,7 +56,8 @@ class Bench:
         return self.builder.build(self.recipe, self.workshop.tree(wanted))
 
     def printed(self) -> str:
-        result = run(Command(("./prog",), self.slot.path, os.environ), ProcessLimits(timeout=10.0))
+        command = Command(("./prog",), self.slot.path, os.environ)
+        result = run(command, ProcessLimits(timeout=10.0), scratch=self.workshop.folder)
         return result.stdout.text().strip()
 
     def compiled(self) -> set[str]:
@@ -103,7 +104,7 @@ def test_make_alone_would_have_been_stale(bench: Bench) -> None:
     """The negative control: the same move, built without settling, shows the old value."""
     bench.build()
     bench.slot.move_to(bench.workshop.tree(FILES | {"value.h": "#define VALUE 2\n"}))
-    run(bench.recipe.build_in(bench.slot.path), LIMITS.build)
+    run(bench.recipe.build_in(bench.slot.path), LIMITS.build, scratch=bench.workshop.folder)
     assert bench.printed() == "1 1"
 
 

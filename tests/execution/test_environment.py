@@ -45,7 +45,7 @@ def test_what_the_user_configured_is_set_as_it_is() -> None:
 def test_git_itself_names_no_other_local_variable(tmp_path: Path) -> None:
     """The list is git's own; a newer git that knows more is told apart here, not in the field."""
     command = Command(("git", "rev-parse", "--local-env-vars"), tmp_path, scrubbed())
-    result = run(command, ProcessLimits(timeout=20.0))
+    result = run(command, ProcessLimits(timeout=20.0), scratch=tmp_path)
     named = result.stdout.text().split()
     assert len(named) > 10
     assert [name for name in named if not removed(name)] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -324,6 +325,11 @@ def test_the_local_executor_gives_slots_for_other_work(span: Range) -> None:
     with executor.workbench(tree) as first, executor.workbench() as second:
         assert first.slot.tree == tree
         assert second.slot.path != first.slot.path
+
+
+def test_a_job_can_be_sent_to_another_machine(span: Range) -> None:
+    job = Job("tree", span.recipe(), seconds=3.0)
+    assert pickle.loads(pickle.dumps(job)) == job
 
 
 def test_closing_an_executor_ends_what_is_under_way(tmp_path: Path) -> None:

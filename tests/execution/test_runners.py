@@ -93,9 +93,9 @@ def carried_out(root: Path, detected: Detected, test: tuple[str, ...]) -> Proces
     """Build and test the project as the oracle does."""
     recipe = Recipe(test, detected.build, extra=detected.extra)
     if detected.build:
-        built = run(recipe.build_in(root), LIMITS)
+        built = run(recipe.build_in(root), LIMITS, scratch=root.parent)
         assert built.succeeded, built.stdout.text()
-    return run(recipe.test_in(root), LIMITS)
+    return run(recipe.test_in(root), LIMITS, scratch=root.parent)
 
 
 def failing_of(root: Path) -> tuple[Detected, tuple[str, ...]]:
@@ -172,7 +172,7 @@ def test_a_failure_is_the_same_however_pytest_prints_it(
     found = detect(root)
     for style in ("--tb=long", "--tb=no"):
         extra = {**found.extra, "PYTEST_ADDOPTS": style}
-        result = run(Recipe(found.test, extra=extra).test_in(root), LIMITS)
+        result = run(Recipe(found.test, extra=extra).test_in(root), LIMITS, scratch=root.parent)
         signature = judge(result, "t", (str(root),)).signature
         assert signature is not None
         assert (signature.kind, signature.message, signature.file) == (kind, message, place)
@@ -324,5 +324,5 @@ def test_the_plugin_leaves_a_run_without_afterd_alone(tmp_path: Path) -> None:
     found = detect(root)
     command = Recipe(found.test, extra=found.extra).test_in(root)
     environment = {**command.environment, "AFTERD_RUN": "/nonexistent"}
-    result = run(Command(command.argv, root, environment), LIMITS)
+    result = run(Command(command.argv, root, environment), LIMITS, scratch=root.parent)
     assert result.succeeded, result.stdout.text()

@@ -67,9 +67,9 @@ def test_status_and_signal_are_told_apart(
 
 def test_output_is_kept_apart_or_merged_in_order(tmp_path: Path) -> None:
     argv = ("sh", "-c", "echo a; echo b >&2; echo c")
-    apart = run(Command(argv, tmp_path, scrubbed()), LIMITS)
+    apart = run(Command(argv, tmp_path, scrubbed()), LIMITS, scratch=tmp_path)
     assert (apart.stdout.head(), apart.stderr.head()) == (b"a\nc\n", b"b\n")
-    merged = run(Command(argv, tmp_path, scrubbed(), merge=True), LIMITS)
+    merged = run(Command(argv, tmp_path, scrubbed(), merge=True), LIMITS, scratch=tmp_path)
     assert (merged.stdout.head(), merged.stderr.head()) == (b"a\nb\nc\n", b"")
 
 
@@ -77,13 +77,13 @@ def test_standard_input_is_empty_or_a_file(shell: Shell, tmp_path: Path) -> None
     assert shell("cat").stdout.head() == b""
     (tmp_path / "input").write_bytes(b"\xff\0 bytes")
     command = Command(("cat",), tmp_path, scrubbed(), stdin=tmp_path / "input")
-    assert run(command, LIMITS).stdout.head() == b"\xff\0 bytes"
+    assert run(command, LIMITS, scratch=tmp_path).stdout.head() == b"\xff\0 bytes"
 
 
 def test_arguments_and_variables_may_be_any_bytes(tmp_path: Path) -> None:
     odd = os.fsdecode(b"\xff\n'\" $x")
     command = Command(("sh", "-c", 'printf %s "$1$ODD"', "sh", odd), tmp_path, {"ODD": odd})
-    assert run(command, LIMITS).stdout.head() == b"\xff\n'\" $x" * 2
+    assert run(command, LIMITS, scratch=tmp_path).stdout.head() == b"\xff\n'\" $x" * 2
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_cannot_be_started_says_why(
     tmp_path: Path, argv: tuple[str, ...], cwd: str, detail: str
 ) -> None:
     (tmp_path / "data").write_text("text")
-    result = run(Command(argv, tmp_path / cwd, scrubbed()), LIMITS)
+    result = run(Command(argv, tmp_path / cwd, scrubbed()), LIMITS, scratch=tmp_path)
     assert result.ending is Ending.NOT_STARTED
     assert result.detail.endswith(detail)
     assert not result.succeeded
@@ -108,7 +108,7 @@ def test_what_cannot_be_started_says_why(
 def test_a_script_without_an_interpreter_line_goes_to_the_shell(tmp_path: Path) -> None:
     (tmp_path / "check").write_text("echo ran $1; exit 4\n")
     (tmp_path / "check").chmod(0o755)
-    result = run(Command(("./check", "x"), tmp_path, scrubbed()), LIMITS)
+    result = run(Command(("./check", "x"), tmp_path, scrubbed()), LIMITS, scratch=tmp_path)
     assert (result.status, result.stdout.head()) == (4, b"ran x\n")
 
 
@@ -173,7 +173,8 @@ def test_when_afterd_is_killed_the_program_is_ended(tmp_path: Path) -> None:
         "from afterd.execution.sandbox import run\n"
         "from afterd.limits import ProcessLimits\n"
         "script = 'echo $$ > pid; exec setsid -w sleep 60'\n"
-        "run(Command(('sh', '-c', script), Path('.'), {}), ProcessLimits(grace=0.2))\n"
+        "limits = ProcessLimits(grace=0.2)\n"
+        "run(Command(('sh', '-c', script), Path('.'), {}), limits, scratch=Path('.'))\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
     pid_file = tmp_path / "pid"
@@ -182,6 +183,7 @@ def test_when_afterd_is_killed_the_program_is_ended(tmp_path: Path) -> None:
     child.wait()
     pid = int(pid_file.read_text())
     assert _within(3.0, lambda: not Path(f"/proc/{pid}").exists())
+    assert _within(3.0, lambda: not list(tmp_path.glob("afterd-run-*")))
 
 
 def _within(seconds: float, condition: Callable[[], bool]) -> bool:

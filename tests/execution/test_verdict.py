@@ -68,7 +68,7 @@ def test_each_way_to_end(
     ],
 )
 def test_a_command_that_is_not_there(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
-    result = run(Command(argv, tmp_path, scrubbed()), ProcessLimits(timeout=20.0))
+    result = run(Command(argv, tmp_path, scrubbed()), ProcessLimits(timeout=20.0), scratch=tmp_path)
     sentence = unrunnable(result, argv)
     assert said in sentence
     assert bool(sentence) == bool(said)
