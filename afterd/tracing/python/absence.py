@@ -40,7 +40,7 @@ class Absence:
                     removed = self._own(row)
                     yield from removed
                     if self._missing(row, position):
-                        yield from self._callers(row)
+                        yield from self._callers(row, position)
                         if not removed:
                             pending.append(row)
 
@@ -61,10 +61,13 @@ class Absence:
         mine = self.inverse.row(row)
         return mine is None or mine > position
 
-    def _callers(self, row: int) -> Iterator[ChangeId]:
+    def _callers(self, row: int, position: int) -> Iterator[ChangeId]:
         """Removed statements whose call led to a row, up to an activation that both runs have."""
         frame = self.green.trace.frame(row)
-        while frame is not None and frame.parent is not None and self.inverse.frame(frame) is None:
+        while frame is not None and frame.parent is not None:
+            mine = self.inverse.frame(frame)
+            if mine is not None and mine.entered <= position:
+                return
             calling = self.green.parameters.statement_at(frame.parent, frame.entered)
             if calling is not None:
                 yield from self.ties.removed(calling)

@@ -32,17 +32,31 @@ class Births:
         index = bisect_right(rows, position) - 1
         return rows[index] if index >= 0 else None
 
+    def made(self, value: Recorded, position: int) -> int | None:
+        """Like ``born``, but only where the row itself made the object, not where it was first seen."""
+        born = self.born(value, position)
+        return born if born in self._made else None
+
     def since(self, value: Recorded, position: int, rows: list[int]) -> list[int]:
         """Those of ascending ``rows`` that lie in the object's life before a position."""
         born = self.born(value, position)
         start = 0 if born is None else bisect_left(rows, born)
         return rows[start : bisect_left(rows, position)]
 
-    @cached_property
+    @property
     def _rows(self) -> dict[int, list[int]]:
+        return self._index[0]
+
+    @property
+    def _made(self) -> set[int]:
+        return self._index[1]
+
+    @cached_property
+    def _index(self) -> tuple[dict[int, list[int]], set[int]]:
         described = [self._described(value) for value in self.trace.raw.values]
         types: dict[int, object] = {}
         found: dict[int, list[int]] = {}
+        made: set[int] = set()
         for position, number in enumerate(self.trace.numbers):
             about = described[number]
             if about is None:
@@ -50,11 +64,16 @@ class Births:
             kind, shape = about
             known = types.get(kind)
             types[kind] = shape
-            if known != shape or self._is_made(position, kind, found):
-                rows = found.setdefault(kind, [])
-                if not rows or rows[-1] != position:
-                    rows.append(position)
-        return found
+            fresh = self._is_made(position, kind, found)
+            if fresh or known != shape:
+                found.setdefault(kind, []).append(position)
+            if fresh or (known != shape and self._came_from_a_call(position)):
+                made.add(position)
+        return found, made
+
+    def _came_from_a_call(self, position: int) -> bool:
+        node = self.trace.node(position)
+        return node is not None and node.type == "Call"
 
     @staticmethod
     def _described(value: Recorded) -> tuple[int, object] | None:
@@ -71,7 +90,8 @@ class Births:
             return True
         if node.type == "arg":
             return self._first_init(node, position, kind)
-        return node.type == "Call" and self._constructed(node, position, found[kind][-1])
+        last = found[kind][-1] if kind in found else -1
+        return node.type == "Call" and self._constructed(node, position, last)
 
     def _first_init(self, node: Node, position: int, kind: int) -> bool:
         """``self`` of an ``__init__`` that no ``__init__`` of the same object called."""

@@ -31,6 +31,7 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
+_CODE = frozenset({"module", "type", "function", "builtin_function_or_method", "method", "ABCMeta"})
 _TRIES = 400  # candidates looked at before a look-up gives up
 
 Row = tuple[Node, Kind]
@@ -99,6 +100,21 @@ class Cells:
             return UNKNOWN
         known, result = folded(node, parts)
         return result if known else UNKNOWN
+
+    def target_value(self, node: Node, position: int, frame: Frame) -> Recorded | Unknown:
+        """A part of an assignment's target: evaluated after the value, so its row comes after."""
+        rows = self.trace.at_site(node)
+        following = self.trace.next_in_frame(frame, position)
+        limit = position
+        while following is not None and (below := self.trace.node(following)) is not None:
+            if below.statement is not node.statement:
+                break
+            limit = following
+            following = self.trace.next_in_frame(frame, following)
+        index = bisect_left(rows, position + 1)
+        if index < len(rows) and rows[index] <= limit and self.trace.frame(rows[index]) is frame:
+            return self.trace.value(rows[index])
+        return self.value_of(node, position, frame)
 
     # -- names -------------------------------------------------------------------------------
 
@@ -258,7 +274,7 @@ class Cells:
 
     def _enter(self, index: dict[int, list[int]], owner: Node, row: int) -> None:
         frame = self.trace.frame(row)
-        value = self.value_of(owner, row, frame) if frame is not None else UNKNOWN
+        value = self.target_value(owner, row, frame) if frame is not None else UNKNOWN
         key = None if isinstance(value, Unknown) else identity(value)
         if key is not None:
             insort(index.setdefault(key, []), row)
@@ -338,9 +354,18 @@ class Cells:
         key = self.value_of(node["slice"], position, frame)
         if isinstance(owner, Unknown):
             return None
+        return self.item_of(owner, key, position, self.value_of(node, position, frame))
+
+    def item_of(
+        self,
+        owner: Recorded,
+        key: Recorded | Unknown,
+        position: int,
+        loaded: Recorded | Unknown,
+    ) -> int | None:
+        """The row that wrote ``owner[key]``; an unknown key may be any."""
         rows = self._item_writes.get(identity(owner) or 0, [])
         born = self.births.born(owner, position) or 0
-        loaded = self.value_of(node, position, frame)
         index = bisect_left(rows, position, key=lambda entry: entry[0]) - 1
         while index >= 0 and rows[index][0] >= born:
             row, written = rows[index]
@@ -360,10 +385,10 @@ class Cells:
                 at = definition_row(target)
                 for row in self.trace.at_site(*at) if at else ():
                     frame = self.trace.frame(row)
-                    owner = self.value_of(target["value"], row, frame) if frame else UNKNOWN
+                    owner = self.target_value(target["value"], row, frame) if frame else UNKNOWN
                     kind = None if isinstance(owner, Unknown) else identity(owner)
                     if kind is not None and frame is not None:
-                        key = self.value_of(target["slice"], row, frame)
+                        key = self.target_value(target["slice"], row, frame)
                         found.setdefault(kind, []).append((row, key))
         for rows in found.values():
             rows.sort(key=lambda entry: entry[0])
@@ -403,9 +428,13 @@ class Cells:
         for node in exposed:
             value = self.value_of(node, row, frame)
             kind = None if isinstance(value, Unknown) else identity(value)
-            if kind is not None:
+            if kind is not None and not self._is_code(value):
                 found.add(kind)
         return found
+
+    def _is_code(self, value: Recorded) -> bool:
+        """Modules, classes and functions are not what a call that mentions them changes."""
+        return value[0] == "o" and self.trace.raw.header["types"][value[2]][1] in _CODE
 
     def attribute_writes(self, owner: Recorded, position: int, limit: int = 12) -> list[int]:
         """The last write of each attribute of an object before a position, latest first."""

@@ -140,8 +140,8 @@ class PythonExecution:
     def _same_origin(self, mine: Recorded, position: int, other: Recorded, row: int) -> bool:
         """Whether two objects were born at the same point; two of one type may be different ones."""
         assert self.green is not None
-        born = self.steps.cells.births.born(mine, position)
-        twin = self.green.cells.births.born(other, row)
+        born = self.steps.cells.births.made(mine, position)
+        twin = self.green.cells.births.made(other, row)
         if born is None or twin is None:
             return True
         aligned = self.alignment.row(born)

@@ -74,6 +74,9 @@ class FrameBuilder:
                 frame = self._mismatch(owner, number)
         if frame is not None:
             frame.rows.append(number)
+            if kind is Kind.YIELD and frame in self.thread.stack:
+                stack = self.thread.stack  # whoever iterates goes on; a SYNC brings it back
+                del stack[stack.index(frame) :]
         self.of_row.append(frame)
 
     def _push(self, node: Node, address: int, row: int) -> Frame:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from afterd.tracing.python.flow import region
 from afterd.tracing.python.program import FUNCTIONS, Module, Node
+from afterd.tracing.python.purity import may_write, pure_function
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.trace import Trace
+from afterd.tracing.python.values import MUTABLE
 
 _LOOKED_AT = 20_000  # rows between definition and use
 _CALLS_DEEP = 3
@@ -55,13 +57,10 @@ class Influence:
         node = self.trace.node(definition)
         if node is None:
             return ()
-        if node["store"] or node.type in {"arg", "alias"}:
-            return (_spelled(node),)
-        parent = node.parent
-        if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
-            targets = parent["targets"] or [parent["target"]]
-            return tuple(_spelled(target) for target in targets)
-        return (".[]",) if node.type == "Call" else ()
+        names = _defined(node)
+        value = self.trace.value(definition)
+        mutable = isinstance(value, tuple) and value[0] in MUTABLE
+        return (*names, *(f"{name}[]" for name in names)) if mutable else names
 
     def written(self, branch: Node, *, taken: bool) -> frozenset[str]:
         """What the statements of one side write, calls followed by name."""
@@ -77,7 +76,7 @@ class Influence:
             if node["store"]:
                 yield _spelled(node)
             elif node.type == "Call":
-                yield ".[]"
+                yield from _contents(node)
                 yield from self._called(node["func"], depth)
 
     def _called(self, function: Node, depth: int) -> Iterator[str]:
@@ -94,7 +93,28 @@ def _spelled(node: Node) -> str:
         case "Attribute":
             return f".{node['attr']}"
         case "Subscript":
-            return ".[]"
+            return f"{_spelled(node['value'])}[]"
         case "Name":
             return str(node["id"])
     return str(node["arg"] or node["asname"] or node["name"] or "")
+
+
+def _defined(node: Node) -> tuple[str, ...]:
+    """The cells that the row of a node defined."""
+    if node["store"] or node.type in {"arg", "alias"}:
+        return (_spelled(node),)
+    parent = node.parent
+    if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
+        return tuple(_spelled(target) for target in parent["targets"] or [parent["target"]])
+    return tuple(_contents(node)) if node.type == "Call" else ()
+
+
+def _contents(call: Node) -> Iterator[str]:
+    """What a call may change: its object's content, and that of what it is given."""
+    function = call["func"]
+    if function.type == "Attribute" and may_write(function["attr"]):
+        yield f"{_spelled(function['value'])}[]"
+    if not pure_function(call):
+        for argument in call["args"]:
+            if argument.type in {"Name", "Attribute"}:
+                yield f"{_spelled(argument)}[]"

@@ -37,6 +37,8 @@ _ORDER = {"Lt": Op.LT, "LtE": Op.LE, "Gt": Op.GT, "GtE": Op.GE}
 _EQUALITY = {"Eq": Op.EQ, "NotEq": Op.NE, "Is": Op.EQ, "IsNot": Op.NE}
 _MODELLED = frozenset({SortKind.INT, SortKind.BOOL, SortKind.STRING})
 _DEPTH = 60  # of an expression's terms: deeper ones are made concrete
+_SIZED = frozenset({"l", "d", "s"})
+_BY_TYPE = frozenset({"isinstance", "issubclass", "type", "id", "callable"})
 _READS = 40  # that one concrete value keeps
 
 
@@ -135,7 +137,10 @@ class Terms:
                 return Apply(Op.NE, (term, Const(0, INT)), BOOL)
             case SortKind.STRING:
                 return Apply(Op.NE, (Apply(Op.STR_LEN, (term,), INT), Const(0, INT)), BOOL)
-        found = [*reads(term), *self.contents(node, position, frame)]
+        found = [*reads(term)]
+        value = self.cells.value_of(node, position, frame)
+        if isinstance(value, tuple) and value[0] in _SIZED:
+            found.extend(self.contents(node, position, frame))
         return self.concrete(outcome, "the truth of an object", found, BOOL)
 
     def _handed(self, node: Node, position: int, frame: Frame) -> Term | None:
@@ -366,11 +371,31 @@ class Terms:
                 return Apply(Op.STR_LEN, (term,), INT)
             if (function["id"], term.sort) in {("int", INT), ("str", STRING), ("bool", BOOL)}:
                 return term
+        row = self._looked_up(node, position, frame)
+        if row is not None:
+            return self.read(row, node.source)
         if function.type == "Attribute" and len(arguments) == 1 and not node["keywords"]:
             modelled = self._string_method(function, arguments[0], position, frame, depth)
             if modelled is not None:
                 return modelled
         return self._opaque(node, position, frame, f"the result of {_called_name(node)}()")
+
+    def _looked_up(self, node: Node, position: int, frame: Frame) -> int | None:
+        """``getattr(x, name)`` and ``d.get(key)`` by the row that wrote what they found."""
+        function, arguments = node["func"], node["args"]
+        if function.type == "Name" and function["id"] == "getattr" and len(arguments) > 1:
+            owner = self.cells.value_of(arguments[0], position, frame)
+            name = self.cells.value_of(arguments[1], position, frame)
+            found = self.cells.value_of(node, position, frame)
+            if isinstance(name, str) and not isinstance(owner, Unknown):
+                return self.cells.attribute_of(owner, name, position, found)
+        if function.type == "Attribute" and function["attr"] == "get" and arguments:
+            owner = self.cells.value_of(function["value"], position, frame)
+            key = self.cells.value_of(arguments[0], position, frame)
+            found = self.cells.value_of(node, position, frame)
+            if isinstance(owner, tuple) and owner[0] == "d" and not isinstance(key, Unknown):
+                return self.cells.item_of(owner, key, position, found)
+        return None
 
     def _string_method(
         self, function: Node, argument: Node, position: int, frame: Frame, depth: int
@@ -395,15 +420,16 @@ class Terms:
     def _origin(self, value: Recorded | Unknown, position: int) -> Iterator[Read]:
         """Where an object that an opaque expression gave was born, if it is not here."""
         if not isinstance(value, Unknown):
-            born = self.cells.births.born(value, position)
+            born = self.cells.births.made(value, position)
             if born is not None and born < position - 1 and self.trace.node(born) is not None:
                 yield self.read(born)
 
     def opaque_reads(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """Everything an opaque expression may have looked at: operands and what is in them."""
         yield from self.reads_below(node, position, frame)
-        for child in _operands(node):
-            yield from self.contents(child, position, frame)
+        if _looks_inside(node):
+            for child in _operands(node):
+                yield from self.contents(child, position, frame)
 
     def reads_below(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """The definitions read by the parts of an expression."""
@@ -446,6 +472,21 @@ def _operands(node: Node) -> Sequence[Node]:
         else:
             found.append(child)
     return found
+
+
+def _looks_inside(node: Node) -> bool:
+    """Whether evaluating an expression may look into the objects it handles."""
+    match node.type:
+        case "List" | "Tuple" | "Dict" | "Set" | "Lambda" | "IfExp" | "Await" | "Starred":
+            return False
+        case "Compare":
+            return not all(operation in {"Is", "IsNot"} for operation in node["ops"])
+        case "Call":
+            function = node["func"]
+            return function.type != "Name" or function["id"] not in _BY_TYPE
+        case "Attribute":
+            return False
+    return True
 
 
 def _element(display: Node, key: Recorded | Unknown) -> Node | None:
