@@ -193,4 +193,6 @@ explanations = st.builds(
     strategy=ANY_TEXT,
     notes=_TEXTS,
     reason=ANY_TEXT,
+    build_command=_TEXTS,
+    test_command=_TEXTS,
 )

@@ -104,7 +104,8 @@ def test_ten_thousand_results_list_fast_and_shrink(store: Store) -> None:
     save(store, GIT, RUNNING_EXAMPLE, contract)
     with store.transaction() as database:
         columns = "range_id, created, afterd, test, status, strategy, reason, minimal, verified, "
-        columns += "changes_total, changes_pruned, changes_executed, notes, contract"
+        columns += "build_command, test_command, changes_total, changes_pruned, "
+        columns += "changes_executed, notes, contract"
         database.execute(
             f"""INSERT INTO explanation ({columns})
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)

@@ -29,6 +29,8 @@ CREATE TABLE explanation (
     changes_pruned INTEGER NOT NULL,  -- of these, how many cannot matter
     changes_executed INTEGER NOT NULL,  -- of these, how many the failing run executed
     notes TEXT NOT NULL,  -- JSON list of sentences: what was not followed, what was cut
+    build_command TEXT NOT NULL,  -- JSON list: how a variant is built; empty: nothing to build
+    test_command TEXT NOT NULL,  -- JSON list: how it is tested
     contract TEXT NOT NULL  -- the object `--format json` printed when it was made, kept verbatim
 );
 CREATE INDEX explanation_by_range ON explanation (range_id);
