@@ -1,0 +1,1 @@
+"""Subsets of changes: how they hang together, and delta debugging over them."""
