@@ -221,6 +221,11 @@ CASES = [
         FailureSignature(FailureKind.OUTPUT, "", "", "", "", "t"),
     ),
     (
+        "words that are no test's name",
+        read("ERROR: cannot open the file\nFAIL: sum is 3 instead of 5\n", 2),
+        FailureSignature(FailureKind.EXIT, "exit status 2", "", "", "", "t"),
+    ),
+    (
         "nothing but a status",
         read("", 3),
         FailureSignature(FailureKind.EXIT, "exit status 3", "", "", "", "t"),
@@ -249,6 +254,8 @@ def test_all_of_these_failures_differ() -> None:
 
 SUITES = [
     ("automake", "PASS: a.sh\nFAIL: b.sh\nFAIL: c.sh\n# FAIL:  2\n", "b.sh; c.sh"),
+    ("automake, TAP", "FAIL: t.sh 3 - adds x\nERROR: u.sh\n", "t.sh N - adds x; u.sh"),
+    ("unittest", "FAIL: test_a (m.T.test_a)\nERROR: b (m.T)\n", "b (m.T); test_a (m.T.test_a)"),
     ("TAP", "ok 1 - a\nnot ok 2 - b\nnot ok 3 - c # TODO later\nnot ok 4 d\n", "b; d"),
     ("CTest", "The following tests FAILED:\n\t 1 - a (Failed)\n\t12 - b c (SEGFAULT)\n", "a; b c"),
     ("Cargo", "test t::a ... ok\ntest t::b ... FAILED\ntest t::c ... FAILED\n", "t::b; t::c"),

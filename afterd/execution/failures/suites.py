@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 
 _CTEST = (
     "Failed|Timeout|SEGFAULT|Subprocess aborted|Child aborted|Not Run|BAD_COMMAND|ILLEGAL|NUMERICAL"
     "|OTHER_FAULT|Bus error|Exit code .*"
 )
+
+
+class Family(StrEnum):
+    """The ways in which test suites name their failed tests."""
+
+    PYTEST = "pytest"
+    AUTOMAKE = "automake, and unittest"
+    TAP = "TAP"
+    CTEST = "CTest"
+    CARGO = "Cargo"
+    GO = "Go"
+    GOOGLE = "GoogleTest"
+    MESON = "Meson"
+    JEST = "Jest"
+    VITEST = "Vitest"
+
+
 _REPORTS = {
-    "pytest": r"^(?:FAILED|ERROR) (?P<test>\S+?\.py(?:::.*?)?)(?: - .*)?$",
-    "automake and unittest": r"^(?:FAIL|ERROR|XPASS): (?P<test>\S.*)$",
-    "TAP": r"^not ok(?: \d+)?(?: -)? ?(?P<test>(?:(?!# *(?:TODO|SKIP)).)*)$",
-    "CTest": rf"^\s*\d+ - (?P<test>.+?) \((?:{_CTEST})\)",
-    "Cargo": r"^test (?P<test>\S.*) \.\.\. FAILED$",
-    "Go": r"^\s*--- FAIL: (?P<test>\S+)",
-    "GoogleTest": r"^\[  FAILED  \] (?P<test>[\w./]+)(?:,.*| \(\d+ ms\))?$",
-    "Meson": r"^\s*\d+/\d+ (?P<test>\S.*?)\s+(?:FAIL|ERROR|TIMEOUT)\s",
+    Family.PYTEST: r"^(?:FAILED|ERROR) (?P<test>\S+?\.py(?:::.*?)?)(?: - .*)?$",
+    # A name is one word, or what automake's TAP driver or unittest make of one: "ERROR: " alone
+    # begins many a message that is no name.
+    Family.AUTOMAKE: r"^(?:FAIL|ERROR|XPASS): (?P<test>\S+(?: \d+ - .*| \([\w.]+\).*)?)$",
+    Family.TAP: r"^\s*not ok(?: \d+)?(?: -)? ?(?P<test>(?:(?!# *(?:TODO|SKIP)).)*)$",
+    Family.CTEST: rf"^\s*\d+ - (?P<test>.+?) \((?:{_CTEST})\)",
+    Family.CARGO: r"^test (?P<test>\S.*?)(?: - should panic)? \.\.\. FAILED$",
+    Family.GO: r"^\s*--- FAIL: (?P<test>\S+)",
+    Family.GOOGLE: r"^\[  FAILED  \] (?P<test>[\w./]+)(?:,.*| \(\d+ ms\))?$",
+    Family.MESON: r"^\s*\d+/\d+ (?:\S.*? / )?(?P<test>\S.*?)\s+(?:FAIL|ERROR|TIMEOUT|INTERRUPT)\s",
+    Family.JEST: r"^\s*● (?P<test>.+ › .+)$",
+    Family.VITEST: r"^ *(?:FAIL|×) +(?P<test>\S.* > .+?)(?: \d+ms)?$",
 }
-_FAILED = tuple(re.compile(pattern, re.MULTILINE) for pattern in _REPORTS.values())
+_FAILED = {family: re.compile(pattern, re.MULTILINE) for family, pattern in _REPORTS.items()}
 
 _DIFFERENCE = re.compile(
     r"^(?:--- .*\n\+\+\+ |\*\*\* .*\n--- |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@"
@@ -29,11 +51,14 @@ _DIFFERENCE = re.compile(
 )
 
 
-def failed_tests(text: str) -> tuple[str, ...]:
-    """The names of the tests that ``text`` reports as failed, each once, in order."""
+def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
+    """The names of the tests that ``text`` reports as failed, each once, in order.
+
+    Only reports of ``families`` are looked for; of all where none is given.
+    """
     names: dict[str, None] = {}
-    for pattern in _FAILED:
-        for match in pattern.finditer(text):
+    for family in families or Family:
+        for match in _FAILED[family].finditer(text):
             if name := match["test"].strip():
                 names.setdefault(name)
     return tuple(names)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
+from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has
-
-_FAILED = re.compile(r"^test (?P<test>\S+)(?: - should panic)? \.\.\. FAILED$", re.MULTILINE)
 
 
 class Cargo:
@@ -31,8 +29,7 @@ class Cargo:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the lines of the test harness."""
-        matches = _FAILED.finditer(result.stdout.text())
-        return tuple(dict.fromkeys(match["test"] for match in matches))
+        return failed_tests(result.stdout.text(), Family.CARGO)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its exact path."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, jobs, script, text
 
 _TESTS = re.compile(r"\b(?:enable_testing|add_test|include\s*\(\s*CTest)\b", re.IGNORECASE)
-_FAILED = re.compile(r"^\s*\d+ - (?P<test>.+?) \([A-Z][\w ]*\)\s*$", re.MULTILINE)
 
 
 class CMake:
@@ -39,7 +39,7 @@ class CMake:
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the list at the end of CTest's output."""
         listed = result.stdout.text().partition("The following tests FAILED:")[2]
-        return tuple(dict.fromkeys(match["test"] for match in _FAILED.finditer(listed)))
+        return failed_tests(listed, Family.CTEST)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """CTest with the test's name as a whole."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has, has_target, jobs, script, text
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_FAILED = re.compile(r"^(?:FAIL|ERROR|XPASS):? (?P<test>\S+)$", re.MULTILINE)
 _SAFE = re.compile(r"[\w./+@-]+")
 
 
@@ -40,7 +40,7 @@ class Autotools:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From automake's lines, a test each."""
-        return _failed(result)
+        return failed_tests(result.stdout.text(), Family.AUTOMAKE)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """Automake's `make check TESTS=…`; the whole suite for a name that make would expand."""
@@ -69,7 +69,7 @@ class Make:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From lines such as ``FAIL: name``, where the makefile's tests print them."""
-        return _failed(result)
+        return failed_tests(result.stdout.text(), Family.AUTOMAKE)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:  # noqa: ARG002 - a
         # makefile has no common way to run one test
@@ -79,8 +79,3 @@ class Make:
 
 def _target(makefile: str) -> str:
     return has_target(makefile, "check", "test", "tests")
-
-
-def _failed(result: ProcessResult) -> tuple[str, ...]:
-    matches = _FAILED.finditer(result.stdout.text())
-    return tuple(dict.fromkeys(match["test"] for match in matches))

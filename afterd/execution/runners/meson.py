@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, script
 
-_FAILED = re.compile(
-    r"^\s*\d+/\d+ (?:(?P<suite>\S[^\n]*?) / )?(?P<test>\S[^\n]*?)\s+"
-    r"(?:FAIL|ERROR|TIMEOUT|INTERRUPT)\b",
-    re.MULTILINE,
-)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -38,8 +34,7 @@ class Meson:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the lines of the tests, which the summary of failures repeats."""
-        text = _COLOUR.sub("", result.stdout.text())
-        return tuple(dict.fromkeys(match["test"] for match in _FAILED.finditer(text)))
+        return failed_tests(_COLOUR.sub("", result.stdout.text()), Family.MESON)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its name."""

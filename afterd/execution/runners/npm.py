@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
+from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has, script, text
 
-_REPORTS = {
-    "TAP": r"^\s*not ok \d+ -? ?(?P<test>(?:(?!# *(?:TODO|SKIP)).)+?)\s*$",
-    "Jest": r"^\s*● (?P<test>.+ › .+)$",
-    "Vitest": r"^ *(?:FAIL|×) +(?P<test>\S.* > .+?)(?: \d+ms)?$",
-}
-_FAILED = tuple(re.compile(pattern, re.MULTILINE) for pattern in _REPORTS.values())
 _PLACEHOLDER = "no test specified"
 
 
@@ -44,8 +38,7 @@ class Npm:
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From TAP, Jest or Vitest, where the script's runner prints one of them."""
         output = result.stdout.text() + result.stderr.text()
-        found = (match["test"] for pattern in _FAILED for match in pattern.finditer(output))
-        return tuple(dict.fromkeys(found))
+        return failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:  # noqa: ARG002 - how
         # one test is named depends on the script
