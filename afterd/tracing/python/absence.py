@@ -31,6 +31,7 @@ class Absence:
             yield from self._around(position)
             return
         yield from self._own(counterpart)
+        yield from self._called(counterpart)
         pending = [counterpart]
         seen = {counterpart}
         while pending and len(seen) < _LOOKED_AT:
@@ -47,6 +48,17 @@ class Absence:
     def _own(self, row: int) -> tuple[ChangeId, ...]:
         node = self.green.trace.node(row)
         return self.ties.removed(node) if node is not None else ()
+
+    def _called(self, row: int) -> Iterator[ChangeId]:
+        """Changes to the definitions of what a green statement called: a decorator that was removed."""
+        node, frame = self.green.trace.node(row), self.green.trace.frame(row)
+        if node is None or frame is None:
+            return
+        for part in node.walk():
+            if part.type == "Call":
+                definition = self.green.cells.callee(part, row, frame)
+                if definition is not None:
+                    yield from self._own(definition)
 
     def _sources(self, row: int) -> Iterator[int]:
         """What a green row reads, and the branch that let it happen."""

@@ -175,7 +175,7 @@ class Alignment:
         """How an activation ended: its RETURN, or the EXIT of one that returned nothing."""
         if kind is Kind.EXIT and green.left is None:
             return None
-        for row in reversed(green.rows[-3:]):
+        for row in reversed(green.rows[-8:]):
             if self.green.kind(row) is Kind.RETURN:
                 return row
         return green.left

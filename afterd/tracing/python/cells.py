@@ -32,6 +32,7 @@ class Unknown:
 
 UNKNOWN: Final = Unknown()
 _CODE = frozenset({"module", "type", "function", "builtin_function_or_method", "method", "ABCMeta"})
+_LAST_ROWS = 8  # of a frame, between its RETURN and its EXIT
 _TRIES = 400  # candidates looked at before a look-up gives up
 
 Row = tuple[Node, Kind]
@@ -247,16 +248,17 @@ class Cells:
         if not rows:
             return None
         row = rows[-1]
-        believed = isinstance(loaded, Unknown) or same_object(self._stored(row), loaded)
-        return row if believed else None
+        stored = self._stored(row)
+        known = not isinstance(loaded, Unknown) and not isinstance(stored, Unknown)
+        return row if not known or same_object(stored, loaded) else None
 
-    def _stored(self, row: int) -> Recorded:
+    def _stored(self, row: int) -> Recorded | Unknown:
         """What a writing row wrote (a ``setattr`` call's row is of its result, None)."""
         node = self.trace.node(row)
         frame = self.trace.frame(row)
         if node is not None and frame is not None and node.type == "Call" and _setattr(node):
             return self.value_of(node["args"][-1], row, frame)
-        return self.trace.value(row)
+        return UNKNOWN if self.trace.kind(row) is Kind.MARK else self.trace.value(row)
 
     def _writes(self, name: str) -> dict[int, list[int]]:
         """Rows that write an attribute of this name, by the object's identity, ascending."""
@@ -265,7 +267,8 @@ class Cells:
             found = self._attributes[name] = {}
             for target in self._attribute_targets.get(name, []):
                 at = definition_row(target)
-                for row in self.trace.at_site(*at) if at else ():
+                rows = self.trace.at_site(*at) if at else []
+                for row in [*rows, *self.trace.at_site(target, Kind.MARK)]:
                     self._enter(found, target["value"], row)
             for call, attribute, row in self._setattr_calls:
                 if attribute == name:
@@ -458,6 +461,18 @@ class Cells:
 
     # -- calls -------------------------------------------------------------------------------
 
+    def callee(self, call: Node, position: int, frame: Frame) -> int | None:
+        """The row of the definition that a call's function expression names, where it is the program's."""
+        function = call["func"]
+        if function.type == "Name":
+            return self.name(function, position, frame)
+        if function.type != "Attribute":
+            return None
+        owner = self.value_of(function["value"], position, frame)
+        if isinstance(owner, Unknown) or identity(owner) is None:
+            return None
+        return self.attribute_of(owner, function["attr"], position, UNKNOWN)
+
     def returned(self, position: int, frame: Frame) -> int | None:
         """The row in a traced callee that handed out what was received at a position.
 
@@ -469,11 +484,15 @@ class Cells:
         index = bisect_left(rows, position) - 1
         if index < 0 or rows[index] <= previous:
             return None
-        row = rows[index]
-        if self.trace.kind(row) is Kind.EXIT and index:
-            left = self.trace.frame(row)
-            for earlier in (rows[index - 1],):
-                if earlier > previous and self.trace.frame(earlier) is left:
+        return self._end_of(rows[index])
+
+    def _end_of(self, row: int) -> int:
+        """For the EXIT of a frame that returned something, its RETURN: a ``with`` block's exit runs
+        code in between."""
+        left = self.trace.frame(row)
+        if self.trace.kind(row) is Kind.EXIT and left is not None:
+            for earlier in reversed(left.rows[-_LAST_ROWS:]):
+                if self.trace.kind(earlier) is Kind.RETURN:
                     return earlier
         return row
 

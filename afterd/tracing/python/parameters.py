@@ -34,9 +34,8 @@ class Parameters:
         if call is None:
             return self._from_outside(name, position, frame)
         row, expression, caller = call
-        argument = self._argument(expression, node, frame, row, caller)
-        if argument is not None:
-            seen = self.cells.value_of(argument, row, caller)
+        for argument in self._arguments(expression, node, frame):
+            seen = self.cells.value_of(argument, frame.entered, caller)
             if isinstance(seen, Unknown) or same_object(seen, value):
                 return self.terms.term(argument, frame.entered, caller)
         default = self._default(node, frame)
@@ -57,15 +56,13 @@ class Parameters:
         after = frame.left if frame.left is not None else frame.entered
         row = self.trace.next_in_frame(caller, after)
         node = self.trace.node(row) if row is not None else None
-        if row is not None and node is not None and node.type in _CALLING and self._in_time(
-            caller, frame, row
-        ):
-            return row, node, caller
+        if row is not None and node is not None and row > frame.entered:
+            parent = node.parent
+            if parent is not None and parent.type == "AugAssign" and node is parent["target"]:
+                node = parent
+            if node.type in _CALLING:
+                return row, node, caller
         return self._interrupted_call(frame, caller)
-
-    def _in_time(self, caller: Frame, frame: Frame, row: int) -> bool:
-        """The caller's next row is of the statement it was in when it called."""
-        return self.trace.kind(row) is Kind.VALUE and row > frame.entered and caller is not frame
 
     def _interrupted_call(self, frame: Frame, caller: Frame) -> tuple[int, Node, Frame] | None:
         """The callee never came back: a call of its name in the statement that was under way."""
@@ -102,26 +99,33 @@ class Parameters:
 
     # -- arguments ---------------------------------------------------------------------------
 
-    def _argument(
-        self, call: Node, parameter: Node, frame: Frame, row: int, caller: Frame
-    ) -> Node | None:
+    def _arguments(self, call: Node, parameter: Node, frame: Frame) -> Iterator[Node]:
+        """The expressions a parameter may have got, most likely first."""
         if call.type != "Call":
-            return None
+            operands = [part for name in _OPERANDS if (part := _node(call[name])) is not None]
+            operands.extend(call["comparators"] or [])
+            first = self._positional(frame)[:1] == [parameter]
+            yield from operands if first else reversed(operands)
+            return
         for word in call["keywords"]:
             if word["arg"] == parameter["arg"]:
-                return _node(word["value"])
-        arguments = frame.node["args"]
-        names = [*(arguments["posonlyargs"] or []), *(arguments["args"] or [])]
+                yield word["value"]
+        names = self._positional(frame)
         if parameter not in names:
-            return None
+            return
         index = names.index(parameter) - self._bound(frame)
+        given = call["args"]
         if index < 0:
             function = call["func"]
-            return _node(function["value"]) if function.type == "Attribute" else None
-        given = call["args"]
-        if index >= len(given) or any(item.type == "Starred" for item in given[: index + 1]):
-            return None
-        return _node(given[index])
+            if function.type == "Attribute":
+                yield function["value"]
+        elif index < len(given) and all(item.type != "Starred" for item in given[: index + 1]):
+            yield given[index]
+
+    @staticmethod
+    def _positional(frame: Frame) -> list[Node]:
+        arguments = frame.node["args"]
+        return [*(arguments["posonlyargs"] or []), *(arguments["args"] or [])]
 
     @staticmethod
     def _bound(frame: Frame) -> int:
@@ -135,7 +139,7 @@ class Parameters:
 
     def _default(self, parameter: Node, frame: Frame) -> int | None:
         arguments = frame.node["args"]
-        names = [*(arguments["posonlyargs"] or []), *(arguments["args"] or [])]
+        names = self._positional(frame)
         defaults = arguments["defaults"] or []
         expression = None
         if parameter in names:
@@ -203,5 +207,8 @@ def _node(value: object) -> Node | None:
     return value if isinstance(value, Node) else None
 
 
-_CALLING = frozenset({"Call", "Attribute", "Subscript", "BinOp", "Compare", "Await"})
+_CALLING = frozenset(
+    {"Call", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "Await", "AugAssign"}
+)
+_OPERANDS = ("left", "target", "value", "operand", "slice", "right")
 _FRAME_KINDS = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC})

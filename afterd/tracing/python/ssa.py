@@ -251,8 +251,11 @@ class Steps:
         if node is None or self.trace.kind(row) is not Kind.VALUE:
             return False
         parent = node.parent
-        direct = parent is not None and parent.type in {"Assign", "AnnAssign"}
-        return direct or node.type in {"FunctionDef", "AsyncFunctionDef", "ClassDef"}
+        if node.type in {"FunctionDef", "AsyncFunctionDef"}:
+            # A method acts when it is called, and is then in the trace itself; a decorated one may
+            # have become something else.
+            return bool(node["decorator_list"])
+        return parent is not None and parent.type in {"Assign", "AnnAssign"}
 
     def _branch(self, node: Node, position: int, frame: Frame) -> Term:
         outcome = self.trace.kind(position) is Kind.TRUE

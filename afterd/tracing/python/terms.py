@@ -16,6 +16,7 @@ from afterd.model.term import (
     Apply,
     Concrete,
     Const,
+    Free,
     Op,
     Read,
     Sort,
@@ -153,11 +154,20 @@ class Terms:
             return None
         received = self.trace.value(row)
         if same_object(self.defined_value(returned), received):
-            return self.read(returned, _called_name(node))
+            return self._through_decorator(self.read(returned, _called_name(node)), node, row, frame)
         if node.type == "Call" and self._is_construction(node, row, frame):
             return None
         found = [self.read(returned), *self.reads_below(node, position, frame)]
         return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
+
+    def _through_decorator(self, result: Read, node: Node, row: int, frame: Frame) -> Term:
+        """A decorated function's result also depends on its definition: what was called is decided there."""
+        definition = self.cells.callee(node, row, frame) if node.type == "Call" else None
+        source = self.trace.node(definition) if definition is not None else None
+        if definition is None or source is None or not source["decorator_list"]:
+            return result
+        called = self.concrete(True, "what was called", [self.read(definition)], BOOL)  # noqa: FBT003 # the condition held
+        return Apply(Op.ITE, (called, result, Free(f"another {source['name']}", result.sort)), result.sort)
 
     def _is_construction(self, node: Node, row: int, frame: Frame) -> bool:
         returned = self.cells.returned(row, frame)
@@ -454,7 +464,9 @@ class Terms:
             yield self.read(row)
         for row in self.cells.attribute_writes(value, position):
             yield self.read(row)
-        for part in value[3:] if value[0] in {"l", "d", "s"} else ():
+        parent = node.parent
+        compared = parent is not None and parent.type == "Compare"
+        for part in value[3:] if value[0] in _SIZED and compared else ():
             if identity(part) is not None:
                 for row in self.cells.attribute_writes(part, position, limit=4):
                     yield self.read(row)

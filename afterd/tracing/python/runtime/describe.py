@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 Description = tuple[Any, ...]
@@ -110,6 +110,15 @@ def describer(types: TypeTable) -> Callable[[object], Recorded]:
             return None
 
     return describe
+
+
+def stored_attribute(owner: object, name: str) -> object:
+    """An attribute from the object's dict or slot, without running code; raises if there is none."""
+    for kind in type.__dict__["__mro__"].__get__(type(owner)):
+        slot = type.__dict__["__dict__"].__get__(kind).get(name)
+        if type(slot) is MemberDescriptorType:
+            return slot.__get__(owner)
+    return object.__getattribute__(owner, "__dict__")[name]
 
 
 def _head(value: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from threading import get_ident
 from typing import Any
 
 from . import calls
-from .describe import LONG, PLAIN, Recorded, TypeTable, describer
+from .describe import LONG, PLAIN, Recorded, TypeTable, describer, stored_attribute
 from .rows import Kind
 
 CHUNK = 1 << 16  # entries; two to a row
@@ -204,8 +204,8 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
     def peek_attribute(site: int, owner: Any, name: str) -> None:
         nonlocal chunk
         try:
-            found = object.__getattribute__(owner, "__dict__")[name]
-        except Exception:  # noqa: BLE001 # slots, properties, classes: the value stays unknown
+            found = stored_attribute(owner, name)
+        except Exception:  # noqa: BLE001 # properties, classes: the value stays unknown
             chunk += (site - Kind.PEEK + Kind.MARK, None)
         else:
             chunk += (site, describe(found))
