@@ -87,21 +87,24 @@ class _Search:
         """Ask commits 1, 2, 4, 8, … back (the next older one after an untestable one) until one is
         green; its place in ``commits``, which grows as the walk does.
         """
-        step, place = 1, 0
+        step, place, red = 1, 0, 0
         while self._left > 0:
             place += step
             commits += islice(chain, place + 1 - len(commits))
             if place >= len(commits):
-                return self._oldest_green(commits, place - step)
+                return self._oldest_green(commits, red)
             verdict = self._verdict(commits[place])
             if verdict is Verdict.PASS:
                 return place
-            step = step * 2 if verdict is Verdict.FAIL else 1
+            if verdict is Verdict.FAIL:
+                step, red = step * 2, place
+            else:
+                step = 1
         return None
 
-    def _oldest_green(self, commits: Sequence[str], asked: int) -> int | None:
+    def _oldest_green(self, commits: Sequence[str], red: int) -> int | None:
         """The history ended inside a step: ask its oldest commit, and newer ones if untestable."""
-        for place in range(len(commits) - 1, asked, -1):
+        for place in range(len(commits) - 1, red, -1):
             verdict = self._verdict(commits[place])
             if verdict is Verdict.PASS:
                 return place

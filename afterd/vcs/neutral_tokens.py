@@ -54,7 +54,7 @@ def neutral_tokens(
             continue
         one, other = before.region(hunk.old), after.region(hunk.new)
         if one is not None and other is not None and one.code == other.code:
-            yield hunk.id, WHITE_SPACE if one.comments == other.comments else COMMENTS
+            yield hunk.id, COMMENTS if one.differs_in_comments(other) else WHITE_SPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,10 @@ class _Region:
 
     code: tuple[object, ...]
     comments: tuple[str, ...]
+
+    def differs_in_comments(self, other: _Region) -> bool:
+        """Whether the comments are others, or the lines lie inside one."""
+        return self.comments != other.comments or TokenKind.COMMENT in self.code[:2]
 
 
 class _Tokens:
@@ -78,10 +82,17 @@ class _Tokens:
         depth = 0
         for token in tokens(content.decode("latin-1"), language):
             self._inside.update(dict.fromkeys(range(token.line, token.end_line), token.kind))
+            comments = self._comments[token.line]
             if token.kind is TokenKind.COMMENT:
-                self._comments[token.line].append(" ".join(token.text.split()))
+                comments.append(_plain(token))
                 continue
-            self._code[token.line].append(_code(token, depth, language))
+            if token.kind is TokenKind.DIRECTIVE:
+                inner = list(tokens(token.text.replace("#", " ", 1), language))
+                comments += map(_plain, filter(_is_comment, inner))
+                words = tuple((word.text, word.spaced) for word in inner if not _is_comment(word))
+                self._code[token.line].append(("#", words))
+            else:
+                self._code[token.line].append((token.text, depth > 0 and token.spaced))
             self.sound = self.sound and _is_closed(token)
             depth = max(0, depth + (token.text == "(") - (token.text == ")"))
             self._parentheses[token.line] = depth
@@ -110,12 +121,13 @@ class _Tokens:
         return _Region((*states, self._depths[first], *code), tuple(comments))
 
 
-def _code(token: Token, depth: int, language: Language) -> object:
-    if token.kind is not TokenKind.DIRECTIVE:
-        return token.text, depth > 0 and token.spaced
-    inner = tokens(token.text.replace("#", " ", 1), language)
-    words = [(word.text, word.spaced) for word in inner if word.kind is not TokenKind.COMMENT]
-    return "#", tuple(words)
+def _is_comment(token: Token) -> bool:
+    return token.kind is TokenKind.COMMENT
+
+
+def _plain(token: Token) -> str:
+    """A comment without the way it is laid out."""
+    return " ".join(token.text.split())
 
 
 def _is_closed(token: Token) -> bool:

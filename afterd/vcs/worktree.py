@@ -151,8 +151,7 @@ class Slot:
         differ = {path for path, entry in before.items() if wanted.get(path) != entry}
         stale = differ | (wanted.keys() - before.keys())
         for path, entry in before.items():
-            status = self._files.status(path)
-            if status is None or (status.st_ctime_ns >= left and not entry.is_submodule):
+            if not _is_as_left(self._files.status(path), entry, left):
                 stale.add(path)
         return stale
 
@@ -185,3 +184,9 @@ class Slot:
         temporary = self._marker.with_name(f"{self._marker.name}.new")
         temporary.write_text(" ".join((state, *trees)) + "\n")
         temporary.replace(self._marker)
+
+
+def _is_as_left(status: os.stat_result | None, entry: Entry, left: int) -> bool:
+    if status is None or entry.is_submodule:
+        return status is not None and stat.S_ISDIR(status.st_mode)
+    return status.st_ctime_ns < left

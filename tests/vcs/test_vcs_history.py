@@ -1,0 +1,162 @@
+"""The last green revision: found with few runs, merge-aware, and never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_repositories import Made, git, texts
+
+from afterd.errors import RepositoryError
+from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.vcs.history import Baseline, find_baseline, last_green
+from afterd.vcs.repository import open_repository
+
+PASS, FAIL = Outcome(Verdict.PASS), Outcome(Verdict.FAIL)
+SKIP = Outcome(Verdict.UNRESOLVED, Unresolved.BUILD)
+_OUTCOMES = {"+": PASS, "-": FAIL, "?": SKIP}
+
+
+class Answers:
+    """Outcomes by commit, and which commits were asked."""
+
+    def __init__(self, outcomes: Mapping[str, Outcome]) -> None:
+        self.outcomes = outcomes
+        self.asked: list[str] = []
+
+    def __call__(self, commit: str) -> Outcome:
+        self.asked.append(commit)
+        return self.outcomes[commit]
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Made, list[str]]:
+    """Forty commits in a row, oldest first."""
+    made = Made(tmp_path_factory.mktemp("chain"))
+    return made, [made.text(a__c=f"{n}") for n in range(40)]
+
+
+def _search(
+    chain: tuple[Made, list[str]], outcomes: str, budget: int = 500
+) -> tuple[Baseline, Answers, list[str]]:
+    """Search from the last of the commits that the outcomes (oldest first) are for."""
+    made, commits = chain
+    used = commits[: len(outcomes)]
+    answers = Answers({c: _OUTCOMES[o] for c, o in zip(used, outcomes, strict=True)})
+    return find_baseline(made.repository, used[-1], answers, budget), answers, used
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "good", "bad", "adjacent"),
+    [
+        ("+-", 0, 1, True),
+        ("++--", 1, 2, True),
+        ("+" * 30 + "-" * 10, 29, 30, True),
+        ("+" + "-" * 39, 0, 1, True),
+        ("+?-", 0, 2, False),
+        ("+??????-", 0, 7, False),
+        ("+++?---", 2, 4, False),
+        ("?+--", 1, 2, True),
+        ("+?+-?-", 2, 3, True),
+    ],
+)
+def test_linear_histories(
+    chain: tuple[Made, list[str]], outcomes: str, good: int, bad: int, adjacent: bool
+) -> None:
+    found, answers, commits = _search(chain, outcomes)
+    assert (found.good, found.bad, found.adjacent) == (commits[good], commits[bad], adjacent)
+    assert bool(found.reason) != adjacent
+    assert len(answers.asked) == len(set(answers.asked)), "no commit is asked twice"
+    assert commits[-1] not in answers.asked, "the red end was seen red already"
+
+
+@pytest.mark.parametrize("outcomes", ["-", "---", "-" * 40, "?-", "???-", "-?-?-"])
+def test_already_red_is_said(chain: tuple[Made, list[str]], outcomes: str) -> None:
+    found, answers, commits = _search(chain, outcomes)
+    assert found.good == ""
+    assert "as far back as the history goes" in found.reason
+    assert last_green(chain[0].repository, commits[-1], answers) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 38), st.integers(0, 37))
+def test_few_runs_are_enough(chain: tuple[Made, list[str]], greens: int, reds: int) -> None:
+    """Monotone histories: about two logarithms of the distance."""
+    outcomes = "+" * greens + "-" * min(reds + 1, 40 - greens)
+    found, answers, commits = _search(chain, outcomes)
+    assert (found.good, found.bad) == (commits[greens - 1], commits[greens])
+    distance = len(outcomes) - greens
+    assert len(answers.asked) <= 2 * distance.bit_length() + 2
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.text("+-?", max_size=38), st.integers(1, 60))
+def test_whatever_the_history_the_answer_is_true(
+    chain: tuple[Made, list[str]], outcomes: str, budget: int
+) -> None:
+    found, answers, commits = _search(chain, outcomes + "-", budget)
+    assert len(answers.asked) <= budget
+    assert answers.outcomes[found.bad] is FAIL
+    if found.good:
+        assert answers.outcomes[found.good] is PASS
+        place = commits.index(found.bad) - commits.index(found.good)
+        assert found.adjacent == (place == 1)
+        between = outcomes[commits.index(found.good) + 1 : commits.index(found.bad)]
+        assert found.adjacent or set(between) == {"?"} or len(answers.asked) == budget
+
+
+def test_a_spent_budget_is_not_already_red(chain: tuple[Made, list[str]]) -> None:
+    found, answers, _ = _search(chain, "+" + "-" * 39, budget=3)
+    assert found.good == ""
+    assert "the budget ran out" in found.reason
+    assert len(answers.asked) == 3
+    partly, _, commits = _search(chain, "+" * 10 + "-" * 30, budget=6)
+    assert partly.good in commits[:10]
+    assert not partly.adjacent
+    assert "the budget ran out" in partly.reason
+
+
+def test_a_red_branch_is_searched_behind_its_merge(tmp_path: Path) -> None:
+    """A trunk base - main - merge, a branch base - s1 - s2 - s3: s2 broke it."""
+    made = Made(tmp_path / "r")
+    base = made.text(a="0")
+    main = made.text(a="1")
+    side = [base]
+    for number in range(1, 4):
+        side.append(made.commit(texts(a="0", s=f"{number}"), side[-1], ref=None))
+    merge = made.commit(texts(a="1", s="3"), main, side[-1])
+    tip = made.text(a="2", s="3")
+    answers = Answers(
+        {base: PASS, main: PASS, side[1]: PASS, side[2]: FAIL, side[3]: FAIL, merge: FAIL}
+    )
+    found = find_baseline(made.repository, tip, answers)
+    assert found == Baseline(side[1], side[2], adjacent=True)
+
+
+def test_a_merge_of_two_green_branches_is_itself_to_blame(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    base = made.text(a="0")
+    main = made.text(a="1")
+    sides = [made.commit(texts(a="0", s=f"{n}"), base, ref=None) for n in range(2)]
+    octopus = made.commit(texts(a="1", s="both"), main, *sides)
+    green = Answers(dict.fromkeys([base, main, *sides], PASS))
+    assert find_baseline(made.repository, octopus, green) == Baseline(main, octopus, adjacent=True)
+    one_red = Answers({base: PASS, main: PASS, sides[0]: PASS, sides[1]: FAIL})
+    found = find_baseline(made.repository, octopus, one_red)
+    assert found == Baseline(base, sides[1], adjacent=True)
+
+
+def test_a_shallow_clone_says_that_its_history_ends(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    for number in range(5):
+        made.text(a=f"{number}")
+    git(tmp_path, "clone", "-q", "--depth=3", f"file://{made.path}", "shallow")
+    repository = open_repository(tmp_path / "shallow")
+    found = find_baseline(repository, "HEAD", lambda _: FAIL)
+    assert found.good == ""
+    assert "shallow" in found.reason
+    with pytest.raises(RepositoryError, match="is not a commit"):
+        find_baseline(repository, "HEAD~3", lambda _: FAIL)
