@@ -7,16 +7,20 @@ instrumentation and the analysis start from this cut, so that what one numbered 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-_NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
-_DEFINE = re.compile(rf"^define .*?@({_NAME})\(")
-_LABEL = re.compile(rf"^({_NAME}):")
-_INSTRUCTION = re.compile(rf"^  (?:(%{_NAME}) = )?(?:tail |musttail |notail )?([a-z_0-9]+)\b")
-_PLAIN_LOAD = re.compile(rf"load (?:volatile )?[^,]+, ptr (%{_NAME})(?:,|$)")
-_PLAIN_STORE = re.compile(rf"store (?:volatile )?(.+), ptr (%{_NAME})(?:,|$)")
-_LOCAL = re.compile(rf"%{_NAME}")
+from afterd.tracing.llvm.irtypes import split_top
+
+NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
+"""A name as LLVM prints it, without its sigil."""
+
+_DEFINE = re.compile(rf"^define .*?@({NAME})\(")
+_LABEL = re.compile(rf"^({NAME}):")
+_INSTRUCTION = re.compile(rf"^  (?:(%{NAME}) = )?(?:tail |musttail |notail )?([a-z_0-9]+)\b")
+_PLAIN_LOAD = re.compile(rf"load (?:volatile )?([^,]+), ptr (%{NAME})(?:,|$)")
+_PLAIN_STORE = re.compile(rf"store (?:volatile )?(.+), ptr (%{NAME})(?:,|$)")
+_LOCAL = re.compile(rf"%{NAME}")
 _LIFETIME = re.compile(r"call void @llvm\.(?:lifetime|dbg)\.")
 
 
@@ -107,6 +111,26 @@ def _joined(lines: list[str]) -> Iterator[str]:
         yield pending
 
 
+def parameters(header: str) -> list[str]:
+    """The formal parameters of a define line, each with its type and attributes."""
+    found = _DEFINE.match(header)
+    if not found:
+        return []
+    start = found.end() - 1
+    inner = header[start + 1 : closing(header, start)]
+    return split_top(inner) if inner.strip() else []
+
+
+def closing(text: str, start: int) -> int:
+    """Where the parenthesis that opens at ``start`` closes; the text's length when it does not."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return at
+    return len(text)
+
+
 def stack_slots(function: Function) -> dict[str, str]:
     """Every alloca with its type, in order: what slot ids are given to."""
     return {
@@ -122,28 +146,28 @@ def plain_locals(function: Function) -> dict[str, str]:
 
     Such a slot is only loaded from and stored to, whole: no record of its loads is needed.
     """
-    slots: dict[str, str] = {}
-    for instruction in function.blocks[0].instructions:
-        if instruction.opcode == "alloca":
-            kind = instruction.text.split(" = alloca ", 1)[1].split(",")[0].split(" !")[0]
-            if kind[0] not in "[%{<":
-                slots[instruction.result] = kind.removeprefix("inalloca ").strip()
+    entry = Function(function.name, function.header, function.blocks[:1])
+    slots = {slot: kind for slot, kind in stack_slots(entry).items() if kind[0] not in "[%{<"}
     for block in function.blocks:
         for instruction in block.instructions:
-            for name in _escaping(instruction):
+            for name in _escaping(instruction, slots):
                 slots.pop(name, None)
     return slots
 
 
-def _escaping(instruction: Instruction) -> list[str]:
+def _escaping(instruction: Instruction, slots: Mapping[str, str]) -> list[str]:
+    """The locals that an instruction uses as anything but a variable of their own type."""
     text = instruction.text
     if instruction.result:
         text = text.split(" = ", 1)[1]
-    if instruction.opcode == "load":
-        return [] if _PLAIN_LOAD.search(text) else _LOCAL.findall(text)
-    if instruction.opcode == "store":
-        plain = _PLAIN_STORE.search(text)
-        return _LOCAL.findall(plain.group(1)) if plain else _LOCAL.findall(text)
+    if instruction.opcode == "load" and (plain := _PLAIN_LOAD.match(text)):
+        kind, slot = plain.groups()
+        return [] if slots.get(slot, kind) == kind else [slot]
+    if instruction.opcode == "store" and (plain := _PLAIN_STORE.match(text.strip())):
+        value, slot = plain.groups()
+        kind = slots.get(slot)
+        same = kind is None or value.startswith(f"{kind} ")
+        return _LOCAL.findall(value) + ([] if same else [slot])
     if instruction.opcode == "call" and _LIFETIME.search(text):
         return []
     return _LOCAL.findall(text)

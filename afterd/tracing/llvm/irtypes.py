@@ -54,6 +54,11 @@ class Layout:
         """Bytes between two elements of an array of this type (LLVM's alloc size); 0 if unknown."""
         return self.size_and_alignment(kind.strip())[0]
 
+    def stored(self, kind: str) -> int:
+        """Bytes that a store of this type writes: 10 for an x86_fp80, of which an array has 16."""
+        bits = scalar_bits(kind)
+        return (bits + 7) // 8 if bits else self.size(kind)
+
     def fields(self, kind: str) -> list[str]:
         """The element types of a struct type, or an empty list."""
         body = self._named.get(kind, kind).strip()

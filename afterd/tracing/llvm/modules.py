@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from afterd.tracing.llvm.instrument import Instrumented, NumberedFunction, Numbers
+from afterd.tracing.llvm.instrument import Instrumented, NumberedFunction
+from afterd.tracing.llvm.weaver import Numbers
 
 
 @dataclass(frozen=True, slots=True)

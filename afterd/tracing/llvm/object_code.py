@@ -10,7 +10,8 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from afterd.tracing.llvm.instrument import instrument
+from afterd.tracing.llvm.instrument import instrument, structs
+from afterd.tracing.llvm.lowered import lowered
 from afterd.tracing.llvm.modules import ModuleStore
 
 
@@ -27,7 +28,7 @@ def named_text(bitcode: bytes) -> tuple[str, str]:
 def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> bytes:
     """The object file of the instrumented module; its IR and its ids go into the store."""
     text, triple = named_text(bitcode)
-    made = store.add(text, source, str(Path.cwd()), instrument)
+    made = store.add(lowered(text, structs(text)), source, str(Path.cwd()), instrument)
     module = llvm.parse_assembly(made.text)
     module.verify()
     machine = _machine(triple, 1)
@@ -39,4 +40,5 @@ def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> byte
 def _machine(triple: str, level: int) -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(triple).create_target_machine(opt=level, reloc="pic")
+    llvm.initialize_native_asmparser()  # without it, inline assembly ends the process
+    return llvm.Target.from_triple(triple).create_target_machine(opt=level, reloc="pic", codemodel="small")

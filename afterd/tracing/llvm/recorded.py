@@ -6,12 +6,15 @@ import re
 from collections.abc import Container
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.ir import NAME, Instruction, closing
 from afterd.tracing.llvm.irtypes import scalar_bits, split_top
 
-_CALLEE = re.compile(r'(?:call|invoke) .*?(@(?:[-a-zA-Z$._0-9]+|"[^"]*")|%(?:[-a-zA-Z$._0-9]+|"[^"]*")|asm)[ (]')
+_CALLEE = re.compile(rf"(?:call|callbr|invoke) .*?(?:([@%]{NAME})\(|\b(asm) )")
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
-_RETURNS_TWICE = {"@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"}
+RETURNS_TWICE = frozenset("@setjmp @_setjmp @sigsetjmp @__sigsetjmp @vfork".split())
+PASSED = "@__afterd_passed"
+"""Stands for what a calling convention puts into memory: see lowered.py."""
+
 _ATTRIBUTE = re.compile(
     r"^(?:fastcc|ccc|coldcc|noundef|zeroext|signext|inreg|noalias|nonnull|nofree|inbounds|nuw|nusw"
     r"|range\([^)]*\)|align \d+|dereferenceable(?:_or_null)?\(\d+\)|(?:sret|byval|byref|elementtype|"
@@ -24,12 +27,13 @@ _ATTRIBUTE = re.compile(
 def callee(instruction: Instruction) -> str:
     """``@name`` of a direct call, ``%value`` of an indirect one, ``asm``, or empty."""
     found = _CALLEE.search(instruction.text.split(", !dbg")[0])
-    return found.group(1).replace('"', "") if found else ""
+    name = (found.group(1) or found.group(2)) if found else ""
+    return name.replace('"', "") if name.startswith("@") else name
 
 
 def returns_twice(instruction: Instruction) -> bool:
     """Whether control may come back to after this call by longjmp."""
-    return callee(instruction) in _RETURNS_TWICE
+    return callee(instruction) in RETURNS_TWICE
 
 
 def tags(instruction: Instruction, locals_: Container[str]) -> tuple[int, ...]:
@@ -49,7 +53,7 @@ def tags(instruction: Instruction, locals_: Container[str]) -> tuple[int, ...]:
 
 
 def _call_tags(name: str) -> tuple[int, ...]:
-    if name.startswith(_COPIES):
+    if name.startswith(_COPIES) or name == PASSED:
         return (records.COPY, records.LENGTH)
     if name.startswith("@llvm.memset."):
         return (records.FILL, records.LENGTH)
@@ -64,19 +68,20 @@ def pointer_of(instruction: Instruction) -> str:
 
 
 def operands(instruction: Instruction) -> list[tuple[str, str]]:
-    """(type, value) of a load (its type, pointer) or a store (value, then pointer)."""
+    """(type, value) of a load (its type, pointer), of a store (value, then pointer), or of an atomic
+    operation (pointer, then its first operand)."""
     text = instruction.text.strip()
     if instruction.result:
         text = text.split(" = ", 1)[1]
     body = text.split(" ", 1)[1]
-    for word in ("atomic ", "volatile ", "weak "):
+    for word in ("atomic ", "weak ", "volatile "):
         body = body.removeprefix(word)
-    if instruction.opcode == "cmpxchg":
-        return [typed(split_top(body)[0])]
-    if instruction.opcode == "atomicrmw":
-        return [typed(split_top(body)[0].split(" ", 1)[1])]
     first, second = split_top(body)[:2]
     second = _without_ordering(second)
+    if instruction.opcode == "cmpxchg":
+        return [typed(first), typed(second)]
+    if instruction.opcode == "atomicrmw":
+        return [typed(first.split(" ", 1)[1]), typed(second)]
     if instruction.opcode == "load":
         return [(first, ""), typed(second)]
     return [typed(first), typed(second)]
@@ -117,13 +122,8 @@ def arguments(instruction: Instruction) -> list[tuple[str, str]]:
     if not name:
         return []
     start = text.index("(", name.end() - 1)
-    depth = 0
-    for at in range(start, len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
-        if depth == 0:
-            inner = text[start + 1 : at]
-            return [typed(part) for part in split_top(inner)] if inner.strip() else []
-    return []
+    inner = text[start + 1 : closing(text, start)]
+    return [typed(part) for part in split_top(inner)] if inner.strip() else []
 
 
 def result_type(instruction: Instruction) -> str:

@@ -359,24 +359,23 @@ def _unwrapped(path: Path, capacity: int, laps: int) -> tuple[int, Words]:
     """The ring's records oldest first, and the absolute position of the first of them."""
     if not path.exists() or not capacity:
         return 0, np.zeros(0, np.uint64)
-    ring = np.memmap(path, dtype=np.uint64, mode="r", shape=(2 * capacity + 2,))
-    words = ring[: 2 * capacity]
-    cursor = _end_of_ring(words, laps)
+    words = np.memmap(path, dtype=np.uint64, mode="r")
+    cursor = _first(words[0::2], 0, zero=True)
     if not laps:
         return 0, np.asarray(words[: 2 * cursor])
-    older = words[2 * (cursor + 1) :]  # the record at the cursor lost its first word to the end mark
-    first = (laps - 1) * capacity + cursor + 1
-    return first, np.concatenate([older, words[: 2 * cursor]])
+    older = min(_first(words[0::2], cursor, zero=False), max(capacity, cursor))
+    first = (laps - 1) * capacity + older if older < capacity else laps * capacity
+    return first, np.concatenate([words[2 * older : 2 * capacity], words[: 2 * cursor]])
 
 
-def _end_of_ring(words: Words, laps: int) -> int:
-    """The number of records in the current lap: where the first word is zero."""
-    step = 1 << 20
-    for low in range(0, len(words), 2 * step):
-        zero = np.flatnonzero(words[low : low + 2 * step : 2] == 0)
-        if len(zero):
-            return int(zero[0]) + low // 2
-    return len(words) // 2 if not laps else 0
+def _first(words: Words, start: int, *, zero: bool) -> int:
+    """The first index from ``start`` whose word is zero (or is not); the length if there is none."""
+    step = 1 << 16
+    for low in range(start, len(words), step):
+        found = np.flatnonzero((words[low : low + step] == 0) == zero)
+        if len(found):
+            return int(found[0]) + low
+    return len(words)
 
 
 def _depths(a: Words) -> npt.NDArray[np.int32]:

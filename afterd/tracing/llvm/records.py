@@ -11,12 +11,13 @@ RETURN   the same after the call came back                     value returned
 PLACE    tag:4 slot:28 depth:32, a stack object was made        its address
 LOAD     tag:4 size:12 address:48                              value loaded
 STORE    the same                                              value stored
-COPY     the same with size 0: destination of memcpy, memmove  source
+COPY     the same with size 0: destination of memcpy, memmove  source; 0: the caller's
 FILL     the same: destination of memset                       byte
 LENGTH   tag:4 length:60, follows COPY and FILL                site
 ======== ===================================================== =======================
 
-Values are zero-extended to 64 bits; wider ones are cut. The word after the last record is zero.
+Values are zero-extended to 64 bits; a long double is rounded to double, wider ones are not kept (0).
+After the last record the ring is zero for a while: a record's first word never is.
 """
 
 from __future__ import annotations

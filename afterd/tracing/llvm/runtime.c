@@ -5,7 +5,9 @@
  * A record is two words (afterd/tracing/llvm/records.py reads them):
  *   tag:4 | id:28 | depth:32, value    blocks, local stores, calls, returns
  *   tag:4 | size:12 | address:48, value    loads, stores, copies
- * The word after the last record is always zero: the end of the ring is found even after SIGKILL.
+ * From the last record to the limit and SLACK records further the ring is zero: a record without a second
+ * word is one store, and the end is found even after SIGKILL. Code that records keeps its position in a
+ * register (recording_ir.py); the thread's cursor is up to date only where that code called something.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,16 +20,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 typedef uint64_t word;
 
-enum { SCRAP_RECORDS = 4096, PATH = 4096, OUTPUT_CAP = 64 << 20 };
+enum {
+    SCRAP_RECORDS = 4096,
+    AHEAD = 1024, /* records that are made zero at once */
+    SLACK = 256,  /* records that may be written between two looks at the limit: weaver.py, STRETCH */
+    SMALLEST = 8 * AHEAD,
+    PATH = 4096,
+    OUTPUT_CAP = 64 << 20
+};
 
 /* Threads other than the first, and processes that are not traced, write into the scrap ring. */
-static word scrap[2 * SCRAP_RECORDS + 2];
+static word scrap[2 * (SCRAP_RECORDS + SLACK)];
 __thread word *__afterd_cursor = scrap;
 __thread word *__afterd_limit = scrap + 2 * SCRAP_RECORDS;
 __thread uint32_t __afterd_depth = 0;
@@ -62,9 +72,13 @@ static int watch_number;
 
 static struct head none, *head = &none;
 static word *ring, *ring_end;
-static word stop_record, stop_block, stop_count;
+static word *aside;   /* SCRAP_RECORDS just below the ring, for handlers of asynchronous signals */
+static word *resumed; /* the cursor when such a handler began */
+static word scanned;  /* index in this lap up to which the watches have looked */
+static word stop_record;
 static int output_file = -1, tracing = 0;
 static pthread_t first_thread;
+static pid_t process;
 static word *counters;
 static word counter_blocks;
 static char directory[PATH];
@@ -74,16 +88,34 @@ static word number_from(const char *name, word otherwise) {
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static void *map_file(const char *name, word bytes) {
+/* A file of the trace in memory, at a place of its own or over what is mapped ``over``. */
+static void *map_file(const char *name, word bytes, void *over) {
     char path[PATH + 32];
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return NULL; /* or SIGXFSZ */
     snprintf(path, sizeof path, "%s/%s", directory, name);
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return NULL;
     void *at = MAP_FAILED;
     if (ftruncate(file, (off_t)bytes) == 0)
-        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        at = mmap(over, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (over ? MAP_FIXED : 0), file, 0);
     close(file);
     return at == MAP_FAILED ? NULL : at;
+}
+
+static void *map_scratch(word bytes, void *over) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (over ? MAP_FIXED : 0);
+    void *at = mmap(over, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* The ring, with the handlers' scrap below it: a cursor in the ring is above any limit in the scrap. */
+static word *map_ring(word capacity) {
+    word below = 2 * (SCRAP_RECORDS + SLACK) * sizeof(word), bytes = 2 * (capacity + SLACK + 2) * sizeof(word);
+    char *reserved = map_scratch(below + bytes, NULL);
+    if (!reserved || !map_file("ring", bytes, reserved + below)) return NULL;
+    aside = (word *)reserved;
+    return (word *)(reserved + below);
 }
 
 static void parse_watches(word capacity) {
@@ -98,7 +130,7 @@ static void parse_watches(word capacity) {
         watch->before = strtoull(end + 1, &end, 10);
         char name[32];
         snprintf(name, sizeof name, "watch-%d", watch_number);
-        watch->kept = map_file(name, (WATCH_HEADER + 2 * capacity + 2) * sizeof(word));
+        watch->kept = map_file(name, (WATCH_HEADER + 2 * (capacity + 2 * AHEAD)) * sizeof(word), NULL);
         if (!watch->kept) return;
         watch_number++;
         text = *end == ',' ? end + 1 : NULL;
@@ -136,12 +168,15 @@ static int new_directory(const char *trace) {
     return 0;
 }
 
-/* Where the cursor has to be looked at next: the end of the (half) ring, or a requested stop. */
-static void set_limit(void) {
-    word at = (word)(__afterd_cursor - ring) / 2, half = head->capacity / 2;
-    word next = watch_number && at < half ? half : head->capacity;
-    word done = head->laps * head->capacity;
+static int in_ring(const word *at) { return tracing && at >= ring && at <= ring_end + 2 * SLACK; }
+static int in_aside(const word *at) { return tracing && at >= aside && at < ring; }
+
+/* Make the next records zero, and say where to look again: there, at the end, or at a requested stop. */
+static void make_room(void) {
+    word at = (word)(__afterd_cursor - ring) / 2, next = at + AHEAD, done = head->laps * head->capacity;
+    if (next > head->capacity) next = head->capacity;
     if (stop_record && stop_record - done < next) next = stop_record - done;
+    if (head->laps && next > at) memset(__afterd_cursor, 0, (next + SLACK + 1 - at) * 2 * sizeof(word));
     __afterd_limit = ring + 2 * next;
 }
 
@@ -156,26 +191,45 @@ static int overlaps(const word *record, word address, word size) {
     return to < address + size && to + length > address;
 }
 
-/* Look through the half ring that was just filled, and keep both halves when something matches. */
-static void scan(word low, word high, word first) {
+/* Keep what was scanned now, and before it as much as is certainly still in the ring. */
+static void keep(struct watch *watch, word match, word high) {
+    word done = head->laps * head->capacity, earlier = head->capacity / 2 - 2 * (AHEAD + SLACK);
+    if (earlier > done + scanned) earlier = done + scanned;
+    word last_lap = earlier > scanned ? earlier - scanned : 0, low = scanned - (earlier - last_lap);
+    word *to = watch->kept + WATCH_HEADER;
+    watch->kept[0] = 1 + match;
+    watch->kept[1] = done + scanned - earlier;
+    watch->kept[2] = last_lap + high - low;
+    memcpy(to, ring + 2 * (head->capacity - last_lap), last_lap * 2 * sizeof(word));
+    memcpy(to + 2 * last_lap, ring + 2 * low, (high - low) * 2 * sizeof(word));
+}
+
+/* Look through the records since the last scan for what is watched. */
+static void scan(void) {
+    word high = (word)(__afterd_cursor - ring) / 2, done = head->laps * head->capacity;
     for (int n = 0; n < watch_number; n++) {
         struct watch *watch = &watches[n];
-        word match = 0;
-        for (word at = low; at < high && first + (at - low) < watch->before; at++) {
+        word match = ~(word)0;
+        for (word at = scanned; at < high && done + at < watch->before; at++) {
             const word *record = ring + 2 * at;
             if (watch->kind == 'w' ? (record[0] & watch->mask) == watch->value
                                    : overlaps(record, watch->mask, watch->value))
-                match = 1 + first + (at - low);
+                match = done + at;
         }
-        if (!match) continue;
-        word half = head->capacity / 2, other = low ? 0 : half;
-        word earlier = first >= half ? half : 0;
-        watch->kept[0] = match;
-        watch->kept[1] = first - earlier;
-        watch->kept[2] = earlier + (high - low);
-        memcpy(watch->kept + WATCH_HEADER, ring + 2 * other, earlier * 2 * sizeof(word));
-        memcpy(watch->kept + WATCH_HEADER + 2 * earlier, ring + 2 * low, (high - low) * 2 * sizeof(word));
+        if (match != ~(word)0) keep(watch, match, high);
     }
+    scanned = high;
+}
+
+/* The ring is full: what was written past its end is where the next lap begins. */
+static void next_lap(void) {
+    word past = (word)(__afterd_cursor - ring_end);
+    if (watch_number) scan();
+    memcpy(ring, ring_end, past * sizeof(word));
+    memset(ring_end, 0, 2 * (SLACK + 2) * sizeof(word));
+    head->laps++;
+    __afterd_cursor = ring + past;
+    scanned = past / 2;
 }
 
 static void begin(word parent, word start) {
@@ -185,10 +239,12 @@ static void begin(word parent, word start) {
     if (!parent) none.number = 0;
     if (!new_directory(trace)) return;
     word capacity = number_from("AFTERD_RING", 1 << 20);
-    struct head *shared = map_file("head", sizeof(struct head));
-    word *records = map_file("ring", (2 * capacity + 2) * sizeof(word));
-    counter_blocks = number_from("AFTERD_BLOCKS", 0);
-    counters = counter_blocks ? map_file("counts", counter_blocks * sizeof(word)) : NULL;
+    if (capacity < SMALLEST) capacity = SMALLEST;
+    struct head *shared = map_file("head", sizeof(struct head), NULL);
+    word *records = map_ring(capacity);
+    if (!counters) counter_blocks = number_from("AFTERD_BLOCKS", 0);
+    word *counts = counter_blocks ? map_file("counts", counter_blocks * sizeof(word), counters) : NULL;
+    if (!counters) counters = counts;
     if (!counters) counter_blocks = 0;
     if (!shared || !records) return;
     shared->capacity = capacity;
@@ -200,65 +256,82 @@ static void begin(word parent, word start) {
     ring_end = records + 2 * capacity;
     parse_watches(capacity);
     stop_record = number_from("AFTERD_STOP_RECORD", 0);
-    stop_block = number_from("AFTERD_STOP_BLOCK", 0);
-    stop_count = number_from("AFTERD_STOP_COUNT", 0);
     word only = number_from("AFTERD_STOP_PROCESS", ~(word)0);
-    if (only != ~(word)0 && only != none.number) stop_record = stop_count = watch_number = 0;
-    if (stop_count && stop_block < counter_blocks) counters[stop_block] = 0 - stop_count;
+    if (only != ~(word)0 && only != none.number) stop_record = watch_number = 0;
     char path[PATH + 32];
     snprintf(path, sizeof path, "%s/output", directory);
     output_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    __afterd_cursor = ring;
-    __afterd_limit = ring_end;
-    set_limit();
     first_thread = pthread_self();
+    process = getpid();
     tracing = 1;
+    scanned = 0;
+    resumed = NULL;
+    __afterd_cursor = ring;
+    make_room();
     write_command_line();
 }
 
 static word records_now(void) {
-    if (!tracing || __afterd_cursor < ring || __afterd_cursor > ring_end) return head->stopped;
-    return head->laps * head->capacity + (word)(__afterd_cursor - ring) / 2;
+    const word *at = in_aside(__afterd_cursor) ? resumed : __afterd_cursor;
+    return in_ring(at) ? head->laps * head->capacity + (word)(at - ring) / 2 : head->stopped;
 }
 
-static void into_scrap(void) {
-    __afterd_cursor = scrap;
-    __afterd_limit = scrap + 2 * SCRAP_RECORDS;
-}
-
-static void scan_since_limit(void) {
-    word at = (word)(__afterd_cursor - ring) / 2, half = head->capacity / 2;
-    word low = at > half ? half : 0;
-    if (watch_number && at > low) scan(low, at, head->laps * head->capacity + low);
+static void into_scrap(word *low) {
+    __afterd_cursor = low;
+    __afterd_limit = low + 2 * SCRAP_RECORDS;
 }
 
 /* What was asked for is recorded: the rest of the run goes to the scrap, counters included. */
 static void stop_here(void) {
-    scan_since_limit();
+    int saved = errno;
+    if (watch_number) scan();
     head->stopped = records_now();
-    word *snapshot = counter_blocks ? map_file("counts-stop", counter_blocks * sizeof(word)) : NULL;
-    if (snapshot) memcpy(snapshot, counters, counter_blocks * sizeof(word));
-    into_scrap();
+    word bytes = counter_blocks * sizeof(word), *snapshot = bytes ? map_file("counts-stop", bytes, NULL) : NULL;
+    if (snapshot) memcpy(snapshot, counters, bytes);
+    into_scrap(scrap);
+    errno = saved;
 }
 
-/* The cursor reached the limit: another half or lap, or the end of what was asked for. */
-void __afterd_full(void) {
-    if (__afterd_cursor < ring || __afterd_cursor > ring_end || !tracing) {
+/* A position reached the limit. Where to go on. */
+word *__afterd_full(word *at) {
+    if (!in_ring(at)) {
         if (tracing && !pthread_equal(first_thread, pthread_self())) head->threads = 1;
-        into_scrap();
-        return;
+        into_scrap(in_aside(at) ? aside : scrap);
+        return __afterd_cursor;
     }
+    __afterd_cursor = at;
     if (stop_record && records_now() >= stop_record) {
         stop_here();
-        return;
+        return __afterd_cursor;
     }
-    scan_since_limit();
-    if (__afterd_cursor == ring_end) {
-        head->laps++;
-        __afterd_cursor = ring;
+    if (watch_number && (word)(at - ring) / 2 - scanned >= head->capacity / 2) scan();
+    if (at >= ring_end) next_lap();
+    make_room();
+    return __afterd_cursor;
+}
+
+/* A function begins where something is recorded already: a handler has interrupted code whose position is
+ * in a register, and which will write over anything put here. What the handler does is not recorded. The
+ * code that it interrupted finds its position above the limit, and __afterd_full puts everything right. */
+word *__afterd_interrupted(word *at) {
+    if (!in_ring(at)) return at; /* threads share the scrap, which is never zero */
+    resumed = at;
+    into_scrap(aside);
+    return __afterd_cursor;
+}
+
+/* setjmp returned: with a value other than zero, its block begins again; out of an asynchronous handler,
+ * recording goes on behind what the interrupted code had recorded. */
+void __afterd_again(word *counter, word entered, word called, int value) {
+    if (in_aside(__afterd_cursor) && pthread_equal(first_thread, pthread_self())) {
+        for (__afterd_cursor = resumed; *__afterd_cursor; __afterd_cursor += 2) continue;
+        __afterd_limit = ring;
     }
-    set_limit();
-    if (__afterd_limit == __afterd_cursor) stop_here();
+    if (!value) return;
+    *counter += 1;
+    __afterd_cursor[0] = entered;
+    __afterd_cursor[2] = called;
+    __afterd_cursor += 4;
 }
 
 /* Called by every module's constructor: its block counters, and the addresses of its globals. */
@@ -278,17 +351,10 @@ void __afterd_register(word first, word blocks, word **counts, void *const *glob
     errno = saved;
 }
 
-/* The counter of a block overflowed to zero: it was started at minus the count to stop at. */
-void __afterd_counted(uint32_t block) {
-    if (stop_count && block == stop_block && tracing && !head->stopped &&
-        pthread_equal(first_thread, pthread_self()))
-        stop_here();
-}
-
 static void ended(word how, word status) {
-    if (tracing && watch_number && !head->stopped && __afterd_cursor >= ring && __afterd_cursor <= ring_end)
-        scan_since_limit();
-    if (tracing && !head->ended) {
+    if (!tracing || getpid() != process) return; /* a child of vfork ends in its parent's memory */
+    if (watch_number && !head->stopped && in_ring(__afterd_cursor)) scan();
+    if (!head->ended) {
         head->status = status;
         head->ended = how;
     }
@@ -301,19 +367,18 @@ static void after_fork(void) {
     output_file = -1;
     none.number = laps;
     head = &none;
+    if (counters) map_scratch(counter_blocks * sizeof(word), counters); /* they were the parent's */
     begin(parent, start);
-    if (!tracing) into_scrap();
+    if (!tracing) into_scrap(scrap);
 }
 
 static struct sigaction previous[65];
 
 static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
-    if (tracing && !head->ended) {
-        head->status = (word)number;
-        head->fault = (word)(uintptr_t)info->si_addr;
-        head->ended = 3;
-    }
+    if (tracing && !head->ended) head->fault = (word)(uintptr_t)info->si_addr;
+    while (in_ring(__afterd_cursor) && *__afterd_cursor) __afterd_cursor += 2;
+    ended(3, (word)number);
     sigaction(number, &previous[number], NULL);
     raise(number);
 }

@@ -25,6 +25,7 @@ _CXX_NAMES = ("c++", "g++", "clang++")
 
 def prepare(directory: Path, toolchain: Toolchain) -> ModuleStore:
     """Make the store of a traced build; raises ToolchainError when the runtime does not compile."""
+    directory = directory.absolute()  # the compilers are started in other directories
     store = ModuleStore(directory)
     clang = _absolute(toolchain)
     library, shims = directory / "lib", directory / "bin"
