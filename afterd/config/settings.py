@@ -68,7 +68,9 @@ _WINDOW = Setting(
 class Settings:
     """What the user asked for. Times are wall-clock seconds; an empty command means: find it."""
 
-    repository: Annotated[Path, Setting(PATH, "the repository, or a folder inside it")] = Path()
+    repository: Annotated[
+        Path, Setting(PATH, "the repository, or a folder in it; not in a file")
+    ] = Path()
     range: Annotated[str, Setting(TEXT, "`GOOD..BAD`, or `BAD` alone")] = "HEAD~1..HEAD"
     good: Annotated[str, Setting(TEXT, "the last green revision; empty: from the range")] = ""
     diff: Annotated[Path | None, _DIFF] = None

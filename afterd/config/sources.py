@@ -54,6 +54,8 @@ def _from_file(root: Path, *, trusted: bool, warn: Warn) -> dict[str, object]:
     refused = frozenset() if trusted else privileged_names()
     values = {}
     for key, value in table.items():
+        if key == "repository":
+            raise ConfigurationError(f"In {where}, {key!r} makes no sense: the file is part of it.")
         if key not in catalogue():
             raise ConfigurationError(f"In {where}, {key!r} is not a setting. {_nearest(key)}")
         if key in refused:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from afterd.config import command_line
 from afterd.model.change import Change, in_order
 from afterd.model.explanation import Explanation, Status
 from afterd.report.phrases import Phrase, Quoted, listed
@@ -85,7 +87,6 @@ def measure(explanation: Explanation) -> Phrase:
 def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
     """Commands to type next, each with what it is for."""
     number = explanation.id
-    revisions = f"{explanation.range.good[:_SHORT]}..{explanation.range.bad[:_SHORT]}"
     match explanation.status:
         case Status.EXPLAINED:
             undone = in_order(frozenset(c.id for c in (*explanation.root, *explanation.auxiliary)))
@@ -96,23 +97,36 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             ]
         case Status.INCONCLUSIVE:
             return [
-                (f"afterd explain {revisions} --budget 2h", "go on with more time"),
-                (f"afterd explain {revisions} --strategy dd", "search without tracing"),
+                (_again(explanation, "--budget 2h"), "go on with more time"),
+                (_again(explanation, "--strategy dd"), "search without tracing"),
             ]
         case Status.FLAKY:
             return [
-                (f"AFTERD_CONFIRMATIONS=10 afterd explain {revisions}", "measure how flaky it is"),
+                (f"AFTERD_CONFIRMATIONS=10 {_again(explanation)}", "measure how flaky it is"),
                 (f"afterd mark {number} flaky", "remember it"),
             ]
         case Status.ALREADY_RED:
-            return [(f"afterd explain --good REV {revisions}", "name an older green revision")]
+            return [(_again(explanation, "--good REV"), "name an older green revision")]
         case Status.BROKEN:
             return [
                 ("afterd doctor", "see what is missing on this machine"),
-                (f"afterd explain {revisions} --build CMD --test CMD", "name the commands"),
+                ("afterd init", "write the build and test commands down"),
             ]
         case Status.GREEN:
             return []
+
+
+def _again(explanation: Explanation, option: str = "") -> str:
+    """The command that explains this test once more, as it can be typed."""
+    words = ["afterd", "explain"]
+    words.append(f"{explanation.range.good[:_SHORT]}..{explanation.range.bad[:_SHORT]}")
+    words += [option] if option else []
+    for name, argv in (
+        ("--build", explanation.build_command),
+        ("--test", explanation.test_command),
+    ):
+        words += [name, shlex.quote(command_line(argv))] if argv else []
+    return " ".join(words)
 
 
 def _count(number: int, noun: str) -> str:
