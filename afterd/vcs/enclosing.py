@@ -72,9 +72,12 @@ def _python_symbols(content: bytes) -> Iterator[Symbol]:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """An open brace: its name ('' for a statement's), its first line, and whether it is code."""
+    """An open brace: its own name ('' for a statement's), the innermost name it stands in or has,
+    its first line, and whether it is inside code.
+    """
 
     name: str
+    scope: str
     start: int
     code: bool
 
@@ -129,12 +132,12 @@ class _BraceScanner:
         """
         name = header_name(self._header)
         start = self._header[0].line if self._header else line
-        code = any(block.code for block in self._blocks)
-        if not name or (code and self._language is not Language.SCRIPT):
-            return _Block("", start, code)
-        outer = next((block.name for block in reversed(self._blocks) if block.name), "")
-        qualified = f"{outer}{self._separator}{name}" if outer else name
-        return _Block(qualified, start, any(token.text == "(" for token in self._header))
+        outer = self._blocks[-1] if self._blocks else _Block("", "", 0, code=False)
+        if not name or (outer.code and self._language is not Language.SCRIPT):
+            return _Block("", outer.scope, start, outer.code)
+        qualified = f"{outer.scope}{self._separator}{name}" if outer.scope else name
+        code = outer.code or any(token.text == "(" for token in self._header)
+        return _Block(qualified, qualified, start, code)
 
 
 def header_name(header: Sequence[Token]) -> str:
