@@ -28,7 +28,7 @@ from afterd.report.masking import Masker, secrets_of
 from afterd.report.sanitize import visible
 from afterd.vcs.repository import open_repository, state_directory
 
-BROKEN_PIPE = 128 + signal.SIGPIPE
+READER_GONE = 1  # as click says it
 TERMINATED = 128 + signal.SIGTERM
 
 
@@ -37,12 +37,14 @@ def run(group: click.Group, arguments: Sequence[str]) -> int:
     _prepare_streams()
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        return _understood(group, arguments)
+        status = _understood(group, arguments)
+        sys.stdout.flush()
     except BrokenPipeError:
         _abandon_output()
-        return BROKEN_PIPE
+        return READER_GONE
     except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into words
         return _bug(error, arguments)
+    return status
 
 
 def _understood(group: click.Group, arguments: Sequence[str]) -> int:

@@ -52,7 +52,7 @@ class PlainProgress:
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
-        self._say(f"{name} {detail}".rstrip())
+        self._say(f"{name}: {detail}" if detail else name)
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
         """A variant was tried."""
@@ -85,7 +85,7 @@ class LiveProgress:
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
         with self._lock:
-            self._stage = f"{name} {detail}".rstrip()
+            self._stage = f"{name}: {detail}" if detail else name
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
         """A variant was tried."""

@@ -100,10 +100,15 @@ def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> Renderabl
 
 
 def _failure(failure: Failure) -> RenderableType:
+    """Where it failed, where that is known; what was said; the values."""
     grid = _grid(2)
-    where = f"{failure.file}:{failure.line}" if failure.file else failure.kind.value
-    grid.add_row(Text("Failed", "bold"), Text(one_line(where)))
-    grid.add_row("", Text(visible(clipped(failure.message, _MESSAGE))))
+    message = Text(visible(clipped(failure.message, _MESSAGE)))
+    heading = Text("Failed", "bold")
+    if failure.file:
+        grid.add_row(heading, Text(one_line(f"{failure.file}:{failure.line}")))
+        grid.add_row("", message)
+    else:
+        grid.add_row(heading, message)
     if failure.observed:
         grid.add_row("observed", Text(one_line(clipped(failure.observed, _MESSAGE)), "red"))
     if failure.expected:

@@ -31,7 +31,7 @@ def test_without_a_terminal_it_is_a_line_an_event() -> None:
         story(progress)
     lines = [re.sub(r"^\[ *[\d.]+ s\] ", "", line) for line in stream.getvalue().splitlines()]
     assert lines == [
-        "building the bad version",
+        "building: the bad version",
         "run 1: as it is it fails the same way",
         "suspected: c3, c2",
         "run 2: with c2, c10 undone it passes",
@@ -47,7 +47,7 @@ def test_a_terminal_sees_the_present_and_nothing_stays() -> None:
         drawn = console.render_lines(progress)
         console.print()
     text = "\n".join("".join(segment.text for segment in line) for line in drawn)
-    assert "building the bad version" in text
+    assert "building: the bad version" in text
     assert "2 test runs; with c2, c10 undone it passes" in text
     assert "suspected: c3, c2" in text
 

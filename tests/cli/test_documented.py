@@ -1,0 +1,121 @@
+"""What the program can do is in the documentation, or the build is red."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from afterd import errors
+from afterd.cli.main import VERBS, afterd, commands
+from afterd.config import Settings, catalogue
+from afterd.errors import AfterdError, ExitStatus
+
+DOCS = Path(__file__).parents[2] / "docs"
+COMMANDS = {command.name: command for command in commands()}
+
+
+def section(page: str, heading: str) -> str:
+    """The text under a second-level heading."""
+    text = (DOCS / page).read_text()
+    match = re.search(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    assert match is not None, f"docs/{page} has no section {heading}"
+    return match[1]
+
+
+def leaves(kind: type[AfterdError]) -> set[type[AfterdError]]:
+    return {kind}.union(*(leaves(child) for child in kind.__subclasses__()))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example_and_a_section(verb: str) -> None:
+    command = COMMANDS[verb]
+    assert command.help is not None
+    assert re.search(rf"Example: afterd {verb}", command.help)
+    assert command.get_short_help_str(70)[-1] == "."
+    documented = section("commands.md", verb)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.name != "repository":
+            for name in parameter.opts:
+                assert (
+                    f"`{name}" in documented or f"{name}`" in documented or f"{name} " in documented
+                )
+                assert parameter.help
+
+
+def test_no_section_of_a_verb_that_is_gone() -> None:
+    headings = re.findall(r"^## (\w+)$", (DOCS / "commands.md").read_text(), re.MULTILINE)
+    assert set(headings) - {"JSON"} == set(VERBS)
+
+
+def test_every_exit_status_is_documented() -> None:
+    text = (DOCS / "errors.md").read_text()
+    assert dict(re.findall(r"^\| (\d+) \| (\w+) \|", text, re.MULTILINE)) == {
+        str(status.value): status.name for status in ExitStatus
+    }
+
+
+def test_every_error_has_its_section() -> None:
+    slugs = {kind.slug for kind in leaves(AfterdError) if kind.slug}
+    assert len(slugs) == sum(1 for name in vars(errors) if name.endswith("Error")) - 1
+    text = (DOCS / "errors.md").read_text()
+    assert set(re.findall(r"^## ([\w-]+)$", text, re.MULTILINE)) == slugs | {"bug"}
+
+
+def test_every_setting_is_documented_as_it_is() -> None:
+    text = (DOCS / "configuration.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \| (yes|no) \| (.*) \|$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == list(catalogue())
+    for key, kind_and_default, privileged, meaning in rows:
+        setting = catalogue()[key]
+        default = getattr(Settings(), key)
+        assert kind_and_default.startswith(setting.kind.name)
+        assert meaning == setting.meaning
+        assert privileged == ("yes" if setting.privileged else "no")
+        if default not in ("", (), None):
+            shown = str(default).lower() if isinstance(default, bool) else default
+            shown = f"{shown:g}" if isinstance(shown, float) else shown
+            assert kind_and_default.endswith(f" | `{shown}`")
+
+
+def test_explain_takes_the_designs_options() -> None:
+    options = {
+        option.opts[0] for option in COMMANDS["explain"].params if isinstance(option, click.Option)
+    }
+    assert options == {
+        "--test",
+        "--build",
+        "--good",
+        "--diff",
+        "--strategy",
+        "--budget",
+        "--jobs",
+        "--executor",
+        "--format",
+        "--output",
+        "--repository",
+    }
+
+
+def test_completion_and_show_load_no_solver() -> None:
+    """A completion in the shell must not wait for what only one verb needs."""
+    script = (
+        "import sys; from afterd.cli.main import afterd; import afterd.cli.boundary\n"
+        "import afterd.cli.show\n"
+        "slow = {'scipy', 'z3', 'llvmlite', 'pysat'} & set(sys.modules)\n"
+        "sys.exit(str(slow) if slow else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_version() -> None:
+    assert afterd.params[0].name == "version"

@@ -1,0 +1,183 @@
+"""The verbs over a real repository, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_repository import BAD, GOOD, TEST, afterd, refused
+
+
+def test_explain_names_the_change_and_leaves_the_work_tree_alone(repository: Path) -> None:
+    (repository / "text.txt").write_text("my own edit\n")
+    (repository / "mine.txt").write_text("untracked\n")
+    done = afterd("explain", "HEAD~1..HEAD", "--", *TEST, cwd=repository)
+    assert done.returncode == 0, done.stderr
+    assert "fails because of c3" in done.stdout
+    assert "text.txt:3 by " in done.stdout
+    assert "Tidy up" in done.stdout
+    assert "exit status 1" in done.stdout
+    assert "with c3 undone it passes" in done.stderr
+    assert (repository / "text.txt").read_text() == "my own edit\n"
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=repository, capture_output=True, text=True, check=True
+    )
+    assert status.stdout == " M text.txt\n?? mine.txt\n"
+
+
+@pytest.mark.parametrize("form", ["json", "md", "html", "sarif", "text"])
+def test_report_writes_every_format_to_a_file(explained: Path, form: str) -> None:
+    done = afterd("report", "1", "--format", form, "-o", "out", cwd=explained)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    text = (explained / "out").read_text()
+    assert "c3" in text
+    assert "\x1b" not in text
+    assert oct((explained / "out").stat().st_mode & 0o777) == "0o644"
+    again = afterd("report", "1", "--format", form, "--repository", str(explained))
+    assert again.stdout == text or form == "text"
+
+
+def test_json_of_explain_and_of_report_agree(repository: Path) -> None:
+    first = afterd("explain", "--format", "json", "--test", TEST[2], cwd=repository)
+    assert first.returncode == 0, first.stderr
+    explained = json.loads(first.stdout)
+    [explanation] = explained["explanations"]
+    assert explanation["status"] == "explained"
+    assert [change["id"] for change in explanation["root"]] == ["c3"]
+    assert explanation["runs"]["tests"] >= 1
+    assert explained == json.loads(afterd("report", "1", "--format", "json", cwd=repository).stdout)
+
+
+def test_show_the_newest_with_its_marks(explained: Path) -> None:
+    done = afterd("mark", "1", "cause=c1,c2", "--note", "not text.txt", cwd=explained)
+    assert (done.returncode, done.stdout) == (0, "Explanation 1 is marked cause.\n")
+    shown = afterd("show", cwd=explained)
+    assert shown.returncode == 0
+    assert "cause = c1, c2 on " in shown.stdout
+    assert ": not text.txt" in shown.stdout
+    assert shown.stdout == afterd("show", "1", "--all", cwd=explained).stdout
+
+
+def test_list(explained: Path) -> None:
+    table = afterd("list", cwd=explained).stdout.splitlines()
+    assert table[0].split() == ["ID", "when", "status", "test", "root"]
+    assert table[1].startswith("1 ")
+    assert table[1].split()[-1] == "c3"
+    [entry] = json.loads(afterd("list", "--format", "json", cwd=explained).stdout)
+    assert (entry["id"], entry["root"], entry["status"]) == (1, ["c3"], "explained")
+
+
+def test_patch_is_applied_by_git(explained: Path) -> None:
+    done = afterd("patch", "1", cwd=explained)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Explanation 1: ")
+    subprocess.run(["git", "apply"], cwd=explained, input=done.stdout, text=True, check=True)
+    assert (explained / "text.txt").read_text() == GOOD["text.txt"]
+    assert (explained / "other.txt").read_text() == BAD["other.txt"]
+
+
+def test_replay_shows_what_anyone_can_see(explained: Path) -> None:
+    passes = afterd("replay", "1", cwd=explained)
+    assert passes.returncode == 0, passes.stderr
+    assert passes.stdout.startswith("The test passes (build ")
+    fails = afterd("replay", "1", "--revert", "c1", cwd=explained)
+    assert fails.returncode == 0, fails.stderr
+    assert fails.stdout.startswith("The test fails as it did (")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["show", "7"], ["no explanation 7", "afterd list", "docs/errors.md#usage"]),
+        (["report", "7"], ["no explanation 7"]),
+        (["patch", "7"], ["no explanation 7"]),
+        (["replay", "7"], ["no explanation 7"]),
+        (["mark", "7", "wrong"], ["no explanation 7"]),
+        (["mark", "1", "cause=x"], ["wrong, flaky or cause=c7,c9"]),
+        (["mark", "1", "cause="], ["wrong, flaky or cause=c7,c9"]),
+        (["mark", "1", "right"], ["wrong, flaky or cause=c7,c9"]),
+        (["replay", "1", "--revert", "c1;c2"], ["--revert wants changes such as c2,c3"]),
+        (["replay", "1", "--revert", "c99"], ["no change c99"]),
+        (["report", "1", "-o", "no/such/folder/x"], ["cannot be written"]),
+        (["report", "1", "--format", "pdf"], ["Invalid value for '--format'"]),
+        (["show", "one"], ["'one' is not a valid integer"]),
+        (["frobnicate"], ["No such command 'frobnicate'"]),
+    ],
+)
+def test_a_users_mistake_is_a_sentence(
+    explained: Path, arguments: list[str], words: list[str]
+) -> None:
+    refused(afterd(*arguments, cwd=explained), 2, words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["explain", "nope..HEAD", "--", *TEST], 2, ["'nope'", "#repository"]),
+        (["explain", "HEAD..HEAD", "--", *TEST], 2, ["empty"]),
+        (["explain", "--good", "zzz", "--", *TEST], 2, ["'zzz'"]),
+        (["explain", "--", *TEST, "-C", "/nowhere"], 0, []),
+        (["explain", "-C", "/", "--", *TEST], 2, ["not in a git repository"]),
+        (["explain", "--diff", "none.patch", "--", *TEST], 2, ["none.patch"]),
+        (["explain", "--test", "true", "--", "true"], 2, ["one test command"]),
+        (["explain", "--"], 2, ["one test command"]),
+        (["explain", "--budget", "soon", "--", *TEST], 2, ["'budget'", "5m,40runs"]),
+        (["explain", "--jobs", "0", "--", *TEST], 2, ["'jobs'", "at least 1"]),
+        (["explain", "--executor", "ssh://x", "--", *TEST], 2, ["dask://HOST:PORT"]),
+        (["explain"], 13, ["No tests were found"]),
+    ],
+)
+def test_what_explain_refuses(
+    repository: Path, arguments: list[str], status: int, words: list[str]
+) -> None:
+    done = afterd(*arguments, cwd=repository)
+    refused(done, status, words)
+    if status:
+        assert done.stdout == ""
+
+
+def test_nothing_fails(repository: Path) -> None:
+    done = afterd("explain", "--", "true", cwd=repository)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("✓ true passes at ")
+    as_json = afterd("explain", "--format", "json", "--", "true", cwd=repository)
+    assert json.loads(as_json.stdout)["explanations"] == []
+
+
+def test_already_red(repository: Path) -> None:
+    done = afterd("explain", "--", "false", cwd=repository)
+    assert done.returncode == 12, done.stderr
+    assert "was already red at" in done.stdout
+
+
+def test_settings_reach_explain(repository: Path) -> None:
+    (repository / "afterd.toml").write_text("jobz = 3\n")
+    refused(afterd("explain", cwd=repository), 2, ["afterd.toml", "'jobs'", "#configuration"])
+    (repository / "afterd.toml").write_text('test = "grep -q three text.txt"\nformat = "md"\n')
+    done = afterd("explain", cwd=repository)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("### `grep -q three text.txt` fails because of `c3`")
+    other = afterd("explain", cwd=repository, AFTERD_TEST="true")
+    assert "passes" in other.stdout
+
+
+def test_nothing_was_explained_yet(repository: Path) -> None:
+    for verb in ("show", "list"):
+        refused(afterd(verb, cwd=repository), 13, ["Nothing was explained", "#store"])
+
+
+def test_hostile_names_reach_no_terminal(repository: Path) -> None:
+    (repository / "\x1b[31m\u202e.txt").write_text("x\n")
+    done = afterd(
+        "explain",
+        "--",
+        "sh",
+        "-c",
+        "printf '\\033]0;owned\\007'; grep -q three text.txt",
+        cwd=repository,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\x07" not in done.stdout + done.stderr
