@@ -74,7 +74,10 @@ def opened(settings: Settings) -> Iterator[Workspace]:
         stack.enter_context(_locked(state / "slots.lock"))
         store = stack.enter_context(_closing(open_store(state / "afterd.db")))
         objects = open_objects(repository)
-        slots = [Slot(state / "slots" / str(number), objects) for number in range(settings.jobs)]
+        slots = [  # a pygit2 repository is used by one thread at a time
+            Slot(state / "slots" / str(number), open_objects(repository))
+            for number in range(settings.jobs)
+        ]
         if settings.executor != "local":
             message = f"The executor {settings.executor} is not available; use --executor local."
             raise ConfigurationError(message)
