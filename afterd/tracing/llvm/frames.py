@@ -10,6 +10,7 @@ from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView, Program
 from afterd.tracing.llvm.recorded import callee
 from afterd.tracing.llvm.recording import Recording
+from afterd.tracing.llvm.symbols import Symbols
 
 _SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
 _WHOLE = (1 << 64) - 1
@@ -33,9 +34,10 @@ class Instance:
 class Frames:
     """Answers about one recording; every answer is cached, none walks the whole window."""
 
-    def __init__(self, recording: Recording, program: Program) -> None:
+    def __init__(self, recording: Recording, program: Program, symbols: Symbols) -> None:
         self.recording = recording
         self.program = program
+        self._symbols = symbols
         self.instance_at = cache(self._instance_at)
         self.own_records = cache(self._own_records)
         self.following = cache(self._following)
@@ -145,17 +147,25 @@ class Frames:
         return (instance, site[1], call) if site else None
 
     def entered(self, call: int) -> Instance | None:
-        """The entry block of the traced function that a CALL record went into; None for external code."""
+        """The entry block of the traced function that a CALL record went into; None for external code.
+
+        Code that is not traced may call back at once, as qsort does: the function that begins next
+        is the one that was called only if its name or its address says so.
+        """
         after = call + 1
         if after >= self.recording.end_of(call) or self.recording.tag(after) != records.ENTER:
             return None
         found, caller = self.instance_at(after), self.instance(call)
         site = caller.view.sites.get(self.recording.identifier(call)) if caller else None
-        if found and caller and site:
-            name = callee(caller.instructions[site[1]])
-            if name.startswith("@") and self.program.defines(name[1:]) is False:
-                return None  # external code that called back at once, as qsort does
-        return found
+        if found is None or caller is None or site is None:
+            return None
+        name = callee(caller.view.function.blocks[site[0]].instructions[site[1]])
+        if name.startswith("@"):
+            same = self.program.resolved(name[1:]) == found.view.name
+        else:
+            address = self._symbols.address(found.view.unit, found.view.name)
+            same = address in {None, self.recording.value(call)}
+        return found if same else None
 
     def returned(self, call: int) -> int:
         """The RETURN record that belongs to a CALL record; -1 if the call never came back."""

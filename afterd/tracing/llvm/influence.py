@@ -10,7 +10,7 @@ from afterd.model.term import StepId
 from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.process import Process
-from afterd.tracing.llvm.program import FunctionView
+from afterd.tracing.llvm.program import FunctionView, Unit
 from afterd.tracing.llvm.recorded import callee, pointer_of
 
 _BRANCHES = 2000  # instances looked at between a definition and its use
@@ -81,12 +81,12 @@ class Influence:
                 if instruction.opcode == "store":
                     places.add(_place(view, instruction))
                 elif instruction.opcode == "call":
-                    places |= self._written(callee(instruction), _CALL_DEPTH)
+                    places |= self._written(callee(instruction), view.unit, _CALL_DEPTH)
         return frozenset(places)
 
-    def _written_uncached(self, name: str, depth: int) -> frozenset[str]:
+    def _written_uncached(self, name: str, unit: Unit, depth: int) -> frozenset[str]:
         """The globals and fields that a function of the program may write, through calls a few deep."""
-        view = self._process.program.function_named(name[1:]) if name.startswith("@") and depth else None
+        view = self._process.program.function_named(name[1:], unit) if name.startswith("@") and depth else None
         if view is None:
             return frozenset()
         places: set[str] = set()
@@ -96,7 +96,7 @@ class Influence:
                     place = _place(view, instruction)
                     places |= {place} if place[0] in "@." else set()
                 elif instruction.opcode == "call":
-                    places |= self._written(callee(instruction), depth - 1)
+                    places |= self._written(callee(instruction), view.unit, depth - 1)
         return frozenset(places)
 
 

@@ -48,7 +48,7 @@ _WRITES = {
     "frexp": {1},
     "modf": {1},
 }
-_RETURNS_NEW = frozenset("strdup strndup realloc reallocarray getcwd ctime asctime localtime gmtime fgets".split())
+_RETURNS_NEW = frozenset("strdup strndup calloc realloc reallocarray getcwd ctime asctime localtime gmtime fgets".split())
 
 
 def writes(name: str, argument: int) -> bool:

@@ -21,9 +21,9 @@ class Process:
     def __init__(self, recording: Recording, program: Program) -> None:
         self.recording = recording
         self.program = program
-        self.frames = Frames(recording, program)
-        self.ids = StepIds(recording.number)
         self.symbols = Symbols(recording, program)
+        self.frames = Frames(recording, program, self.symbols)
+        self.ids = StepIds(recording.number)
         self.values = Values(self.frames, self.symbols, self.ids)
         self.statements = Statements(self.values)
 

@@ -13,7 +13,15 @@ from afterd.model.location import Location
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.cfg import ControlFlow, analyse
 from afterd.tracing.llvm.instrument import NumberedFunction, global_names, structs
-from afterd.tracing.llvm.ir import Function, Instruction, parse_function, plain_locals, stack_slots
+from afterd.tracing.llvm.ir import (
+    NAME,
+    Function,
+    Instruction,
+    parameters,
+    parse_function,
+    plain_locals,
+    stack_slots,
+)
 from afterd.tracing.llvm.irtypes import Layout
 from afterd.tracing.llvm.metadata import DebugInformation
 from afterd.tracing.llvm.modules import Module, ModuleStore
@@ -21,6 +29,7 @@ from afterd.tracing.llvm.recorded import tags
 
 _TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 _DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
+_ALIAS = re.compile(rf"^@({NAME}) = (?:[\w() ]*?)(?:alias|ifunc) .*, ptr @({NAME})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +189,8 @@ class FunctionView:
     @cached_property
     def parameters(self) -> list[str]:
         """The registers of the formal parameters, in order."""
-        header = self.function.header
-        start = header.index("(", header.index("@"))
-        depth, end = 0, start
-        for at in range(start, len(header)):
-            depth += (header[at] == "(") - (header[at] == ")")
-            if depth == 0:
-                end = at
-                break
-        return re.findall(r"(%[-a-zA-Z$._0-9]+)(?=,|$)", header[start + 1 : end])
+        given = parameters(self.function.header)
+        return [found[0] for text in given if (found := re.findall(rf"%{NAME}$", text))]
 
     def place(self, block: int, instruction: int) -> Location:
         """The source place of an instruction; the nearest one before it in its block, or the function."""
@@ -211,9 +213,10 @@ class Program:
         self._entries = entries
         self._first_blocks = [entry[0] for entry in entries]
         self._views: dict[int, FunctionView] = {}
-        self._names: dict[str, int] = {}
+        self._first_sites = [entry[2] for entry in entries]
+        self._named: dict[str, list[int]] = {}
         for at, entry in enumerate(entries):
-            self._names.setdefault(entry[4].name, at)
+            self._named.setdefault(entry[4].name, []).append(at)
 
     def function_of_block(self, block: int) -> FunctionView:
         """The function a block id belongs to; KeyError for an id no module has."""
@@ -228,14 +231,38 @@ class Program:
             raise KeyError(block)
         return view
 
-    def defines(self, name: str) -> bool:
-        """Whether some traced module defines a function of this name (or an alias that we do not see)."""
-        return name in self._names
+    def resolved(self, name: str) -> str:
+        """The function that a symbol means: its own name, or that of the function it is an alias of."""
+        for _ in range(8):
+            if name in self._named:
+                return name
+            following = self._aliases.get(name)
+            if following is None:
+                return ""
+            name = following
+        return ""
 
-    def function_named(self, name: str) -> FunctionView | None:
-        """The first function of this name."""
-        at = self._names.get(name)
+    def function_named(self, name: str, unit: Unit) -> FunctionView | None:
+        """The function that a module means by a name: its own, or the first of the program."""
+        candidates = self._named.get(self.resolved(name), [])
+        own = [at for at in candidates if self._entries[at][3] is unit]
+        at = (own or candidates or [None])[0]
         return self.function_of_block(self._first_blocks[at]) if at is not None else None
+
+    @cached_property
+    def _aliases(self) -> Mapping[str, str]:
+        return {
+            alias.strip('"'): target.strip('"')
+            for unit in self.units
+            for alias, target in _ALIAS.findall(unit.text)
+        }
+
+    def view_of_site(self, site: int) -> FunctionView:
+        """The function a call site's id belongs to; KeyError for an id no module has."""
+        at = bisect.bisect_right(self._first_sites, site) - 1
+        if at < 0:
+            raise KeyError(site)
+        return self.function_of_block(self._first_blocks[at])
 
     def unit_of_first_block(self, block: int) -> Unit | None:
         """The module whose constructor registered itself with this first block id."""

@@ -117,13 +117,18 @@ def _type_end(text: str) -> int:
 
 def arguments(instruction: Instruction) -> list[tuple[str, str]]:
     """(type, value) of each argument of a call or invoke."""
+    return [typed(text) for text in raw_arguments(instruction)]
+
+
+def raw_arguments(instruction: Instruction) -> list[str]:
+    """The arguments of a call or invoke as written, with their attributes."""
     text = instruction.text.split(", !")[0]
     name = _CALLEE.search(text)
     if not name:
         return []
     start = text.index("(", name.end() - 1)
     inner = text[start + 1 : closing(text, start)]
-    return [typed(part) for part in split_top(inner)] if inner.strip() else []
+    return split_top(inner) if inner.strip() else []
 
 
 def result_type(instruction: Instruction) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -263,15 +263,25 @@ class Recording:
         hits = np.flatnonzero((tos[:stop] < address + size) & (tos[:stop] + lengths[:stop] > address))
         return int(starts[hits[-1]]) if len(hits) else -1
 
-    def external_calls(self, before: int, start: int) -> Iterator[int]:
-        """Positions of calls that entered no traced function, last first, in one segment."""
+    def calls(
+        self, before: int, start: int, outside: Callable[[int], bool | None]
+    ) -> Iterator[int]:
+        """Positions of calls of code that is not traced, last first, in one segment.
+
+        ``outside`` says of a call site whether its callee is such code; of a site it does not know,
+        a call counts when no traced function began next.
+        """
         part = self._below(before)
         for low, high in _chunks_back(part, before, start):
             a = part.a[low:high]
-            calls = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) == records.CALL)
-            following = np.minimum(calls + low + 1, len(part.a) - 1)
+            at = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) == records.CALL)
+            sites = (a[at] >> np.uint64(records.ID_SHIFT)) & np.uint64(records.ID_MASK)
+            known = {int(site): outside(int(site)) for site in np.unique(sites)}
+            following = np.minimum(at + low + 1, len(part.a) - 1)
             entered = (part.a[following] >> np.uint64(records.TAG_SHIFT)) == records.ENTER
-            for hit in calls[~entered][::-1]:
+            wanted = np.isin(sites, [site for site, is_outside in known.items() if is_outside])
+            either = np.isin(sites, [site for site, is_outside in known.items() if is_outside is None])
+            for hit in at[wanted | (either & ~entered)][::-1]:
                 yield int(hit) + low + part.first
 
     def output(self) -> list[Written]:
@@ -379,9 +389,15 @@ def _first(words: Words, start: int, *, zero: bool) -> int:
 
 
 def _depths(a: Words) -> npt.NDArray[np.int32]:
-    """The call depth of every record: its own where it carries one, else that of the one before."""
+    """The call depth of every record: its own where it carries one, else that of the one before.
+
+    Loads and stores at the beginning are at the depth of what follows them.
+    """
     tag = a >> np.uint64(records.TAG_SHIFT)
     own = (tag <= records.PLACE) | (tag >= records.BLOCK)
-    latest = np.maximum.accumulate(np.where(own, np.arange(len(a)), 0)) if len(a) else np.zeros(0, np.int64)
+    if not own.any():
+        return np.zeros(len(a), np.int32)
+    first = int(np.argmax(own))
+    latest = np.maximum.accumulate(np.where(own, np.arange(len(a)), first))
     depth: npt.NDArray[np.int32] = (a[latest] & np.uint64(records.DEPTH_MASK)).astype(np.int32)
     return depth

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from afterd.logic.evaluate import same
 from afterd.model.location import Location
 from afterd.model.term import (
     BOOL,
@@ -24,7 +25,7 @@ from afterd.model.term import (
 )
 from afterd.model.trace import StepKind
 from afterd.tracing.llvm import arithmetic, records
-from afterd.tracing.llvm.constants import from_word, sort_of
+from afterd.tracing.llvm.constants import from_word, recorded_value, sort_of
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type, typed
@@ -97,9 +98,12 @@ class Statements:
             return self._atomic(step, position, instance, index)
         (kind, text), (_, pointer) = operands(instruction)
         sort = sort_of(kind)
-        value = from_word(self.recording.value(position), sort)
+        value = recorded_value(self.recording.value(position), kind)
         term = self.values.operand(kind, text, instance, index)
-        if known(term) != value:
+        computed = known(term)
+        if value is None:
+            value = computed
+        elif not same(computed, value):
             term = _only_dependent(term, value, sort)
         return Statement(
             step,
@@ -206,7 +210,8 @@ class Statements:
             return (sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE), self.ids.observed[step]
         sort = sort_of(result_type(instruction))
         back = self.frames.returned(position)
-        return sort, from_word(self.recording.value(back), sort) if back >= 0 else None
+        kind = result_type(instruction)
+        return sort, recorded_value(self.recording.value(back), kind) if back >= 0 else None
 
     def _argument_reads(self, kind: str, text: str, instance: Instance, index: int) -> list[Read]:
         """What an external function was given: its arguments, and the text or bytes they point to."""

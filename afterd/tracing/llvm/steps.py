@@ -32,7 +32,7 @@ class StepIds:
         self._used: dict[int, int] = {}
         self.cells: dict[StepId, Cells] = {}
         self.observed: dict[StepId, Value] = {}
-        self._initial: dict[Cells, StepId] = {}
+        self._initial: dict[tuple[Cells, str], StepId] = {}
 
     @staticmethod
     def process(step: StepId) -> int:
@@ -64,10 +64,13 @@ class StepIds:
         return self._cells[key]
 
     def of_initial(self, cells: Cells, value: Value = None) -> StepId:
-        """The id of a value that was there before the first record."""
-        if cells not in self._initial:
+        """The id of a value that nothing recorded had written; memory is used again, so the same bytes
+        may have had several.
+        """
+        key = (cells, repr(value))  # repr: NaN is itself here, and 0.0 is not -0.0
+        if key not in self._initial:
             step = self._base + len(self._initial)
-            self._initial[cells] = step
+            self._initial[key] = step
             self.cells[step] = cells
             self.observed[step] = value
-        return self._initial[cells]
+        return self._initial[key]

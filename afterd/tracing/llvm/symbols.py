@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass
+from functools import cache
 
+from afterd.tracing.llvm.initialisers import Image, image_of, type_and_value
 from afterd.tracing.llvm.program import GlobalVariable, Program, Unit
 from afterd.tracing.llvm.recording import Recording
 
@@ -38,6 +40,7 @@ class Symbols:
         self._placed.sort(key=lambda placed: placed.address)
         self._addresses = [placed.address for placed in self._placed]
         self._anywhere = {placed.symbol: placed.address for placed in self._placed}
+        self._image = cache(self._image_uncached)
 
     def address(self, unit: Unit, symbol: str) -> int | None:
         """The address of ``@symbol`` as a module sees it; None for what no traced module defines."""
@@ -53,21 +56,18 @@ class Symbols:
         return placed if address < placed.address + max(placed.size, 1) else None
 
 
+    def initial(self, address: int, size: int) -> int | None:
+        """The bits that a global's initialiser put at an address; None where that is not known."""
+        placed = self.at(address)
+        image = self._image(placed) if placed and placed.variable else None
+        return image.bits(address - placed.address, size) if placed and image else None
+
+    def _image_uncached(self, placed: Placed) -> Image | None:
+        if placed.variable is None:
+            return None
+        unit = placed.unit
+        return image_of(placed.variable.definition, unit.layout, lambda name: self.address(unit, name))
+
+
 def _size(unit: Unit, variable: GlobalVariable | None) -> int:
-    if variable is None:
-        return 1
-    body = variable.definition
-    for word in (" global ", " constant "):
-        at = f" {body}".find(word)
-        if at >= 0:
-            return unit.layout.size(_leading_type(f" {body}"[at + len(word) :]))
-    return 1
-
-
-def _leading_type(text: str) -> str:
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter in "[{<(") - (letter in "]}>)")
-        if letter in " ," and depth == 0:
-            return text[:at]
-    return text
+    return unit.layout.size(type_and_value(variable.definition)[0]) if variable else 1

@@ -7,6 +7,7 @@ last record that wrote its bytes; every term carries the values that its reads r
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 from afterd.logic.evaluate import UNKNOWN, evaluate
@@ -28,7 +29,7 @@ from afterd.model.term import (
     reads,
 )
 from afterd.tracing.llvm import arithmetic, records
-from afterd.tracing.llvm.constants import from_word, literal, sort_of
+from afterd.tracing.llvm.constants import literal, recorded_value, sort_of
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.irtypes import split_top
@@ -97,10 +98,11 @@ class Values:
         called, index, _ = caller
         given = arguments(called.instructions[index])
         number = names.index(register)
+        if self.frames.entered(caller[2]) is None:
+            return Concrete(None, sort, "an argument from code that is not traced")
         if number >= len(given):
             return _unknown(sort)
-        kind, text = given[number]
-        return self.operand(kind, text, called, index)
+        return as_sort(self.operand(*given[number], called, index), sort)
 
     def _register(self, instance: Instance, index: int) -> Term:
         instruction = instance.instructions[index]
@@ -138,19 +140,24 @@ class Values:
         (kind, _), (_, pointer) = operands(instruction)
         sort = sort_of(kind)
         if pointer in instance.view.locals:
-            return self._local(instance, index, pointer, instance.view.slot_ids[pointer], sort)
+            return self._local(instance, index, pointer, sort)
         position = self.frames.record_of(instance, index)
         if position < 0:
             return _unknown(sort)
-        word = self.recording.word(position)
+        word, value = self.recording.word(position), self.recording.value(position)
         address, size = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
-        value = from_word(self.recording.value(position), sort)
-        found = self.memory.read(address, size, position, sort, value)
+        found = self.memory.read(address, size, position, sort, value if size <= 8 else None)
+        if isinstance(found, Read) and found.value is None:
+            found = replace(found, value=recorded_value(value, kind))
         where = self.operand("ptr", pointer, instance, index)
         return _guarded(found, where, sort, instruction.result)
 
-    def _local(self, instance: Instance, index: int, pointer: str, slot: int, sort: Sort) -> Term:
-        before = self.moment(instance, index)
+    def _local(self, instance: Instance, index: int, pointer: str, sort: Sort) -> Term:
+        return self.local_at(instance, pointer, self.moment(instance, index), sort)
+
+    def local_at(self, instance: Instance, pointer: str, before: int, sort: Sort) -> Term:
+        """What a plain local of an instance's activation held just before a record."""
+        slot = instance.view.slot_ids[pointer]
         wanted = records.identified(records.LSTORE, slot) | instance.depth
         at = self.recording.last(before, self.frames.start(instance.position), _WHOLE, wanted)
         if at < 0 and self.frames.entry(instance.position) < 0:
@@ -159,7 +166,7 @@ class Values:
             return Concrete(None, sort, "a variable without a value, or set before the window")
         stored = sort_of(instance.view.locals[pointer])
         name = instance.view.slot_names.get(pointer, "")
-        read = Read(self.ids.of(at), stored, name, from_word(self.recording.value(at), stored))
+        read = Read(self.ids.of(at), stored, name, recorded_value(self.recording.value(at), instance.view.locals[pointer]))
         return as_sort(read, sort)
 
     def pointer_value(self, kind: str, text: str, instance: Instance, index: int) -> int | None:
@@ -184,7 +191,7 @@ class Values:
         back = self.frames.returned(call) if call >= 0 else -1
         if back < 0:
             return self._followed_only(instruction, instance, index, sort)
-        value = from_word(self.recording.value(back), sort)
+        value = recorded_value(self.recording.value(back), result_type(instruction))
         if self.frames.entered(call):
             direct = self.returned_term(back, call)
             if isinstance(direct, Read):
