@@ -29,13 +29,13 @@ from afterd.report.sanitize import visible
 from afterd.vcs.repository import open_repository, state_directory
 
 READER_GONE = 1  # as click says it
-TERMINATED = 128 + signal.SIGTERM
 
 
 def run(group: click.Group, arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status; nothing but SystemExit gets out."""
     _prepare_streams()
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
     try:
         status = _understood(group, arguments)
         sys.stdout.flush()
@@ -72,9 +72,9 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    """SIGTERM ends as an exit does, so that children are ended and leases given back."""
-    raise SystemExit(TERMINATED)
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    """Being ended is an exit, so that children are ended and leases given back."""
+    raise SystemExit(128 + number)
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 from rich.tree import Tree
 
+from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.report.excerpt import EDGE, excerpt
 from afterd.report.sanitize import clipped, one_line
@@ -41,10 +42,11 @@ ASCII = Signs({Evidence.PROVED: "#", Evidence.OBSERVED: "*", Evidence.INFERRED: 
 
 
 class CausalTree:
-    """Renders a tree of causes; ``whole``: nothing is left out."""
+    """Renders a tree of causes; ``root`` changes stand out, ``whole``: nothing is left out."""
 
-    def __init__(self, tree: CauseNode, *, whole: bool = False) -> None:
+    def __init__(self, tree: CauseNode, root: ChangeSet = NOTHING, *, whole: bool = False) -> None:
         self.tree = tree
+        self.root = root
         self.whole = whole
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -57,7 +59,7 @@ class CausalTree:
     def _grown(self, signs: Signs, width: int) -> Tree:
         """The tree, grown without recursion; where the screen ends it indents no more."""
         top = Tree(_predicate(self.tree))
-        _add_steps(top, self.tree, signs, width, whole=self.whole)
+        self._add_steps(top, self.tree, signs, width)
         pending = [(cause, top, 1) for cause in reversed(self.tree.causes)]
         shown = 1
         while pending:
@@ -67,29 +69,32 @@ class CausalTree:
                 break
             shown += 1
             branch = parent.add(_because(cause, signs))
-            _add_steps(branch, cause, signs, width - 4 * depth, whole=self.whole)
+            self._add_steps(branch, cause, signs, width - 4 * depth)
             forks = len(cause.causes) > 1 and depth * 10 < width
             under = (branch, depth + 1) if forks else (parent, depth)
             pending += [(further, *under) for further in reversed(cause.causes)]
         return top
 
+    def _add_steps(self, branch: Tree, node: CauseNode, signs: Signs, width: int) -> None:
+        """Steps with their values in a column of their own, where the screen is wide enough."""
+        chosen = excerpt(node.steps, None if self.whole else EDGE)
+        statements = {
+            step: _statement(step, signs, guilty=step.change in self.root)
+            for step in chosen
+            if isinstance(step, TreeStep)
+        }
+        column = max((line.cell_len for line in statements.values()), default=0)
+        for step in chosen:
+            if isinstance(step, int):
+                branch.add(Text(f"{signs.cut} {step} more steps", "dim"))
+                continue
+            line = statements[step].copy()
+            if column < width * 0.6:
+                line.pad_right(column - line.cell_len)
+            branch.add(line.append_text(_values(step)))
+
     def _legend(self, signs: Signs) -> Text:
         return Text("  ".join(f"{signs.evidence[kind]} {_KNOWN[kind]}" for kind in Evidence), "dim")
-
-
-def _add_steps(branch: Tree, node: CauseNode, signs: Signs, width: int, *, whole: bool) -> None:
-    """Steps with their values in a column of their own, where the screen is wide enough."""
-    chosen = excerpt(node.steps, None if whole else EDGE)
-    statements = {step: _statement(step, signs) for step in chosen if isinstance(step, TreeStep)}
-    column = max((line.cell_len for line in statements.values()), default=0)
-    for step in chosen:
-        if isinstance(step, int):
-            branch.add(Text(f"{signs.cut} {step} more steps", "dim"))
-            continue
-        line = statements[step].copy()
-        if column < width * 0.6:
-            line.pad_right(column - line.cell_len)
-        branch.add(line.append_text(_values(step)))
 
 
 def _predicate(node: CauseNode) -> Text:
@@ -102,12 +107,13 @@ def _because(cause: CauseNode, signs: Signs) -> Text:
     return text.append_text(_predicate(cause))
 
 
-def _statement(step: TreeStep, signs: Signs) -> Text:
+def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:
     text = Text(f"{signs.evidence[step.evidence]} ", _STYLES[step.evidence])
     text.append(f"{_short(step.file, _STATEMENT)}:{step.line}  ", "not bold dim")
-    text.append(_short(step.text.strip(), _STATEMENT), "bold yellow" if step.change else "not bold")
+    style = "bold yellow" if guilty else "not bold"
+    text.append(_short(step.text.strip(), _STATEMENT), style)
     if step.change:
-        text.append(f"  {signs.change} {one_line(step.change)}", "bold yellow")
+        text.append(f"  {signs.change} {one_line(step.change)}", style)
     return text
 
 

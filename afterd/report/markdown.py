@@ -158,7 +158,7 @@ def _step(step: TreeStep | int, permalink: Permalink) -> str:
     if step.green:
         parts.append("green " + code_span(clipped(step.green, _NAME)))
     if step.change:
-        parts.append("**changed by** " + code_span(step.change))
+        parts.append("changed by " + code_span(step.change))
     return f"- {', '.join(parts)} ({step.evidence.value})"
 
 

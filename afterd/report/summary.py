@@ -19,7 +19,9 @@ def headline(explanation: Explanation) -> Phrase:
     test = Quoted(explanation.test)
     match explanation.status:
         case Status.EXPLAINED:
-            return (test, " fails because of ", *listed([c.id for c in explanation.root]))
+            guilty = listed([change.id for change in explanation.root])
+            where = (" at ", location(explanation.root[0])) if len(explanation.root) == 1 else ()
+            return (test, " fails because of ", *guilty, *where)
         case Status.INCONCLUSIVE:
             return (test, " fails, and afterd could not find out why")
         case Status.FLAKY:
@@ -33,10 +35,15 @@ def headline(explanation: Explanation) -> Phrase:
             return (test, " passes at ", Quoted(explanation.range.bad[:_SHORT]))
 
 
+def location(change: Change) -> Quoted:
+    """File and line in the bad version (of a removal: the line before it, or where it was)."""
+    line = change.new.start or change.old.start
+    return Quoted(f"{change.file}:{line}" if line else change.file)
+
+
 def place(change: Change, subjects: Mapping[str, str] = MappingProxyType({})) -> Phrase:
     """Where a change is, and which commits made it, with their subjects where they are known."""
-    line = change.new.start if change.new.count else change.new.start or change.old.start
-    parts: list[str | Quoted] = [Quoted(f"{change.file}:{line}" if line else change.file)]
+    parts: list[str | Quoted] = [location(change)]
     if change.symbol:
         parts += [" in ", Quoted(change.symbol)]
     if change.form != "hunk":

@@ -67,7 +67,8 @@ class TerminalReport:
         if explanation.failure is not None:
             parts.append(_failure(explanation.failure))
         if explanation.tree is not None:
-            parts.append(CausalTree(explanation.tree, whole=self.whole))
+            guilty = frozenset(change.id for change in explanation.root)
+            parts.append(CausalTree(explanation.tree, guilty, whole=self.whole))
         if explanation.root:
             parts.append(_undo(explanation.root, whole=self.whole))
         elif explanation.ranking:

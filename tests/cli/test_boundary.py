@@ -133,7 +133,9 @@ def test_a_reader_that_goes_away(arguments: list[str]) -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.parametrize(("signal_", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("signal_", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
 def test_a_signal_ends_it_within_five_seconds_and_leaves_nothing(
     tmp_path: Path, signal_: signal.Signals, status: int
 ) -> None:

@@ -181,3 +181,24 @@ def test_hostile_names_reach_no_terminal(repository: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "\x07" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"TERM": "dumb"},
+        {"NO_COLOR": "1"},
+        {"FORCE_COLOR": "1", "TERM": "xterm-256color"},
+        {"COLUMNS": "20"},
+        {"COLUMNS": "nonsense", "TERM": ""},
+    ],
+    ids=str,
+)
+def test_readable_in_any_surroundings(explained: Path, environment: dict[str, str]) -> None:
+    done = afterd("show", "1", cwd=explained, **({"PYTHONIOENCODING": ""} | environment))
+    assert done.returncode == 0, done.stderr
+    assert "because of" in " ".join(done.stdout.split())
+    assert ("\x1b" in done.stdout) == ("FORCE_COLOR" in environment)

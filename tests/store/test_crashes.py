@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import resource
 import shutil
 import sqlite3
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from explanation_samples import RUNNING_EXAMPLE
 
+from afterd.errors import AfterdError
 from afterd.store.database import connect, open_store
 from afterd.store.explanations import listing, load, save
 from afterd.store.jobs import JobQueue, JobState, find
@@ -99,6 +101,32 @@ def test_writers_wait_for_each_other(tmp_path: Path, processes: ForkServerContex
     with open_store(path) as store:
         assert store.rows("SELECT count(*) AS n FROM repository") == [{"n": 240}]
         assert store.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+
+
+def save_under_a_quota(path: Path, answer: Connection) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    with open_store(path) as store:
+        try:
+            for _ in range(200):
+                save(store, "/git", RUNNING_EXAMPLE, lambda _: "{}" * 5000)
+        except AfterdError as error:
+            answer.send((str(error), store.rows("PRAGMA integrity_check")))
+
+
+def test_a_disk_that_refuses_is_another_sentence(
+    tmp_path: Path, processes: ForkServerContext
+) -> None:
+    path = tmp_path / "afterd.db"
+    receiver, sender = processes.Pipe(duplex=False)
+    writer = processes.Process(target=save_under_a_quota, args=(path, sender))
+    writer.start()
+    sender.close()
+    sentence, check = receiver.recv()
+    writer.join()
+    assert "The disk failed" in sentence
+    assert check == [{"integrity_check": "ok"}]
+    with open_store(path) as store:
+        assert all(load(store, summary.id).root for summary in listing(store))
 
 
 def log_without_checkpoint(uri: str) -> sqlite3.Connection:
