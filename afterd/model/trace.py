@@ -33,6 +33,15 @@ class Alignment(StrEnum):
     UNKNOWN = "unknown"  # no alignment was attempted or it is not trusted
 
 
+class Effect(StrEnum):
+    """What the changes of a step do *here*: the statement as it stood in the good version, evaluated
+    on the values that the failing run had at this point."""
+
+    MATTERS = "matters"  # it would have done something else
+    NEUTRAL = "neutral"  # it would have done the same
+    UNKNOWN = "unknown"  # it cannot be evaluated, or the step has no change
+
+
 @dataclass(frozen=True, slots=True)
 class GreenValue:
     """What the aligned step of the green run had; ``rendered`` as a person reads it."""
@@ -64,6 +73,7 @@ class Step:
     control: StepId | None = None
     changes: tuple[ChangeId, ...] = ()
     green: GreenValue = GreenValue(Alignment.UNKNOWN)
+    effect: Effect = Effect.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, concretised
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import GreenValue, Predicate, Step, StepKind
+from afterd.model.trace import Effect, GreenValue, Predicate, Step, StepKind
 from afterd.tracing.linemap import LineMap
 from afterd.tracing.llvm.absence import Absence
 from afterd.tracing.llvm.alignment import Alignment
@@ -23,6 +23,7 @@ from afterd.tracing.llvm.source import Sources
 from afterd.tracing.llvm.statements import Statement
 from afterd.tracing.llvm.steps import StepIds
 from afterd.tracing.llvm.ties import Ties
+from afterd.tracing.llvm.transplant import Transplant
 from afterd.tracing.rendering import rendered
 
 _MOST_NOTES = 12
@@ -38,6 +39,7 @@ class Pair:
     ties: Ties | None = None
     counterparts: Counterparts | None = None
     absence: Absence | None = None
+    transplant: Transplant | None = None
 
 
 class LlvmExecution:
@@ -95,6 +97,7 @@ class LlvmExecution:
             control=pair.bad.statements.control(identifier),
             changes=tied,
             green=_green(pair, statement, tied),
+            effect=pair.transplant.effect(statement) if pair.transplant and tied else Effect.UNKNOWN,
         )
 
     def _failure_step(self, identifier: StepId, pair: Pair) -> Step:
@@ -192,7 +195,7 @@ def _paired(process: Process, green: Process | None, changes: Sequence[Change], 
     alignment = Alignment(process.frames, green.frames, lines)
     ties = Ties(changes, lines, good, bad, alignment)
     counterparts = Counterparts(process, green, alignment)
-    return Pair(process, influence, green, ties, counterparts, Absence(green, alignment, ties))
+    return Pair(process, influence, green, ties, counterparts, Absence(green, alignment, ties), Transplant(process, alignment))
 
 
 def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:

@@ -1,0 +1,268 @@
+"""The good version's statement, evaluated on the failing run's values: does a change matter here?
+
+The statement's IR is found in the good version through the block map; its variables are read from the
+failing run by their source names, its memory by the failing run's addresses. Where that cannot be
+done with certainty the answer is UNKNOWN: a wrong NEUTRAL would hide a guilty change.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from afterd.model.term import Apply, Const, Op, SortKind, Term, Value, bitvec
+from afterd.model.trace import Effect, StepKind
+from afterd.tracing.llvm import arithmetic, records
+from afterd.tracing.llvm.alignment import Alignment, BlockMap
+from afterd.tracing.llvm.constants import literal, sort_of
+from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.irtypes import split_top
+from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.program import FunctionView
+from afterd.tracing.llvm.recorded import arguments, callee, operands, typed
+from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.llvm.values import known
+
+_CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
+_ADDRESS = bitvec(64)
+_DEEPEST = 60
+
+
+class _Unknown(Exception):  # noqa: N818 - not an error: it ends an evaluation that has no answer
+    """The expression cannot be evaluated in the failing run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where an expression of the good version is evaluated: its block there, the instance here."""
+
+    view: FunctionView
+    block: int
+    instance: Instance
+    moment: int
+    blocks: BlockMap
+
+
+class Transplant:
+    """Answers for one process of the failing run."""
+
+    def __init__(self, process: Process, alignment: Alignment) -> None:
+        self._process = process
+        self._alignment = alignment
+
+    def effect(self, statement: Statement) -> Effect:
+        """Whether the statement as it was in the good version would have done the same here."""
+        site = self._site(statement)
+        if site is None:
+            return Effect.UNKNOWN
+        try:
+            if statement.kind is StepKind.BRANCH:
+                return self._branch(statement, site)
+            return self._value(statement, site)
+        except (_Unknown, ValueError, IndexError, KeyError):
+            return Effect.UNKNOWN
+
+    def _site(self, statement: Statement) -> _Site | None:
+        instance = statement.instance
+        if instance is None:
+            return None
+        view, blocks = self._alignment.counterpart(instance.view), self._alignment.blocks(instance.view)
+        if view is None or blocks is None or instance.block not in blocks.to_good:
+            return None
+        moment = self._process.values.moment(instance, statement.instruction)
+        return _Site(view, blocks.to_good[instance.block], instance, moment, blocks)
+
+    def _branch(self, statement: Statement, site: _Site) -> Effect:
+        """Compare the block that the good version would have gone to with the one that was entered."""
+        terminator = site.view.function.blocks[site.block].terminator
+        target = self._target(terminator, site)
+        taken = self._process.frames.instance_at(self._process.ids.position(statement.step))
+        if taken is None:
+            return Effect.UNKNOWN
+        if target in site.blocks.to_bad:
+            return Effect.NEUTRAL if site.blocks.to_bad[target] == taken.block else Effect.MATTERS
+        return Effect.MATTERS if taken.block in site.blocks.to_good else Effect.UNKNOWN
+
+    def _target(self, terminator: Instruction, site: _Site) -> int:
+        targets = site.view.targets(terminator)
+        if found := re.match(r"  br i1 ([^,]+),", terminator.text):
+            return targets[0] if self._known("i1", found.group(1), site) else targets[1]
+        if found := re.match(r"  switch (i\d+) ([^,]+), label", terminator.text):
+            value = self._known(found.group(1), found.group(2), site)
+            mask = (1 << int(found.group(1)[1:])) - 1
+            for case, label in _CASE.findall(terminator.text):
+                if int(case) & mask == value:
+                    return site.view.block_numbers[label.strip('"')]
+        return targets[0]
+
+    def _value(self, statement: Statement, site: _Site) -> Effect:
+        if statement.value is None or statement.pointer:
+            return Effect.UNKNOWN
+        number = site.blocks.instruction(site.instance.block, statement.instruction)
+        if number < 0:
+            return Effect.UNKNOWN
+        instruction = site.view.function.blocks[site.block].instructions[number]
+        if instruction.opcode == "store":
+            kind, text = operands(instruction)[0]
+            if not self._same_place(statement, instruction, site):
+                return Effect.MATTERS
+        elif instruction.opcode == "ret":
+            kind, text = typed(instruction.text.split("ret ", 1)[1].split(", !")[0])
+        else:
+            return Effect.UNKNOWN
+        return Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
+
+    def _same_place(self, statement: Statement, store: Instruction, site: _Site) -> bool:
+        """Whether the good version would have stored into the same variable or address."""
+        pointer = operands(store)[1][1]
+        recording = self._process.recording
+        position = self._process.ids.position(statement.step)
+        if recording.tag(position) == records.STORE:
+            address = recording.word(position) & records.ADDRESS_MASK
+            return bool(self._known("ptr", pointer, site) == address)
+        there = site.view.slot_names.get(pointer, pointer if pointer.startswith("@") else "")
+        if there.startswith("@"):
+            found = site.view.unit.globals.get(there[1:])
+            there = found.name if found else there
+        return not there or not statement.target or there == statement.target
+
+    def _known(self, kind: str, text: str, site: _Site) -> Value:
+        value = known(self._term(kind, text, site, 0))
+        if value is None:
+            raise _Unknown
+        return value
+
+    def _term(self, kind: str, text: str, site: _Site, depth: int) -> Term:
+        """An operand of the good version as a term over constants of the failing run."""
+        constant = literal(kind, text)
+        if constant:
+            return constant
+        if depth > _DEEPEST:
+            raise _Unknown
+        if text.startswith("@"):
+            return Const(self._process.symbols.address(site.instance.view.unit, text), _ADDRESS)
+        if text.startswith("getelementptr"):
+            return self._pointer(text.split("(", 1)[1].rsplit(")", 1)[0], site, depth)
+        place = site.view.definitions.get(text)
+        if place is None:
+            raise _Unknown
+        return self._instruction(site.view.function.blocks[place[0]].instructions[place[1]], site, depth + 1)
+
+    def _instruction(self, instruction: Instruction, site: _Site, depth: int) -> Term:
+        match instruction.opcode:
+            case "load":
+                return self._load(instruction, site, depth)
+            case "alloca":
+                return Const(self._stack_address(instruction.result, site), _ADDRESS)
+            case "getelementptr":
+                body = re.split(r"getelementptr (?:(?:inbounds|nuw|nusw) )*", instruction.text, maxsplit=1)[1]
+                return self._pointer(body.split(", !")[0], site, depth)
+            case "icmp" | "fcmp":
+                return self._comparison(instruction, site, depth)
+            case "call":
+                return self._call(instruction, site)
+            case "select":
+                body = instruction.text.split("select ", 1)[1].split(", !")[0]
+                parts = tuple(self._term(*typed(part), site, depth) for part in split_top(body)[:3])
+                return Apply(Op.ITE, parts, parts[1].sort)
+        if instruction.opcode in arithmetic.BINARY:
+            kind, left, right = arithmetic.binary_operands(instruction.text)
+            return arithmetic.binary(instruction.opcode, self._term(kind, left, site, depth), self._term(kind, right, site, depth))
+        if instruction.opcode in arithmetic.CASTS and " to " in instruction.text:
+            body = instruction.text.split(f"{instruction.opcode} ", 1)[1].split(", !")[0]
+            source, target = body.removeprefix("nneg ").rsplit(" to ", 1)
+            made = arithmetic.cast(instruction.opcode, self._term(*typed(source), site, depth), target.strip())
+            if made is not None:
+                return made
+        raise _Unknown
+
+    def _comparison(self, instruction: Instruction, site: _Site, depth: int) -> Term:
+        body = re.split(r"cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*\w+ ", instruction.text, maxsplit=1)[1]
+        kind, rest = typed(body.split(", !")[0])
+        left, right = split_top(rest)[:2]
+        made = arithmetic.comparison(
+            instruction.text, self._term(kind, left, site, depth), self._term(kind, right, site, depth)
+        )
+        if made is None:
+            raise _Unknown
+        return made
+
+    def _load(self, instruction: Instruction, site: _Site, depth: int) -> Term:
+        (kind, _), (_, pointer) = operands(instruction)
+        sort = sort_of(kind)
+        if sort.kind is SortKind.OPAQUE:
+            raise _Unknown
+        if pointer in site.view.locals:
+            return self._variable(pointer, site, kind)
+        address = known(self._term("ptr", pointer, site, depth))
+        if not isinstance(address, int):
+            raise _Unknown
+        size = site.view.unit.layout.size(kind)
+        return self._process.values.memory.read(address, size, site.moment, sort, None)
+
+    def _variable(self, slot: str, site: _Site, kind: str) -> Term:
+        """The failing run's value of the variable of the same name."""
+        name = site.view.slot_names.get(slot, "")
+        same = [own for own, called in site.instance.view.slot_names.items() if called == name and name]
+        if len(same) != 1:
+            raise _Unknown
+        if same[0] in site.instance.view.locals:
+            return self._process.values.local_at(site.instance, same[0], site.moment, sort_of(kind))
+        address = self._stack_address_here(same[0], site)
+        return self._process.values.memory.read(address, site.view.unit.layout.size(kind), site.moment, sort_of(kind), None)
+
+    def _stack_address(self, slot: str, site: _Site) -> int:
+        name = site.view.slot_names.get(slot, "")
+        same = [own for own, called in site.instance.view.slot_names.items() if called == name and name]
+        if len(same) != 1 or same[0] in site.instance.view.locals:
+            raise _Unknown
+        return self._stack_address_here(same[0], site)
+
+    def _stack_address_here(self, slot: str, site: _Site) -> int:
+        value = self._process.values.pointer_value("ptr", slot, site.instance, len(site.instance.instructions))
+        if value is None:
+            raise _Unknown
+        return value
+
+    def _call(self, instruction: Instruction, site: _Site) -> Term:
+        """A call's result: that of the same call in the failing run's instance, if there is just one."""
+        name = callee(instruction)
+        same = [
+            number
+            for number, own in enumerate(site.instance.instructions)
+            if own.opcode == "call" and callee(own) == name and own.result
+        ]
+        if len(same) != 1 or not name.startswith("@"):
+            raise _Unknown
+        given, own_given = arguments(instruction), arguments(site.instance.instructions[same[0]])
+        for (kind, text), (own_kind, own) in zip(given, own_given, strict=True):
+            here = known(self._process.values.operand(own_kind, own, site.instance, same[0]))
+            if here is None or self._known(kind, text, site) != here:
+                raise _Unknown
+        return self._process.values.register(site.instance, same[0])
+
+    def _pointer(self, body: str, site: _Site, depth: int) -> Term:
+        """A getelementptr with the good version's layout; only where both versions agree on it."""
+        kind, base, *indices = split_top(body)
+        here, there = site.instance.view.unit.layout, site.view.unit.layout
+        if kind.startswith("%") and here.fields(kind) != there.fields(kind):
+            raise _Unknown
+        total: Term = self._term(*typed(base), site, depth)
+        current = kind
+        for number, part in enumerate(indices):
+            index_kind, text = typed(part)
+            index = known(self._term(index_kind, text, site, depth))
+            if not isinstance(index, int):
+                raise _Unknown
+            fields = there.fields(current) if number else []
+            if fields:
+                offset, current = there.offset(current, index), fields[index]
+            else:
+                if number:
+                    current = current.split(" x ", 1)[1][:-1] if " x " in current else current
+                width = int(index_kind[1:])
+                signed = index - (1 << width) if index >> (width - 1) else index
+                offset = signed * there.size(current)
+            total = Apply(Op.ADD, (total, Const(offset & (1 << 64) - 1, _ADDRESS)), _ADDRESS)
+        return total
