@@ -16,7 +16,7 @@ _LOOKED_AT = 400  # green rows per question
 
 
 class Absence:
-    """Walks the green run from a row's counterpart over what the failing run had not done by then."""
+    """Walks green from a row's counterpart over what the failing run had not done by then."""
 
     def __init__(self, alignment: Alignment, green: Steps, ties: Ties) -> None:
         self.alignment = alignment
@@ -25,7 +25,7 @@ class Absence:
         self.ties = ties
 
     def changes(self, position: int) -> Iterator[ChangeId]:
-        """The changes that removed or altered what the green counterpart had and this row has not."""
+        """The changes that removed or altered what only the green counterpart had."""
         counterpart = self.alignment.row(position)
         if counterpart is None:
             yield from self._around(position)
@@ -50,7 +50,7 @@ class Absence:
         return self.ties.removed(node) if node is not None else ()
 
     def _called(self, row: int) -> Iterator[ChangeId]:
-        """Changes to the definitions of what a green statement called: a decorator that was removed."""
+        """Changes to the definitions of what green called: a decorator that was removed."""
         node, frame = self.green.trace.node(row), self.green.trace.frame(row)
         if node is None or frame is None:
             return

@@ -1,8 +1,9 @@
 """Which row of the green run corresponds to a row of the failing one.
 
-Rows are named by where they are, not by when they come: the activation (found the same way from its
-caller), the statement (through ``matching``) and the iterations of the loops around it. Iterations of
-a ``for`` over plain values are named by the value first, so one item more at the front shifts none.
+Rows are named by where they are, not by when they come: the activation (found the same way from
+its caller), the statement (through ``matching``) and the iterations of the loops around it.
+Iterations of a ``for`` over plain values are named by the value first, so that one item more at
+the front shifts none.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ class Alignment:
         taken: set[int],
     ) -> None:
         left = [(child, name) for child in mine if (name := named(self.bad, child)) is not None]
-        right = [(child, name) for child in greens if (name := named(self.green, child)) is not None]
+        right = [
+            (child, name) for child in greens if (name := named(self.green, child)) is not None
+        ]
         for child, twin in _matched(left, right):
             paired[child.number] = twin
             taken.add(twin.number)
@@ -219,7 +222,12 @@ class Alignment:
         return named
 
     def _iterate(
-        self, trace: Trace, frame: Frame, index: int, loop: Node, loops: dict[Node, tuple[int, object]]
+        self,
+        trace: Trace,
+        frame: Frame,
+        index: int,
+        loop: Node,
+        loops: dict[Node, tuple[int, object]],
     ) -> None:
         count = loops[loop][0] + 1 if loop in loops else 0
         for inner in [other for other in loops if loop in set(other.ancestors())]:

@@ -33,7 +33,7 @@ class Births:
         return rows[index] if index >= 0 else None
 
     def made(self, value: Recorded, position: int) -> int | None:
-        """Like ``born``, but only where the row itself made the object, not where it was first seen."""
+        """Like ``born``, but None where the object was only seen for the first time."""
         born = self.born(value, position)
         return born if born in self._made else None
 

@@ -59,21 +59,28 @@ def folded(node: Node, parts: Sequence[Recorded]) -> tuple[bool, Recorded]:
         return True, ("t", *parts)
     if any(isinstance(part, tuple) or part is None for part in parts):
         return False, None
+    operation = _operation(node, parts)
     try:
-        match node.type:
-            case "BinOp" if node["op"] in _BINARY and _bounded(node["op"], parts):
-                return True, _BINARY[node["op"]](*parts)
-            case "UnaryOp":
-                return True, _UNARY[node["op"]](*parts)
-            case "Compare" if len(node["ops"]) == 1 and node["ops"][0] in _COMPARISONS:
-                return True, _COMPARISONS[node["ops"][0]](*parts)
+        return (True, operation(*parts)) if operation is not None else (False, None)
     except (TypeError, ValueError, ArithmeticError):
         return False, None
-    return False, None
+
+
+def _operation(node: Node, parts: Sequence[Recorded]) -> Callable[..., Any] | None:
+    match node.type:
+        case "BinOp" if _bounded(node["op"], parts):
+            return _BINARY.get(node["op"])
+        case "UnaryOp":
+            return _UNARY[node["op"]]
+        case "Compare" if len(node["ops"]) == 1:
+            return _COMPARISONS.get(node["ops"][0])
+    return None
 
 
 def _bounded(operation: str, parts: Sequence[Recorded]) -> bool:
     """No repetition of strings, no products of huge numbers, no % formatting."""
     if any(isinstance(part, (str, bytes)) for part in parts):
-        return operation == "Add" and all(len(part) < _LONG for part in parts if isinstance(part, (str, bytes)))
+        return operation == "Add" and all(
+            len(part) < _LONG for part in parts if isinstance(part, (str, bytes))
+        )
     return all(abs(part) < _SMALL for part in parts)

@@ -54,7 +54,7 @@ class PythonExecution:
     # -- the protocol ------------------------------------------------------------------------
 
     def failures(self) -> Sequence[Predicate]:
-        """The failed assertions, the test's own first; for a command also its first wrong output."""
+        """The failed assertions in the order they happened; else the first wrong output."""
         recognise = Failures(self.steps)
         found: list[Predicate] = []
         for failure in reported(self.steps, self.test):
@@ -92,7 +92,7 @@ class PythonExecution:
         return list(dict.fromkeys(self.absence.changes(self.trace.position(step))))
 
     def executed_changes(self) -> Sequence[ChangeId]:
-        """Changes with a statement in the failing run, last executed first; then those only green ran."""
+        """Changes the failing run executed, last executed first; then those only green ran."""
         last: dict[ChangeId, int] = {}
         for site, position in _last_rows(self.trace).items():
             node, _ = self.trace.decode(site)
@@ -138,7 +138,7 @@ class PythonExecution:
         )
 
     def _same_origin(self, mine: Recorded, position: int, other: Recorded, row: int) -> bool:
-        """Whether two objects were born at the same point; two of one type may be different ones."""
+        """Whether two objects were born at the same point: one type does not make them one."""
         assert self.green is not None
         born = self.steps.cells.births.made(mine, position)
         twin = self.green.cells.births.made(other, row)
@@ -182,7 +182,12 @@ class PythonExecution:
         condition = self._other_way(branch)
         step = self.steps.step(self.trace.number(branch))
         return Predicate(
-            step.id, condition, place.node.statement.text, FailureKind.ASSERTION, message, "no exception"
+            step.id,
+            condition,
+            place.node.statement.text,
+            FailureKind.ASSERTION,
+            message,
+            "no exception",
         )
 
     def _departing_branch(self, first: int, last: int | None) -> int | None:

@@ -15,7 +15,7 @@ from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, Apply, Concrete, Op, Read, Term, reads
 from afterd.model.trace import Predicate
 from afterd.tracing.python.frames import Frame
-from afterd.tracing.python.program import Node
+from afterd.tracing.python.program import Module, Node
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.values import render
@@ -52,7 +52,7 @@ class Failures:
         self._paths = {module.path: module for module in self.trace.all_modules()}
 
     def predicate(self, failure: dict[str, Any]) -> Predicate | None:
-        """The predicate for a reported failure; None when no statement of the program is behind it."""
+        """The predicate for a reported failure; None when the program has no part in it."""
         place = self.place(failure)
         if place is None:
             return None
@@ -84,7 +84,7 @@ class Failures:
                 return found
         return None
 
-    def _module(self, file: str) -> Any:
+    def _module(self, file: str) -> Module | None:
         parts = PurePosixPath(file).parts
         for start in range(len(parts)):
             module = self._paths.get("/".join(parts[start:]))
@@ -100,7 +100,7 @@ class Failures:
             return len(self.trace)
 
     def _activation(self, root: Node, line: int, function: str, before: int) -> Place | None:
-        """The last activation whose code covers the line, and what it did last in that statement."""
+        """The last activation that executed the line, and what it did last there."""
         statement = innermost(root, line)
         if statement is None:
             return None
@@ -167,11 +167,16 @@ class Failures:
         """No branch of its own decides: what was raised, and the call that came here."""
         step = self.steps.step(self.trace.number(row))
         control = self.steps.control(row)
-        found = [*reads(step.term), *([self.steps.terms.read(control)] if control is not None else [])]
+        found = [
+            *reads(step.term),
+            *([self.steps.terms.read(control)] if control is not None else []),
+        ]
         return self.steps.terms.concrete(False, "the raise is not reached", found, BOOL)  # noqa: FBT003 # the condition is false
 
     def _assertion(self, place: Place) -> Term:
-        return self.steps.terms.condition(place.node["test"], place.position, place.frame, outcome=False)
+        return self.steps.terms.condition(
+            place.node["test"], place.position, place.frame, outcome=False
+        )
 
     def _checked(self, place: Place) -> Term | None:
         """``self.assertEqual(a, b)`` and its kin."""
@@ -181,7 +186,9 @@ class Failures:
         method, arguments = call["func"]["attr"], call["args"]
         operation = _COMPARING.get(method)
         if operation is not None and len(arguments) >= 2:
-            compared = _pretended(call, "Compare", left=arguments[0], ops=[operation], comparators=[arguments[1]])
+            compared = _pretended(
+                call, "Compare", left=arguments[0], ops=[operation], comparators=[arguments[1]]
+            )
             return self.steps.terms.condition(compared, place.position, place.frame, outcome=False)
         if method in {"assertTrue", "assertFalse"} and arguments:
             truth = method == "assertTrue"
@@ -235,7 +242,7 @@ def innermost(root: Node, line: int) -> Node | None:
         if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
             first = min([node.line, *(item.line for item in node["decorator_list"] or [])])
             if first <= line <= node.end_line and (
-                found is None or node.line >= found.line and node.end_line <= found.end_line
+                found is None or (node.line >= found.line and node.end_line <= found.end_line)
             ):
                 found = node
     return found

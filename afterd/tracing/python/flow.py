@@ -1,8 +1,8 @@
 """Static control structure: which branches decide that a statement is executed.
 
 Python's control flow is structured, so AFTER's "closest enclosing branch not post-dominated"
-(Algorithm 3) needs no graph: it is the syntactic branch around the statement, or a branch earlier in
-its block that may leave the block (``return``, ``raise``, ``break``, ``continue``).
+(Algorithm 3) needs no graph: it is the syntactic branch around the statement, or a branch earlier
+in its block that may leave the block (``return``, ``raise``, ``break``, ``continue``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Flow:
         self._leaving: dict[Node, frozenset[Node]] = {}
 
     def deciders(self, statement: Node) -> frozenset[Node]:
-        """The branch nodes of the same frame, any instance of which may have decided ``statement``."""
+        """The branches of the same frame, any instance of which may have decided it."""
         found = self._deciders.get(statement)
         if found is None:
             found = self._deciders[statement] = frozenset(self._compute(statement))
@@ -100,9 +100,9 @@ def _statements_below(statement: Node) -> Iterator[Node]:
 
 
 def region(branch: Node, *, taken: bool) -> Iterator[Node]:
-    """The statements that are executed only when ``branch`` goes the given way, and what is in them.
+    """What is executed only when ``branch`` goes the given way: statements and what is in them.
 
-    Where the branch's other side leaves its block, the rest of the block is part of the region too.
+    Where the branch's other side leaves its block, the rest of the block is part of it too.
     """
     own = branch["body"] if taken else branch["orelse"]
     other = branch["orelse"] if taken else branch["body"]

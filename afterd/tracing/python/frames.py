@@ -55,8 +55,10 @@ class FrameBuilder:
         if known is None or known.entered != row:
             self._push(node, address, row)
 
-    def row(self, number: int, node: Node | None, owner: Node | None, kind: Kind, value: int) -> None:
-        """One row; ``owner`` is the frame node its node is in; ``value`` an address where it is one."""
+    def row(
+        self, number: int, node: Node | None, owner: Node | None, kind: Kind, value: int
+    ) -> None:
+        """One row; ``owner`` is the frame node its node is in, ``value`` an address or 0."""
         if kind is Kind.THREAD:
             self.thread = self.threads.setdefault(value, _Thread())
             self.of_row.append(None)

@@ -1,4 +1,4 @@
-"""Indirect influence (AFTER, Def. 2): branches whose other side could have redefined what was read."""
+"""Indirect influence (AFTER, Def. 2): branches whose other side could have redefined a cell."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Influence:
                 yield row
 
     def _cell(self, definition: int) -> Sequence[str]:
-        """The name of what a row defined: ``name`` of a local, ``.name`` of an attribute, ``[]``."""
+        """What a row defined: ``name``, ``.name`` of an attribute, ``…[]`` of a content."""
         node = self.trace.node(definition)
         if node is None:
             return ()
@@ -84,7 +84,11 @@ class Influence:
         targets = self._functions.get(name, []) if isinstance(name, str) and depth else []
         for target in targets[:4]:
             body = target["body"]
-            nodes = [inner for part in (body if isinstance(body, list) else [body]) for inner in part.walk()]
+            nodes = [
+                inner
+                for part in (body if isinstance(body, list) else [body])
+                for inner in part.walk()
+            ]
             yield from (name for name in self._writes(nodes, depth - 1) if name.startswith("."))
 
 

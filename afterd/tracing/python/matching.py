@@ -75,7 +75,9 @@ class _Matcher:
         for module in bad:
             for node in module.nodes.values():
                 if node.type in _DEFINITIONS and node not in self.good:
-                    same = [c for c in candidates.get(qualified_name(node), []) if c not in self.bad]
+                    same = [
+                        c for c in candidates.get(qualified_name(node), []) if c not in self.bad
+                    ]
                     if same and same[0].type == node.type:
                         self._definition(node, same[0])
 
@@ -93,9 +95,7 @@ class _Matcher:
         for mine, other in _alike(rest, other_rest, lambda node: node.type):
             self._statement(mine, other)
 
-    def _unpaired(
-        self, bad: Iterable[Node], good: Iterable[Node]
-    ) -> tuple[list[Node], list[Node]]:
+    def _unpaired(self, bad: Iterable[Node], good: Iterable[Node]) -> tuple[list[Node], list[Node]]:
         return (
             [node for node in bad if node not in self.good],
             [node for node in good if node not in self.bad],
@@ -176,14 +176,12 @@ def _statements(frame: Node) -> Iterable[Node]:
             yield node
 
 
-def _alike(
-    bad: Sequence[Node], good: Sequence[Node], key: _Key
-) -> list[tuple[Node, Node]]:
+def _alike(bad: Sequence[Node], good: Sequence[Node], key: _Key) -> list[tuple[Node, Node]]:
     """The longest common subsequence by ``key``."""
     mine, other = [key(node) for node in bad], [key(node) for node in good]
     if mine == other:
         return list(zip(bad, good, strict=True))
-    found = []
+    found: list[tuple[Node, Node]] = []
     for block in SequenceMatcher(None, mine, other, autojunk=False).get_matching_blocks():
         found.extend(zip(bad[block.a :][: block.size], good[block.b :][: block.size], strict=True))
     return found

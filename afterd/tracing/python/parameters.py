@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from afterd.model.term import Read, Term, reads
-from afterd.tracing.python.cells import Cells, Unknown
+from afterd.tracing.python.cells import Cells
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.program import Node
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.terms import Terms
 from afterd.tracing.python.trace import Trace
-from afterd.tracing.python.values import same_object
+from afterd.tracing.python.values import Unknown, same_object
 
 
 class Parameters:
@@ -47,7 +47,7 @@ class Parameters:
     # -- the caller --------------------------------------------------------------------------
 
     def call_site(self, frame: Frame) -> tuple[int, Node, Frame] | None:
-        """(row at or after the call, the Call node, the calling frame); None when nobody is known."""
+        """(row at or after the call, its node, the caller's frame); None when nobody is known."""
         if _is_generator(frame.node):
             return self._generator_call(frame)
         caller = frame.parent
@@ -161,7 +161,7 @@ class Parameters:
     def _from_outside(self, name: str, position: int, frame: Frame) -> Term:
         """Called by code that is not followed: a test runner (fixtures), a callback."""
         value = self.trace.value(position)
-        handed = self.cells.handed_out
+        handed = self.cells.handing.rows
         for index in range(bisect_left(handed, position) - 1, -1, -1):
             source = self.trace.frame(handed[index])
             if source is None or source.node["name"] != name:

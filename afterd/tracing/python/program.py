@@ -10,6 +10,8 @@ from typing import Any
 
 from afterd.errors import TraceError
 
+Field = Any  # of a node: a Node, a list, a string, a constant; None where there is none
+
 FRAMES = frozenset({"Module", "FunctionDef", "AsyncFunctionDef", "ClassDef", "Lambda"})
 FUNCTIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda"})
 COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
@@ -36,7 +38,7 @@ class Node:
     module: Module
     parent: Node | None = None
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Field:
         return self.fields.get(name)
 
     def children(self) -> Iterator[Node]:
@@ -150,20 +152,22 @@ def bound_name(node: Node) -> str:
         case "arg":
             return str(node["arg"])
         case "FunctionDef" | "AsyncFunctionDef" | "ClassDef" | "ExceptHandler" | "MatchAs":
-            return node["name"] or ""
+            return str(node["name"] or "")
         case "MatchStar":
-            return node["name"] or ""
+            return str(node["name"] or "")
         case "alias":
-            return node["asname"] or node["name"].partition(".")[0]
+            return str(node["asname"] or node["name"].partition(".")[0])
     return ""
 
 
 def load_module(key: int, path: str, exported: Path) -> Module:
-    """The module whose tree the runtime wrote to ``exported``; raises TraceError when it is gone."""
+    """The module whose tree is at ``exported``; raises TraceError when it is gone."""
     try:
         content = json.loads(exported.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise TraceError(f"The syntax tree of {path} cannot be read from {exported}: {error}.") from error
+        raise TraceError(
+            f"The syntax tree of {path} cannot be read from {exported}: {error}."
+        ) from error
     module = Module(key, path, content["text"])
     _build(content["tree"], module)
     return module
@@ -176,7 +180,8 @@ def _build(exported: list[Any], module: Module) -> None:
     stack.append((exported, None, root, 0))
     while stack:
         (kind, number, *position, fields), parent, holder, place = stack.pop()
-        node = Node(kind, number, *position, dict(fields), module, parent)
+        line, column, end_line, end_column = position
+        node = Node(kind, number, line, column, end_line, end_column, dict(fields), module, parent)
         holder[place] = node
         module.nodes[number] = node
         for name, value in fields.items():
@@ -186,9 +191,7 @@ def _build(exported: list[Any], module: Module) -> None:
                 items = list(value)
                 node.fields[name] = items
                 stack.extend(
-                    (item, node, items, index)
-                    for index, item in enumerate(value)
-                    if _is_node(item)
+                    (item, node, items, index) for index, item in enumerate(value) if _is_node(item)
                 )
 
 

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 from afterd.tracing.python.program import BUILTIN, Node
 
-PURE_FUNCTIONS = frozenset(
-    """abs all any ascii bin bool bytes callable chr classmethod complex dict dir divmod enumerate
-    filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list
-    locals globals map max memoryview min object oct ord pow print property range repr reversed round
-    set slice sorted staticmethod str sum super tuple type vars zip""".split()
-)
 
-_READING_METHODS = frozenset(
-    """as_integer_ratio bit_length capitalize casefold center copy count decode difference encode
-    endswith expandtabs find findall finditer format format_map fullmatch get group groupdict groups
-    hex index intersection is_integer isalnum isalpha isascii isdecimal isdigit isdisjoint
-    isidentifier islower isnumeric isprintable isspace issubset issuperset istitle isupper items join
-    keys ljust lower lstrip maketrans match partition removeprefix removesuffix replace rfind rindex
-    rjust rpartition rsplit rstrip search span split splitlines start startswith strip sub
-    swapcase symmetric_difference title translate union upper values zfill""".split()
-)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PURE_FUNCTIONS = _words("""
+    abs all any ascii bin bool bytes callable chr classmethod complex dict dir divmod enumerate
+    filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len
+    list locals globals map max memoryview min object oct ord pow print property range repr
+    reversed round set slice sorted staticmethod str sum super tuple type vars zip
+""")
+
+_READING_METHODS = _words("""
+    as_integer_ratio bit_length capitalize casefold center copy count decode difference encode
+    endswith expandtabs find findall finditer format format_map fullmatch get group groupdict
+    groups hex index intersection is_integer isalnum isalpha isascii isdecimal isdigit isdisjoint
+    isidentifier islower isnumeric isprintable isspace issubset issuperset istitle isupper items
+    join keys ljust lower lstrip maketrans match partition removeprefix removesuffix replace rfind
+    rindex rjust rpartition rsplit rstrip search span split splitlines start startswith strip sub
+    swapcase symmetric_difference title translate union upper values zfill
+""")
 
 
 def pure_function(call: Node) -> bool:

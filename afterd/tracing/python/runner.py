@@ -25,8 +25,8 @@ class Recorded:
     output: str
 
 
-def record(request: PythonTraceRequest, tree: Path, name: str) -> Recorded:
-    """Run the command in ``tree`` and read what was recorded.
+def record(request: PythonTraceRequest, tree: Path, name: str, *, mode: str = "trace") -> Recorded:
+    """Run the command in ``tree`` and read what was recorded (counted, in mode ``count``).
 
     Raises TraceError when no process wrote a trace: Python was not started, was started with ``-I``
     or ``-E`` (which shut the tracer out), or was killed.
@@ -34,7 +34,7 @@ def record(request: PythonTraceRequest, tree: Path, name: str) -> Recorded:
     out = request.directory / name
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    settings = _settings(request, tree, out)
+    settings = _settings(request, tree, out, mode)
     path = out / "settings.json"
     settings.write(path)
     result = _run(request, tree, path)
@@ -48,9 +48,9 @@ def record(request: PythonTraceRequest, tree: Path, name: str) -> Recorded:
         result.remove()
 
 
-def _settings(request: PythonTraceRequest, tree: Path, out: Path) -> Settings:
+def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> Settings:
     return Settings(
-        mode="trace",
+        mode=mode,
         tree=str(tree.resolve()),
         out=str(out.resolve()),
         cache=str((request.directory / "cache").resolve()),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Concrete, Const, Read, Term, reads
 from afterd.model.trace import Step, StepKind
-from afterd.tracing.python.cells import Cells, Unknown
+from afterd.tracing.python.cells import Cells
 from afterd.tracing.python.flow import Flow
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.parameters import Parameters
@@ -16,13 +16,13 @@ from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.terms import Terms
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
-from afterd.tracing.python.values import plain, render
+from afterd.tracing.python.values import Unknown, plain, render
 
 _INITIAL = "a value from before the recorded window"
 
 
 class Steps:
-    """Steps of one trace, made when asked for; ``step`` takes and gives positions as row numbers."""
+    """Steps of one trace, made when they are asked for; a step's id is its row number."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -98,7 +98,12 @@ class Steps:
         if kind is Kind.ENTER:
             return StepKind.CALL
         parent = node.parent
-        if kind is Kind.VALUE and node.type == "Call" and parent is not None and parent.type == "Expr":
+        if (
+            kind is Kind.VALUE
+            and node.type == "Call"
+            and parent is not None
+            and parent.type == "Expr"
+        ):
             return StepKind.OPAQUE
         return StepKind.ASSIGN
 
@@ -174,14 +179,14 @@ class Steps:
 
     def _iterated(self, source: Node, value: Recorded, position: int, frame: Frame) -> Term:
         """An iteration's item: what a traced generator yielded, or an element of a container."""
-        handed = self._yielded(value, position, frame)
+        handed = self._yielded(position, frame)
         if handed is not None:
             return handed
         found = [*reads(self.terms.term(source, position, frame))]
         found.extend(self.terms.contents(source, position, frame))
         return self.terms.concrete(value, f"an item of {source.source[:40]}", found)
 
-    def _yielded(self, value: Recorded, position: int, frame: Frame) -> Read | None:
+    def _yielded(self, position: int, frame: Frame) -> Read | None:
         branch = self.trace.previous_in_frame(frame, position)
         while branch >= 0 and self.trace.kind(branch) is Kind.VALUE and branch > frame.entered:
             branch = self.trace.previous_in_frame(frame, branch)
@@ -191,7 +196,7 @@ class Steps:
         return self.terms.read(returned)
 
     def _entered(self, source: Node, value: Recorded, position: int, frame: Frame) -> Term:
-        handed = self._yielded(value, position, frame)
+        handed = self._yielded(position, frame)
         if handed is not None:
             return handed
         found = reads(self.terms.term(source, position, frame))
@@ -220,9 +225,9 @@ class Steps:
         statement, value = alias.parent, self.trace.value(position)
         assert statement is not None
         if statement.type == "ImportFrom":
-            module = self.cells.imported(statement)
+            module = self.cells.names.imported(statement)
             if module is not None:
-                row = self.cells.module_variable(module, alias["name"], position, value)
+                row = self.cells.names.module_variable(module, alias["name"], position, value)
                 if row is not None:
                     return self.terms.read(row, alias["name"])
         return self.terms.concrete(value, "imported from code that is not followed", ())
@@ -328,10 +333,8 @@ class Steps:
 
 def location(node: Node, frame: Frame) -> Location:
     """Where a step is: its statement's line (a parameter's own)."""
-    at = node if node.type in {"arg", "alias"} or not node.is_statement else node
-    statement = at.statement if at.type not in {"arg", "alias"} else at
-    name = qualified_name(frame.node)
-    return Location(node.module.path, statement.line, max(statement.column, 0), name)
+    at = node if node.type in {"arg", "alias"} else node.statement
+    return Location(node.module.path, at.line, at.column, qualified_name(frame.node))
 
 
 def statement_text(node: Node) -> str:
@@ -341,22 +344,24 @@ def statement_text(node: Node) -> str:
     return node.statement.text
 
 
+_KEYWORDS = {
+    Kind.RETURN: "return",
+    Kind.EXIT: "return",
+    Kind.YIELD: "yield",
+    Kind.RAISE: "raise",
+    Kind.TRUE: "",
+    Kind.FALSE: "",
+}
+
+
 def _target(node: Node, kind: Kind) -> str:
-    if kind in {Kind.RETURN, Kind.YIELD, Kind.EXIT}:
-        return "return" if kind is not Kind.YIELD else "yield"
-    if kind is Kind.RAISE:
-        return "raise"
-    if kind in {Kind.TRUE, Kind.FALSE}:
-        return ""
-    parent = node.parent
-    if kind is Kind.PEEK:
-        return node.source
-    if node.type in {"arg", "alias"}:
+    if kind in _KEYWORDS:
+        return _KEYWORDS[kind]
+    if node.type in {"arg", "alias", "FunctionDef", "AsyncFunctionDef", "ClassDef"}:
         return str(node["arg"] or node["asname"] or node["name"])
-    if node.type in {"FunctionDef", "AsyncFunctionDef", "ClassDef"}:
-        return str(node["name"])
     if node["store"]:
         return _spelled(node)
+    parent = node.parent
     if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
         targets = parent["targets"] or [parent["target"]]
         return ", ".join(_spelled(target) for target in targets)
@@ -364,7 +369,7 @@ def _target(node: Node, kind: Kind) -> str:
 
 
 def _spelled(target: Node) -> str:
-    """pytest's own variables (``@py_assert1``) have no name a person knows."""
+    """Pytest's own variables (``@py_assert1``) have no name a person knows."""
     if target.type == "Name":
         name = str(target["id"])
         return "" if name.startswith("@") else name

@@ -12,12 +12,13 @@ from pathlib import Path
 from afterd.tracing.python.runtime.settings import VARIABLE
 
 _RUNTIME = Path(__file__).with_name("runtime")
+_START = "sitecustomize_start.py"
 PACKAGE = "afterd_runtime"
 PYTEST_PLUGIN = f"{PACKAGE}.pytest_plugin"
 
 
 def stage(directory: Path) -> Path:
-    """A folder below ``directory`` to put on PYTHONPATH; made once for each version of the runtime."""
+    """A folder below ``directory`` to put on PYTHONPATH, made once a version of the runtime."""
     sources = sorted(path for path in _RUNTIME.rglob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
     target = directory / f"runtime-{digest}"
@@ -25,9 +26,9 @@ def stage(directory: Path) -> Path:
         return target
     directory.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(dir=directory))
-    ignored = shutil.ignore_patterns("__pycache__", "start")
+    ignored = shutil.ignore_patterns("__pycache__", _START)
     shutil.copytree(_RUNTIME, partial / PACKAGE, ignore=ignored)
-    shutil.copy(_RUNTIME / "start" / "sitecustomize.py", partial / "sitecustomize.py")
+    shutil.copy(_RUNTIME / _START, partial / "sitecustomize.py")
     try:
         partial.rename(target)
     except OSError:  # another run was faster

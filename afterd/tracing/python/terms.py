@@ -6,7 +6,7 @@ displays. All else is Concrete: the value that was seen, depending on what was r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
 from afterd.model.term import (
@@ -24,19 +24,26 @@ from afterd.model.term import (
     Term,
     reads,
 )
-from afterd.tracing.python.cells import UNKNOWN, Cells, Unknown
+from afterd.tracing.python.cells import Cells
+from afterd.tracing.python.comparisons import Comparisons
 from afterd.tracing.python.constants import constant
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.program import BUILTIN, FRAMES, Node
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
-from afterd.tracing.python.values import MUTABLE, identity, plain, same_object, sort_of, truth
+from afterd.tracing.python.values import (
+    MUTABLE,
+    UNKNOWN,
+    Unknown,
+    identity,
+    plain,
+    same_object,
+    sort_of,
+    truth,
+)
 
 _INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "Mod": Op.SREM}
-_ORDER = {"Lt": Op.LT, "LtE": Op.LE, "Gt": Op.GT, "GtE": Op.GE}
-_EQUALITY = {"Eq": Op.EQ, "NotEq": Op.NE, "Is": Op.EQ, "IsNot": Op.NE}
-_MODELLED = frozenset({SortKind.INT, SortKind.BOOL, SortKind.STRING})
 _DEPTH = 60  # of an expression's terms: deeper ones are made concrete
 _SIZED = frozenset({"l", "d", "s"})
 _BY_TYPE = frozenset({"isinstance", "issubclass", "type", "id", "callable"})
@@ -49,6 +56,20 @@ class Terms:
     def __init__(self, trace: Trace, cells: Cells) -> None:
         self.trace = trace
         self.cells = cells
+        self.comparisons = Comparisons(self)
+        self._builders: dict[str, Callable[[Node, int, Frame, int], Term]] = {
+            "Constant": self._constant,
+            "Name": self._name,
+            "NamedExpr": self._named,
+            "Attribute": self._attribute,
+            "Subscript": self._subscript,
+            "BinOp": self._binary,
+            "UnaryOp": self._unary,
+            "BoolOp": self._boolean,
+            "Compare": self.comparisons.term,
+            "JoinedStr": self._joined,
+            "Call": self._call,
+        }
 
     # -- building blocks ---------------------------------------------------------------------
 
@@ -94,42 +115,18 @@ class Terms:
             )
         if (handed := self._handed(node, position, frame)) is not None:
             return handed
-        match node.type:
-            case "Constant":
-                value = constant(node["value"])
-                return Const(plain(value), sort_of(value))
-            case "Name":
-                return self._name(node, position, frame)
-            case "NamedExpr":
-                return self.term(node["value"], position, frame, depth - 1)
-            case "Attribute":
-                return self._loaded(
-                    node, self.cells.attribute(node, position, frame), position, frame
-                )
-            case "Subscript":
-                return self._subscript(node, position, frame, depth)
-            case "BinOp":
-                return self._binary(node, position, frame, depth)
-            case "UnaryOp":
-                return self._unary(node, position, frame, depth)
-            case "BoolOp":
-                return self._boolean(node, position, frame, depth)
-            case "Compare":
-                return self._comparison(node, position, frame, depth)
-            case "JoinedStr":
-                return self._joined(node, position, frame, depth)
-            case "Call":
-                return self._call(node, position, frame, depth)
-        return self._opaque(node, position, frame, _REASONS.get(node.type, f"{node.type} expression"))
+        build = self._builders.get(node.type)
+        if build is not None:
+            return build(node, position, frame, depth - 1)
+        reason = _REASONS.get(node.type, f"{node.type} expression")
+        return self._opaque(node, position, frame, reason)
 
     def condition(self, node: Node, position: int, frame: Frame, *, outcome: bool) -> Term:
         """The truth of an expression, as a BOOL term whose value is ``outcome``."""
         term = self.term(node, position, frame)
         return self.truth(term, node, position, frame, outcome=outcome)
 
-    def truth(
-        self, term: Term, node: Node, position: int, frame: Frame, *, outcome: bool
-    ) -> Term:
+    def truth(self, term: Term, node: Node, position: int, frame: Frame, *, outcome: bool) -> Term:
         """A term's truth value."""
         match term.sort.kind:
             case SortKind.BOOL:
@@ -154,66 +151,84 @@ class Terms:
             return None
         received = self.trace.value(row)
         if same_object(self.defined_value(returned), received):
-            return self._through_decorator(self.read(returned, _called_name(node)), node, row, frame)
-        if node.type == "Call" and self._is_construction(node, row, frame):
+            return self._through_decorator(
+                self.read(returned, _called_name(node)), node, row, frame
+            )
+        if node.type == "Call" and self._is_construction(row, frame):
             return None
         found = [self.read(returned), *self.reads_below(node, position, frame)]
         return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
 
     def _through_decorator(self, result: Read, node: Node, row: int, frame: Frame) -> Term:
-        """A decorated function's result also depends on its definition: what was called is decided there."""
+        """A decorated function's result also depends on its definition: that decides what ran."""
         definition = self.cells.callee(node, row, frame) if node.type == "Call" else None
         source = self.trace.node(definition) if definition is not None else None
         if definition is None or source is None or not source["decorator_list"]:
             return result
         called = self.concrete(True, "what was called", [self.read(definition)], BOOL)  # noqa: FBT003 # the condition held
-        return Apply(Op.ITE, (called, result, Free(f"another {source['name']}", result.sort)), result.sort)
+        return Apply(
+            Op.ITE, (called, result, Free(f"another {source['name']}", result.sort)), result.sort
+        )
 
-    def _is_construction(self, node: Node, row: int, frame: Frame) -> bool:
+    def _is_construction(self, row: int, frame: Frame) -> bool:
         returned = self.cells.returned(row, frame)
         callee = self.trace.frame(returned) if returned is not None else None
         return callee is not None and callee.node["name"] == "__init__"
 
-    def _name(self, node: Node, position: int, frame: Frame) -> Term:
-        row = self.cells.name(node, position, frame)
+    def _constant(self, node: Node, _position: int, _frame: Frame, _depth: int) -> Term:
+        value = constant(node["value"])
+        return Const(plain(value), sort_of(value))
+
+    def _named(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
+        return self.term(node["value"], position, frame, depth)
+
+    def _name(self, node: Node, position: int, frame: Frame, _depth: int) -> Term:
+        row = self.cells.names.name(node, position, frame)
         if row is not None:
             return self.read(row, node["id"])
         value = self.cells.value_of(node, position, frame)
-        why = "a builtin" if node["owner"] == BUILTIN else f"{node['id']} was set where no step shows"
+        why = (
+            "a builtin" if node["owner"] == BUILTIN else f"{node['id']} was set where no step shows"
+        )
         return self.concrete(value, why, ())
 
-    def _loaded(self, node: Node, row: int | None, position: int, frame: Frame) -> Term:
+    def _attribute(self, node: Node, position: int, frame: Frame, _depth: int) -> Term:
+        row = self.cells.attributes.attribute(node, position, frame)
         if row is not None:
             return self.read(row, node.source)
         why = f"{node.source} was set in code that is not followed"
         return self._opaque(node, position, frame, why)
 
     def _subscript(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
-        row = self.cells.item(node, position, frame)
+        row = self.cells.contents.item(node, position, frame)
         if row is not None:
             return self.read(row, node.source)
         owner = self.cells.value_of(node["value"], position, frame)
         key = self.cells.value_of(node["slice"], position, frame)
-        display = self._display(node["value"], position, frame)
-        written = [] if isinstance(owner, Unknown) else self.cells.content_writes(owner, position)
+        display = self.display(node["value"], position, frame)
+        written = (
+            []
+            if isinstance(owner, Unknown)
+            else self.cells.contents.content_writes(owner, position)
+        )
         if display is not None and not written:
             element, row, home = display
             part = _element(element, key)
             if part is not None:
-                chosen = self.term(part, row, home, depth - 1)
+                chosen = self.term(part, row, home, depth)
                 found = [*reads(chosen), *self.reads_below(node, position, frame), self.read(row)]
                 return self.concrete(
                     self.cells.value_of(node, position, frame), f"{node.source}: an item", found
                 )
         return self._opaque(node, position, frame, f"{node.source}: an item")
 
-    def _display(self, node: Node, position: int, frame: Frame) -> tuple[Node, int, Frame] | None:
+    def display(self, node: Node, position: int, frame: Frame) -> tuple[Node, int, Frame] | None:
         """The list, tuple or dict display a name stands for, and where it was evaluated."""
         if node.type in {"List", "Tuple", "Dict"}:
             return node, position, frame
         if node.type != "Name":
             return None
-        row = self.cells.name(node, position, frame)
+        row = self.cells.names.name(node, position, frame)
         source = self.trace.node(row) if row is not None else None
         home = self.trace.frame(row) if row is not None else None
         if row is None or source is None or home is None:
@@ -221,8 +236,8 @@ class Terms:
         return (source, row, home) if source.type in {"List", "Tuple", "Dict"} else None
 
     def _binary(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
-        left = self.term(node["left"], position, frame, depth - 1)
-        right = self.term(node["right"], position, frame, depth - 1)
+        left = self.term(node["left"], position, frame, depth)
+        right = self.term(node["right"], position, frame, depth)
         if left.sort == right.sort == INT and node["op"] in _INTEGER:
             return Apply(_INTEGER[node["op"]], (left, right), INT)
         if left.sort == right.sort == STRING and node["op"] == "Add":
@@ -231,7 +246,7 @@ class Terms:
 
     def _unary(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         operand = node["operand"]
-        term = self.term(operand, position, frame, depth - 1)
+        term = self.term(operand, position, frame, depth)
         if node["op"] == "Not":
             value = self.cells.value_of(operand, position, frame)
             known = None if isinstance(value, Unknown) else truth(value)
@@ -244,7 +259,7 @@ class Terms:
     def _boolean(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         """``and`` and ``or``: the operands that were evaluated, in order."""
         evaluated = self.operands(node, position, frame)
-        terms = [self.term(part, position, frame, depth - 1) for part, _ in evaluated]
+        terms = [self.term(part, position, frame, depth) for part, _ in evaluated]
         if not terms:
             return self._opaque(node, position, frame, "an operand that left no trace")
         if len(terms) == 1:
@@ -265,21 +280,6 @@ class Terms:
             found.append((part, row))
         return found
 
-    # -- comparisons -------------------------------------------------------------------------
-
-    def _comparison(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
-        operands = [node["left"], *node["comparators"]]
-        links = [
-            self._compare(operation, left, right, position, frame, depth)
-            for operation, left, right in zip(node["ops"], operands, operands[1:], strict=False)
-        ]
-        known = [link for link in links if link is not None]
-        if len(known) < len(links):
-            value = self.outcome(node, position, frame)
-            found = [*self.opaque_reads(node, position, frame)]
-            return self.concrete(value, f"{node.source}: objects compared", found, BOOL)
-        return known[0] if len(known) == 1 else Apply(Op.AND, tuple(known), BOOL)
-
     def outcome(self, node: Node, position: int, frame: Frame) -> bool | Unknown:
         """A condition's truth where a row tells it."""
         value = self.cells.value_of(node, position, frame)
@@ -293,66 +293,6 @@ class Terms:
                 return self.trace.kind(row) is Kind.TRUE
         return UNKNOWN
 
-    def _compare(
-        self, operation: str, left: Node, right: Node, position: int, frame: Frame, depth: int
-    ) -> Term | None:
-        mine = self.term(left, position, frame, depth - 1)
-        if operation in {"In", "NotIn"}:
-            found = self._contains(mine, right, position, frame, depth)
-            if found is None or operation == "In":
-                return found
-            return Apply(Op.NOT, (found,), BOOL)
-        if operation in {"Eq", "NotEq"}:
-            pairwise = self._pairwise(left, right, position, frame, depth)
-            if pairwise is not None:
-                return pairwise if operation == "Eq" else Apply(Op.NOT, (pairwise,), BOOL)
-        other = self.term(right, position, frame, depth - 1)
-        if mine.sort != other.sort or mine.sort.kind not in _MODELLED:
-            return None
-        if operation in _ORDER and mine.sort == INT:
-            return Apply(_ORDER[operation], (mine, other), BOOL)
-        if operation in _EQUALITY:
-            return Apply(_EQUALITY[operation], (mine, other), BOOL)
-        return None
-
-    def _contains(
-        self, needle: Term, container: Node, position: int, frame: Frame, depth: int
-    ) -> Term | None:
-        if container.type in {"List", "Tuple", "Set"}:
-            items = [self.term(item, position, frame, depth - 1) for item in container["elts"]]
-            if items and all(item.sort == needle.sort for item in items):
-                if needle.sort.kind not in _MODELLED:
-                    return None
-                equal = tuple(Apply(Op.EQ, (needle, item), BOOL) for item in items)
-                return equal[0] if len(equal) == 1 else Apply(Op.OR, equal, BOOL)
-            return None
-        haystack = self.term(container, position, frame, depth - 1)
-        if needle.sort == haystack.sort == STRING:
-            return Apply(Op.STR_CONTAINS, (haystack, needle), BOOL)
-        return None
-
-    def _pairwise(
-        self, left: Node, right: Node, position: int, frame: Frame, depth: int
-    ) -> Term | None:
-        """Equality of two displays of one length, item by item."""
-        mine = self._display(left, position, frame)
-        other = self._display(right, position, frame)
-        if mine is None or other is None or mine[0].type != other[0].type or mine[0].type == "Dict":
-            return None
-        pairs = list(zip(mine[0]["elts"], other[0]["elts"], strict=False))
-        if len(mine[0]["elts"]) != len(other[0]["elts"]) or not pairs:
-            return None
-        if any(item.type == "Starred" for pair in pairs for item in pair):
-            return None
-        equal: list[Term] = []
-        for item, twin in pairs:
-            first = self.term(item, mine[1], mine[2], depth - 1)
-            second = self.term(twin, other[1], other[2], depth - 1)
-            if first.sort != second.sort or first.sort.kind not in _MODELLED:
-                return None
-            equal.append(Apply(Op.EQ, (first, second), BOOL))
-        return equal[0] if len(equal) == 1 else Apply(Op.AND, tuple(equal), BOOL)
-
     # -- strings and calls -------------------------------------------------------------------
 
     def _joined(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
@@ -362,7 +302,7 @@ class Terms:
                 part["conversion"] == -1 and part["format_spec"] is None
             )
             inner = part if part.type == "Constant" else part["value"]
-            term = self.term(inner, position, frame, depth - 1)
+            term = self.term(inner, position, frame, depth)
             if not plainly or term.sort != STRING:
                 return self._opaque(node, position, frame, "a formatted string")
             parts.append(term)
@@ -376,7 +316,7 @@ class Terms:
     def _call(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         function, arguments = node["func"], node["args"]
         if function.type == "Name" and function["owner"] == BUILTIN and len(arguments) == 1:
-            term = self.term(arguments[0], position, frame, depth - 1)
+            term = self.term(arguments[0], position, frame, depth)
             if function["id"] == "len" and term.sort == STRING:
                 return Apply(Op.STR_LEN, (term,), INT)
             if (function["id"], term.sort) in {("int", INT), ("str", STRING), ("bool", BOOL)}:
@@ -398,13 +338,13 @@ class Terms:
             name = self.cells.value_of(arguments[1], position, frame)
             found = self.cells.value_of(node, position, frame)
             if isinstance(name, str) and not isinstance(owner, Unknown):
-                return self.cells.attribute_of(owner, name, position, found)
+                return self.cells.attributes.attribute_of(owner, name, position, found)
         if function.type == "Attribute" and function["attr"] == "get" and arguments:
             owner = self.cells.value_of(function["value"], position, frame)
             key = self.cells.value_of(arguments[0], position, frame)
             found = self.cells.value_of(node, position, frame)
             if isinstance(owner, tuple) and owner[0] == "d" and not isinstance(key, Unknown):
-                return self.cells.item_of(owner, key, position, found)
+                return self.cells.contents.item_of(owner, key, position, found)
         return None
 
     def _string_method(
@@ -413,8 +353,8 @@ class Terms:
         operation = {"startswith": Op.STR_PREFIX, "endswith": Op.STR_SUFFIX}.get(function["attr"])
         if operation is None:
             return None
-        text = self.term(function["value"], position, frame, depth - 1)
-        part = self.term(argument, position, frame, depth - 1)
+        text = self.term(function["value"], position, frame, depth)
+        part = self.term(argument, position, frame, depth)
         if text.sort == part.sort == STRING:
             return Apply(operation, (text, part), BOOL)
         return None
@@ -447,8 +387,14 @@ class Terms:
             if child.type in FRAMES:
                 continue
             row = self.trace.last_at(child, frame, position + 1)
-            if child.type in {"Constant", "Starred", "keyword"} or row is None or child.type == "Name":
-                term_reads = reads(self.term(child, position, frame, 1)) if child.type == "Name" else ()
+            if (
+                child.type in {"Constant", "Starred", "keyword"}
+                or row is None
+                or child.type == "Name"
+            ):
+                term_reads = (
+                    reads(self.term(child, position, frame, 1)) if child.type == "Name" else ()
+                )
                 yield from term_reads
                 if child.type != "Name":
                     yield from self.reads_below(child, position, frame)
@@ -460,15 +406,15 @@ class Terms:
         value = self.cells.value_of(node, position, frame)
         if isinstance(value, Unknown) or not isinstance(value, tuple) or value[0] not in MUTABLE:
             return
-        for row in self.cells.content_writes(value, position):
+        for row in self.cells.contents.content_writes(value, position):
             yield self.read(row)
-        for row in self.cells.attribute_writes(value, position):
+        for row in self.cells.attributes.attribute_writes(value, position):
             yield self.read(row)
         parent = node.parent
         compared = parent is not None and parent.type == "Compare"
         for part in value[3:] if value[0] in _SIZED and compared else ():
             if identity(part) is not None:
-                for row in self.cells.attribute_writes(part, position, limit=4):
+                for row in self.cells.attributes.attribute_writes(part, position, limit=4):
                     yield self.read(row)
 
 
@@ -506,12 +452,12 @@ def _element(display: Node, key: Recorded | Unknown) -> Node | None:
     if display.type == "Dict":
         for name, value in zip(display["keys"], display["values"], strict=True):
             if name is not None and name.type == "Constant" and constant(name["value"]) == key:
-                return cast(Node, value)
+                return cast("Node", value)
         return None
     items = display["elts"]
     plainly = isinstance(key, int) and not any(item.type == "Starred" for item in items)
-    if plainly and -len(items) <= cast(int, key) < len(items):
-        return cast(Node, items[cast(int, key)])
+    if plainly and -len(items) <= cast("int", key) < len(items):
+        return cast("Node", items[cast("int", key)])
     return None
 
 

@@ -1,4 +1,4 @@
-"""Which changes altered the statement of a row, and which removed a statement of the good version."""
+"""Which changes altered the statement of a row, and which removed one of the good version."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class Ties:
         if found is None:
             changes_in = self._lines.changes_in_bad if bad else self._lines.changes_in_good
             path = node.module.path
-            ids = [change for first, last in spans(node) for change in changes_in(path, first, last)]
+            ids = [
+                change for first, last in spans(node) for change in changes_in(path, first, last)
+            ]
             found = self._found[node, bad] = tuple(dict.fromkeys(ids))
         return found
 

@@ -71,7 +71,7 @@ def _spans(chunks: list[Any], rows: array[int]) -> list[RowSpan]:
     return spans
 
 
-def _decoded(value: Any) -> Recorded:
+def _decoded(value: Recorded) -> Recorded:
     if not isinstance(value, list):
         return value
     if value[:1] == ["f"]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from afterd.model.term import BOOL, INT, OPAQUE, STRING, Sort, Value, ieee
 from afterd.tracing.python.tracefile import Recorded
 
 Types = Sequence[Sequence[Any]]  # module, name, identity, identities of the ancestry
 
-_CONTAINERS = {"l": "[]", "d": "{}", "s": "{}"}
+
+class Unknown:
+    """The type of UNKNOWN: no row says what a value was."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown()
+_BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
 _IDENTIFIED = frozenset({"l", "d", "s", "o"})
 MUTABLE = frozenset({"l", "d", "s", "o"})
 
@@ -62,10 +71,9 @@ class Comparison:
         match value[0]:
             case "o":
                 return self._objects(value, green)
-            case "s":
-                return value[2] == green[2] and self._sets(value[3:], green[3:])
-            case "l" | "d":
-                return value[2] == green[2] and self._items(value[3:], green[3:])
+            case "s" | "l" | "d":
+                alike = self._sets if value[0] == "s" else self._items
+                return value[2] == green[2] and alike(value[3:], green[3:])
             case "t":
                 return self._items(value[1:], green[1:])
         return bool(value[1:3] == green[1:3])
@@ -98,7 +106,7 @@ def render(value: Recorded, types: Types, *, limit: int = 120) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _render(value: Recorded, types: Types) -> str:
+def _render(value: Recorded, types: Types) -> str:  # noqa: PLR0911 # one a tag
     if not isinstance(value, tuple):
         return repr(value)
     match value[0]:
@@ -110,7 +118,7 @@ def _render(value: Recorded, types: Types) -> str:
             pairs = [f"{key}: {item}" for key, item in zip(flat[::2], flat[1::2], strict=False)]
             return "{" + ", ".join(pairs) + ("}" if len(pairs) == value[2] else ", …}")
         case "l" | "s":
-            opening, closing = _CONTAINERS[value[0]]
+            opening, closing = _BRACKETS[value[0]]
             if value[0] == "s" and not value[2]:
                 return "set()"
             return opening + ", ".join(_render(item, types) for item in value[3:]) + closing

@@ -8,7 +8,6 @@ expression was evaluated in its own frame and hands it back. Tracebacks, ``sys._
 from __future__ import annotations
 
 import ast
-
 from typing import TypeVar
 
 from .rows import Kind, site

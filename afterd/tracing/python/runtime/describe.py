@@ -20,6 +20,8 @@ from collections.abc import Callable
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
+Anything = Any  # a value of the traced program
+
 Description = tuple[Any, ...]
 Recorded = Any  # None, bool, int, float, str, bytes or a Description
 
@@ -28,6 +30,7 @@ LONG = 400  # characters of a string that are kept as they are
 _KEPT = 160  # of a longer one, at each end
 ITEMS = 24
 DEPTH = 3
+_BITS = 2048  # of an integer that is kept as it is
 CUT: Description = ("n",)
 
 
@@ -53,67 +56,64 @@ class TypeTable:
         return found[0]
 
 
-def describer(types: TypeTable) -> Callable[[object], Recorded]:
-    """A function from any value to what is recorded of it."""
+class Describer:
+    """Turns any value into what is recorded of it; numbers the types it meets."""
 
-    def describe(value: object, depth: int = DEPTH) -> Recorded:
+    def __init__(self, types: TypeTable) -> None:
+        self.types = types
+
+    def describe(self, value: Anything, depth: int = DEPTH) -> Recorded:
+        """The description, ``depth`` levels of containers deep."""
         kind = type(value)
         if kind in PLAIN:
             return value
-        if kind is int:
-            return value if value.bit_length() < 2048 else _long("B", hex(value))  # type: ignore[attr-defined] # kind says so
-        if kind is str:
-            return value if len(value) <= LONG else _long("S", value)  # type: ignore[arg-type] # kind says so
-        if kind is bytes:
-            return value if len(value) <= LONG else _long("B", value.decode("latin-1"))  # type: ignore[arg-type,attr-defined] # kind says so
+        if kind in _TEXTS:
+            return _text(value, kind)
         try:
-            return _compound(value, kind, depth)
+            return self._compound(value, kind, depth)
         except Exception:  # noqa: BLE001 # another thread changed it, or its type lies about itself
             return CUT
 
-    def _compound(value: Any, kind: type, depth: int) -> Recorded:
+    def _compound(self, value: Anything, kind: type, depth: int) -> Recorded:
         if not depth:
-            return CUT if kind in _CONTAINERS else ("o", id(value), types.number(kind), None)
+            return CUT if kind in _CONTAINERS else ("o", id(value), self.types.number(kind), None)
         if kind is tuple:
-            return ("t", *_items(value, depth))
+            return ("t", *self._items(value, depth))
         if kind in _CONTAINERS:
-            return (_CONTAINERS[kind], id(value), len(value), *_items(value, depth))
-        return ("o", id(value), types.number(kind), _content(value, kind, depth))
+            return (_CONTAINERS[kind], id(value), len(value), *self._items(value, depth))
+        return ("o", id(value), self.types.number(kind), self._content(value, kind, depth))
 
-    def _items(value: Any, depth: int) -> list[Recorded]:
+    def _items(self, value: Anything, depth: int) -> list[Recorded]:
         if type(value) is dict:
             flat = [part for pair in _head(value.items()) for part in pair]
         else:
             flat = _head(value)
-        found = [describe(item, depth - 1) for item in flat]
+        found = [self.describe(item, depth - 1) for item in flat]
         return [*found, CUT] if len(value) > ITEMS else found
 
-    def _content(value: Any, kind: type, depth: int) -> Recorded:
+    def _content(self, value: Anything, kind: type, depth: int) -> Recorded:
         # issubclass of the real type: isinstance would call a __class__ property.
-        try:
-            if issubclass(kind, FunctionType):
-                return value.__qualname__
-            if kind is MethodType:
-                return getattr(value.__func__, "__qualname__", None)
-            if issubclass(kind, type):
-                return f"{types.rows[types.number(value)][1]}"
-            if issubclass(kind, ModuleType):
-                return ModuleType.__getattribute__(value, "__name__")
-            if issubclass(kind, BaseException):
-                return ("t", *_items(BaseException.args.__get__(value), depth))  # type: ignore[attr-defined] # a C getter
-            if issubclass(kind, str):
-                return describe(str.__str__(value))
-            if issubclass(kind, int):
-                return describe(int.__index__(value))
-            return _enumerated(value, kind)
-        except Exception:  # noqa: BLE001 # a metaclass or module that lies about itself
-            return None
+        for base, read in _CONTENTS:
+            if issubclass(kind, base):
+                return read(value)
+        if issubclass(kind, type):
+            return self.types.rows[self.types.number(value)][1]
+        if issubclass(kind, BaseException):
+            return ("t", *self._items(_ARGUMENTS.__get__(value), depth))
+        return _enumerated(value, kind)
 
-    return describe
+
+def _text(value: Anything, kind: type) -> Recorded:
+    """Numbers and strings; long ones by their ends and a hash."""
+    if kind is int:
+        return value if value.bit_length() < _BITS else _long("B", hex(value))
+    if len(value) <= LONG:
+        return value
+    return _long("S", value) if kind is str else _long("B", value.decode("latin-1"))
 
 
 def stored_attribute(owner: object, name: str) -> object:
-    """An attribute from the object's dict or slot, without running code; raises if there is none."""
+    """An attribute from the object's dict or slot, without running code; raises without one."""
     for kind in type.__dict__["__mro__"].__get__(type(owner)):
         slot = type.__dict__["__dict__"].__get__(kind).get(name)
         if type(slot) is MemberDescriptorType:
@@ -121,8 +121,8 @@ def stored_attribute(owner: object, name: str) -> object:
     return object.__getattribute__(owner, "__dict__")[name]
 
 
-def _head(value: Any) -> list[Any]:
-    found = []
+def _head(value: Anything) -> list[Any]:
+    found: list[Anything] = []
     for item in value:
         if len(found) == ITEMS:
             break
@@ -142,4 +142,13 @@ def _long(tag: str, text: str) -> Description:
     return (tag, len(text), digest, text[:_KEPT], text[-_KEPT:])
 
 
+_TEXTS = frozenset({int, str, bytes})
+_ARGUMENTS: Any = BaseException.__dict__["args"]  # a getter in C
+_CONTENTS: tuple[tuple[type, Callable[[Anything], Recorded]], ...] = (
+    (FunctionType, lambda value: value.__qualname__),
+    (MethodType, lambda value: getattr(value.__func__, "__qualname__", None)),
+    (ModuleType, lambda value: ModuleType.__getattribute__(value, "__name__")),
+    (str, lambda value: _text(str.__str__(value), str)),
+    (int, lambda value: _text(int.__index__(value), int)),
+)
 _CONTAINERS: dict[type, str] = {tuple: "t", list: "l", dict: "d", set: "s", frozenset: "s"}

@@ -7,11 +7,12 @@ function) of the traceback, outermost first, and ``row`` is how many rows had be
 from __future__ import annotations
 
 import sys
-import unittest
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+Anything = Any  # a value of the traced program
 
 Failure = dict[str, Any]
 Report = Callable[[Failure], None]
@@ -96,20 +97,45 @@ def _without_launcher(traceback: TracebackType | None) -> TracebackType | None:
     return first if launched else traceback
 
 
-def watch_unittest(report: Report, row: Callable[[], int]) -> None:
-    """Report every failure and error of ``unittest``, sub-tests too."""
-    result = unittest.TestResult
+def watch_unittest(
+    report: Report,
+    row: Callable[[], int],
+    begin: Callable[[], None],
+    ended: Callable[[str, int, bool], None],
+) -> None:
+    """Report every failure and error of ``unittest``, sub-tests too, and where tests end."""
+    result: Anything = sys.modules["unittest.result"].TestResult  # not imported on its account
+    failed: set[str] = set()
+    began: dict[str, int] = {}
 
     def reporting(original: Callable[..., Any], position: int) -> Callable[..., Any]:
-        def add(self: unittest.TestResult, *arguments: Any) -> Any:
+        def add(self: object, *arguments: Anything) -> Anything:
             error = arguments[position]
             if error is not None:
-                test = arguments[0]
-                name = test.id() if hasattr(test, "id") else str(test)
+                name = _test_name(arguments[0])
+                failed.add(name)
                 report(failure(name, "call", error[1], row()))
             return original(self, *arguments)
 
         return add
 
+    def start(self: object, test: object) -> Anything:
+        began[_test_name(test)] = row()
+        begin()
+        return original_start(self, test)
+
+    def stop(self: object, test: object) -> Anything:
+        name = _test_name(test)
+        ended(name, began.pop(name, 0), name not in failed)
+        return original_stop(self, test)
+
+    original_start, original_stop = result.startTest, result.stopTest
+    result.startTest = start
+    result.stopTest = stop
     for name, position in (("addError", 1), ("addFailure", 1), ("addSubTest", 2)):
         setattr(result, name, reporting(getattr(result, name), position))
+
+
+def _test_name(test: object) -> str:
+    name = getattr(test, "id", None)
+    return str(name()) if callable(name) else str(test)

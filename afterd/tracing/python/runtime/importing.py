@@ -51,11 +51,16 @@ class OwnFinder(MetaPathFinder):
     """Asks the finders behind it, and takes over the loading of what is the program's own."""
 
     def __init__(
-        self, territory: Territory, compiler: Compile, texts: Mapping[str, bytes] | None = None
+        self,
+        territory: Territory,
+        compiler: Compile,
+        texts: Mapping[str, bytes] | None = None,
+        asked: Mapping[str, Callable[[], None]] | None = None,
     ) -> None:
         self.territory = territory
         self.compiler = compiler
         self.texts: Mapping[str, bytes] = texts or {}
+        self.asked = asked or {}  # module: what to do when it is about to be imported
 
     def find_spec(
         self,
@@ -64,6 +69,8 @@ class OwnFinder(MetaPathFinder):
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         """The spec that the later finders give, with our loader where the file is the tree's."""
+        if fullname in self.asked:
+            self.asked[fullname]()
         mine = sys.meta_path.index(self) if self in sys.meta_path else -1
         for finder in sys.meta_path[mine + 1 :]:
             find = getattr(finder, "find_spec", None)

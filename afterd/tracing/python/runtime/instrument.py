@@ -18,12 +18,11 @@ from .calls import (
     MARK,
     PEEK_ATTRIBUTE,
     PEEK_ITEM,
-    RESUMED,
     SYNC,
     CallFactory,
     located,
 )
-from .expressions import ExpressionInstrumenter, is_atom
+from .expressions import ExpressionInstrumenter
 from .rows import Kind
 from .scopes import parameters
 from .tree import NumberedTree
@@ -109,7 +108,7 @@ class Instrumenter:
     def _branch(self, node: ast.AST, body: list[ast.stmt], kind: Kind, at: ast.AST) -> None:
         body.insert(0, self.make.statement(BRANCH, node, kind, at))
 
-    def _statement(self, node: ast.stmt) -> Iterator[ast.stmt]:
+    def _statement(self, node: ast.stmt) -> Iterator[ast.stmt]:  # noqa: C901, PLR0912 # one case a kind of statement
         """``node`` instrumented, with what goes before and after it."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -121,7 +120,7 @@ class Instrumenter:
             case ast.AugAssign():
                 yield from self._augmented(node)
             case ast.AnnAssign(value=ast.expr() as value):
-                node.target = self._target(node.target)
+                node.target = self._simple_target(node.target)
                 node.value = self.expressions.recorded(value)
                 yield node
             case ast.If() | ast.While():
@@ -160,11 +159,18 @@ class Instrumenter:
     def _target(self, target: ast.expr) -> ast.expr:
         return self.expressions.visit(target)
 
+    def _simple_target(
+        self, target: ast.Name | ast.Attribute | ast.Subscript
+    ) -> ast.Name | ast.Attribute | ast.Subscript:
+        visited = self._target(target)
+        assert isinstance(visited, (ast.Name, ast.Attribute, ast.Subscript))
+        return visited
+
     def _augmented(self, node: ast.AugAssign) -> Iterator[ast.stmt]:
         target = node.target
         peek = self._peek(node, target)
         node.value = self.expressions.recorded(node.value)
-        node.target = self._target(target)
+        node.target = self._simple_target(target)
         yield node
         yield peek or self.make.statement(MARK, node, Kind.MARK, node)
 
@@ -177,7 +183,9 @@ class Instrumenter:
                 found = [located(ast.Constant(attribute), node)]
                 return self._peeking(PEEK_ATTRIBUTE, node, base, list(found))
             case ast.Subscript(value=ast.Name(id=base), slice=ast.Name(id=key)):
-                return self._peeking(PEEK_ITEM, node, base, [located(ast.Name(key, ast.Load()), node)])
+                return self._peeking(
+                    PEEK_ITEM, node, base, [located(ast.Name(key, ast.Load()), node)]
+                )
             case ast.Subscript(value=ast.Name(id=base), slice=ast.Constant(value=literal)):
                 return self._peeking(PEEK_ITEM, node, base, [located(ast.Constant(literal), node)])
         return None

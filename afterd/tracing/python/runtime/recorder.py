@@ -17,8 +17,10 @@ from threading import get_ident
 from typing import Any
 
 from . import calls
-from .describe import LONG, PLAIN, Recorded, TypeTable, describer, stored_attribute
+from .describe import LONG, PLAIN, Describer, Recorded, TypeTable, stored_attribute
 from .rows import Kind
+
+Anything = Any  # a value of the traced program
 
 CHUNK = 1 << 16  # entries; two to a row
 _THREAD = Kind.THREAD
@@ -65,7 +67,7 @@ class Recorder:
 
     def __init__(self, head: int, tail: int) -> None:
         self.recording = Recording(head, tail)
-        self.describe = describer(self.recording.types)
+        self.describe = Describer(self.recording.types).describe
         self.functions = _recording_functions(self)
 
     @property
@@ -140,7 +142,7 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         first += length(done) // 2
         opened = tuple((site, address, row) for address, (site, row) in frames.items())
 
-    def value(site: int, result: Any) -> Any:
+    def value(site: int, result: Anything) -> Anything:
         nonlocal chunk
         kind = kind_of(result)
         if kind in plain or (kind is str and length(result) <= long):
@@ -159,13 +161,13 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         if length(chunk) >= full:
             rotate()
 
-    def guard(site: int, *pairs: Any) -> bool:
+    def guard(site: int, *pairs: Anything) -> bool:
         branch(site)
         for position in range(0, length(pairs), 2):
             value(pairs[position], pairs[position + 1])
         return True
 
-    def enter(site: int, sites: tuple[int, ...], *values: Any) -> None:
+    def enter(site: int, sites: tuple[int, ...], *values: Anything) -> None:
         nonlocal chunk
         if length(chunk) >= full:
             rotate()
@@ -185,7 +187,7 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         nonlocal chunk
         chunk += (site, identity(getframe(depth)))
 
-    def resumed(sync_site: int, site: int, result: Any) -> Any:
+    def resumed(sync_site: int, site: int, result: Anything) -> Anything:
         nonlocal chunk
         chunk += (sync_site, identity(getframe(depth)), site, describe(result))
         return result
@@ -194,14 +196,14 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         nonlocal chunk
         chunk += (sync_site, identity(getframe(depth)), site, describe(exc_info()[1]))
 
-    def leave_lambda(site: int, _: None, result: Any) -> Any:
+    def leave_lambda(site: int, _: None, result: Anything) -> Anything:
         nonlocal chunk
         address = identity(getframe(depth))
         frames.pop(address, None)
         chunk += (site, address)
         return result
 
-    def peek_attribute(site: int, owner: Any, name: str) -> None:
+    def peek_attribute(site: int, owner: Anything, name: str) -> None:
         nonlocal chunk
         try:
             found = stored_attribute(owner, name)
@@ -210,7 +212,7 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         else:
             chunk += (site, describe(found))
 
-    def peek_item(site: int, owner: Any, key: Any) -> None:
+    def peek_item(site: int, owner: Anything, key: Anything) -> None:
         nonlocal chunk
         known = kind_of(owner) in (dict, list) and kind_of(key) in (int, str)
         if known:
@@ -228,7 +230,7 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
             setattr(builtins, name, _announced(functions[name]))
 
     def _announced(function: Callable[..., Any]) -> Callable[..., Any]:
-        def announced(*arguments: Any) -> Any:
+        def announced(*arguments: Anything) -> Anything:
             nonlocal chunk
             chunk += (_THREAD, ident())
             return function(*arguments)

@@ -27,7 +27,9 @@ def main() -> None:
     namespace = sys.modules["__main__"].__dict__
     for name in [name for name in namespace if name not in {"__name__", "__builtins__"}]:
         del namespace[name]
-    namespace.update(__file__=script, __spec__=None, __doc__=None, __package__=None, __loader__=None)
+    namespace.update(
+        __file__=script, __spec__=None, __doc__=None, __package__=None, __loader__=None
+    )
     exec(code, namespace)  # noqa: S102 # running the script is the purpose
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from . import tracefile
 from .compiled import Compiler, Rewrite
-from .failures import Failure, watch_uncaught
+from .counting import Counter, interned
+from .failures import Failure, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
 from .recorder import Recorder, install_silence
@@ -36,15 +37,19 @@ class Session:
         self.territory = Territory(tree, settings.excluded)
         self.compiler = Compiler(tree.resolve(), Path(settings.cache))
         self.recorder = Recorder(settings.head, settings.tail)
+        self.counter = Counter() if settings.mode == "count" else None
         self.failures: list[Failure] = []
         self.tests: list[dict[str, Any]] = []
+        self.unowned: list[list[int]] = []
         self.notes: set[str] = set()
         self.finished = False
 
     def start(self) -> None:
         """Record from here on."""
-        self.recorder.install()
-        sys.meta_path.insert(0, OwnFinder(self.territory, self.compile))
+        (self.counter or self.recorder).install()
+        # unittest.runner is imported after unittest.result, by whoever uses unittest.
+        asked = {"unittest.runner": self._watch_unittest}
+        sys.meta_path.insert(0, OwnFinder(self.territory, self.compile, asked=asked))
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
         watch_output(self.recorder.write)
         sys.addaudithook(self._audit)
@@ -55,6 +60,28 @@ class Session:
         """Instrumented code for a module of the program."""
         flavour = "pytest" if rewrite is not None else ""
         return self.compiler.compile(source, filename, rewrite, flavour=flavour)
+
+    def _watch_unittest(self) -> None:
+        watch_unittest(
+            self.failures.append, lambda: self.recorder.row, self.begin_test, self.end_test
+        )
+
+    def begin_test(self) -> None:
+        """What was counted before a test (imports, fixtures of others) is nobody's."""
+        if self.counter is not None:
+            self.unowned.append(interned(self.counter.take()))
+
+    def end_test(self, test: str, first: int, passed: bool) -> None:  # noqa: FBT001 # an outcome
+        """A test's rows and, when counting, its counts."""
+        fact: dict[str, Any] = {
+            "test": test,
+            "first": first,
+            "last": self.recorder.row,
+            "passed": passed,
+        }
+        if self.counter is not None:
+            fact["counts"] = interned(self.counter.take())
+        self.tests.append(fact)
 
     def finish(self) -> None:
         """Write the trace; a second call does nothing."""
@@ -74,6 +101,7 @@ class Session:
             "refused": self.compiler.refused,
             "failures": self.failures,
             "tests": self.tests,
+            "unowned": self.unowned,
             "threads": len(self.recorder.recording.threads),
             "notes": sorted(self.notes),
         }

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from collections.abc import Sequence
+from pathlib import Path
 
 from .session import begin
 from .settings import Settings, from_environment
@@ -48,7 +48,7 @@ def _is_own_script(settings: Settings) -> bool:
 
 
 def script_position(argv: Sequence[str]) -> int | None:
-    """The index of the script on an interpreter's command line; None with -c, -m or standard input."""
+    """Where the script stands on a command line; None with -c, -m or standard input."""
     position = 1
     while position < len(argv):
         argument = argv[position]
@@ -66,7 +66,14 @@ def _run_through_script_module() -> None:
     options = sys.orig_argv[1:position]
     here = str(Path(__file__).parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(
-        [here, *(entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry != here)]
+        [
+            here,
+            *(
+                entry
+                for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+                if entry != here
+            ),
+        ]
     )
     argv = [sys.executable, *options, "-m", SCRIPT_MODULE, *sys.orig_argv[position:]]
     os.execv(sys.executable, argv)  # noqa: S606 # this very interpreter, once more

@@ -14,6 +14,8 @@ from typing import Any
 
 from .recorder import Chunk, Recording
 
+Anything = Any  # a value of the traced program
+
 
 def write(directory: Path, recording: Recording, facts: dict[str, Any]) -> None:
     """Write both files; ``facts`` (modules, failures, notes …) go into the header as they are."""
@@ -50,7 +52,7 @@ def _columns(chunk: Chunk, table: dict[Any, int]) -> array[int]:
     return columns
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: Anything) -> Anything:
     """The value, with the types of nested plain ones beside them."""
     if type(value) is float:
         return repr(value)  # NaN, and 0.0 against -0.0
@@ -59,7 +61,7 @@ def _hashable(value: Any) -> Any:
     return value
 
 
-def _encoded(kind: type, key: Any) -> Any:
+def _encoded(kind: type, key: Anything) -> Anything:
     """For JSON: None, bool, int and str as they are, the others as lists that start with a tag."""
     if kind is tuple:
         return [_encoded(*item) for item in key]

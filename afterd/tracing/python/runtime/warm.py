@@ -2,8 +2,8 @@
 
 One connection on a Unix socket, one JSON object a line each way:
 
-- ``{"op": "prepare", "modules": […], "files": […]}`` imports modules (a failing one is left out) and
-  compiles files; answers ``{"unsafe": reason or "", "missing": […]}``;
+- ``{"op": "prepare", "modules": […], "files": […]}`` imports modules (a failing one is left out)
+  and compiles files; answers ``{"unsafe": reason or "", "missing": […]}``;
 - ``{"op": "run", …}`` forks, see ``Run``; answers ``{"status", "signal", "seconds", "timeout"}``.
 
 A fork is unsafe where other threads run: they would not exist in the child, their locks would.
@@ -35,6 +35,7 @@ from typing import Any
 from .importing import Territory
 from .overlay import CodeCache, lay_over
 
+Field = Any  # of a request: the dataclass Run says which
 VARIABLE = "AFTERD_WARM"
 
 
@@ -94,7 +95,7 @@ class Server:
         gc.freeze()
         return {"unsafe": unsafe(), "missing": missing}
 
-    def run(self, **fields: Any) -> dict[str, Any]:
+    def run(self, **fields: Field) -> dict[str, Any]:
         """Fork, wait, report."""
         request = Run(**fields)
         started = time.monotonic()
@@ -133,14 +134,16 @@ class Server:
 
 @cache
 def rewritten_packages() -> frozenset[str]:
-    """pytest's plugins: it rewrites their asserts, and warns when they were imported before it."""
+    """Pytest's plugins: it rewrites their asserts, and warns when they were imported before it."""
     points = entry_points(group="pytest11")
     return frozenset(point.value.partition(":")[0].partition(".")[0] for point in points)
 
 
 def unsafe() -> str:
     """Why this process must not fork; empty when it may."""
-    names = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
+    names = [
+        thread.name for thread in threading.enumerate() if thread is not threading.main_thread()
+    ]
     if names:
         return f"an imported module started the thread {names[0]}"
     try:
@@ -155,7 +158,7 @@ def _settle(request: Run) -> None:
     os.chdir(request.cwd)
     os.environ.clear()
     os.environ.update(request.environment)
-    os.environ["TMPDIR"] = f"{request.directory}/tmp"
+    os.environ["TMPDIR"] = str(Path(request.directory, "tmp"))
     tempfile.tempdir = None
     random.seed()
     sys.argv[:] = request.argv
@@ -181,7 +184,7 @@ def _execute(request: Run) -> int:
     except SystemExit as end:
         code = _exit_status(end.code)
     except BaseException:  # noqa: BLE001 # what the interpreter prints and exits 1 for
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type] # set in an except block
+        sys.excepthook(*sys.exc_info())
         code = 1
     try:
         threading._shutdown()  # type: ignore[attr-defined] # noqa: SLF001 # waits as the interpreter does

@@ -1,0 +1,88 @@
+"""When a variant of a Python program "does not build": the rest needs what was taken away.
+
+Python has no compiler to say so. The signs are a text that does not parse, an import that fails,
+and a name, attribute or parameter that is missing *because a reverted change had introduced it*; the
+same error on any other name is a failure of the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from afterd.model.change import Change, ChangeForm
+
+_SAID = re.compile(
+    r"^(?:E\s+)?(?P<type>(?:\w+\.)*\w*(?:Error|NotFound))(?:: (?P<text>.*))?$", re.MULTILINE
+)
+_DOES_NOT_PARSE = frozenset({"SyntaxError", "IndentationError", "TabError"})
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_MISSING = {
+    "ModuleNotFoundError": re.compile(r"No module named '(?P<name>[\w.]+)'"),
+    "ImportError": re.compile(r"cannot import name '(?P<name>\w+)'"),
+    "NameError": re.compile(r"name '(?P<name>\w+)' is not defined"),
+    "UnboundLocalError": re.compile(r"variable '(?P<name>\w+)'"),
+    "AttributeError": re.compile(r"has no attribute '(?P<name>\w+)'"),
+    "TypeError": re.compile(
+        r"(?:unexpected keyword argument|required (?:positional|keyword-only) arguments?:)"
+        r" '(?P<name>\w+)'"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why a variant does not build: the exception's ``text``, and the ``name`` that is missing."""
+
+    text: str
+    name: str = ""
+
+
+def taken_away(reverted: Iterable[Change]) -> frozenset[str]:
+    """Names and modules that are gone, or mean something else, when these changes are undone."""
+    found: set[str] = set()
+    for change in reverted:
+        new, old = _identifiers(change.patch, "+"), _identifiers(change.patch, "-")
+        found |= new ^ old
+        if change.form in {ChangeForm.ADDED, ChangeForm.RENAMED, ChangeForm.DELETED}:
+            found |= _module_names(change.file) | _module_names(change.old_file)
+    return frozenset(found)
+
+
+def _identifiers(patch: str, sign: str) -> set[str]:
+    """The identifiers on one side of a unified hunk."""
+    double = sign * 3
+    lines = (line for line in patch.splitlines() if line.startswith(sign))
+    text = "\n".join(line[1:] for line in lines if not line.startswith(f"{double} "))
+    return set(_IDENTIFIER.findall(text))
+
+
+def _module_names(path: str) -> set[str]:
+    parts = PurePosixPath(path).with_suffix("").parts
+    if parts and parts[-1] == "__init__":
+        parts = parts[:-1]
+    return {".".join(parts[start:]) for start in range(len(parts))}
+
+
+def unbuildable(output: str, taken: frozenset[str]) -> Missing | None:
+    """What is missing, read from a test run's output; None when the variant did build.
+
+    ``output`` is what pytest, unittest or the interpreter printed; ``taken`` is of ``taken_away``.
+    """
+    for said in _SAID.finditer(output):
+        kind = said["type"].rpartition(".")[2]
+        text = said["text"] or ""
+        if kind in _DOES_NOT_PARSE:
+            return Missing(f"{kind}: {text}".rstrip(": "))
+        pattern = _MISSING.get(kind)
+        found = pattern.search(text) if pattern else None
+        if found and _is_taken(found["name"], taken):
+            return Missing(f"{kind}: {text}", found["name"])
+    return None
+
+
+def _is_taken(name: str, taken: frozenset[str]) -> bool:
+    """``a.b`` is gone when ``a.b`` or the module ``b`` is."""
+    return name in taken or any(name.endswith(f".{gone}") for gone in taken if "." in gone)
