@@ -127,6 +127,7 @@ class _Trail:
     def __init__(self, repository: pygit2.Repository) -> None:
         self._reader = TreeReader(repository)
         self._credits: dict[ChangeId, list[str]] = defaultdict(list)
+        self._renames: dict[tuple[str, str], Mapping[bytes, bytes]] = {}
         self._open: dict[str, dict[bytes, dict[_Question, None]]] = defaultdict(dict)
 
     def follow(
@@ -159,7 +160,9 @@ class _Trail:
         before, here = (self._reader.lookup(tree, path) for tree in trees)
         origin = path
         if before is None and here is not None:
-            origin = renames(self._reader.repository, *trees).get(path, path)
+            if trees not in self._renames:
+                self._renames[trees] = renames(self._reader.repository, *trees)
+            origin = self._renames[trees].get(path, path)
             before = self._reader.lookup(trees[0], origin)
         steps = _Steps(self._hunks(before, here) if by_line else ())
         return _View(str(parent.id), path, origin, here, before, steps)

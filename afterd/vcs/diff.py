@@ -9,7 +9,7 @@ import pygit2
 
 from afterd.errors import RepositoryError
 from afterd.limits import ChangeLimits
-from afterd.model.change import ChangeList
+from afterd.model.change import ChangeList, FileKind
 from afterd.vcs.blame import attribute
 from afterd.vcs.file_changes import FileChanges
 from afterd.vcs.file_pairs import file_pairs
@@ -19,6 +19,7 @@ from afterd.vcs.patch_file import apply_patch
 from afterd.vcs.tree_scale import TreeScale
 from afterd.vcs.trees import TreeReader
 
+_MARGINAL = frozenset({FileKind.TEST, FileKind.DOCS, FileKind.DATA})
 DEFAULT_RULES = FileRules()
 DEFAULT_LIMITS = ChangeLimits()
 
@@ -71,7 +72,8 @@ def changes_from_patch(
 
 
 def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...]:
-    """Switch files to whole-file changes until the limits hold, first by the hunks as they come:
+    """Switch files to whole-file changes until the limits hold: tests, documents and data first,
+    then the files with the most lines. Hunks count as they come before any is split, because
     splitting them costs more than finding them.
     """
     notes: list[str] = []
@@ -80,7 +82,7 @@ def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...
             f"{large} changed files are larger than {limits.file_size:,} bytes and are taken whole."
         )
     fine = [file for file in files if file.coarse_hunks]
-    fine.sort(key=lambda file: (not file.pruned, file.lines))
+    fine.sort(key=lambda file: (bool(file.pruned) or file.kind in _MARGINAL, file.lines))
     whole = _shed(fine, limits, lambda file: len(file.coarse_hunks))
     whole += _shed(fine, limits, lambda file: len(file.hunks))
     if whole:
@@ -94,13 +96,11 @@ def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...
 def _shed(
     fine: list[FileChanges], limits: ChangeLimits, hunks: Callable[[FileChanges], int]
 ) -> int:
-    """Take files whole, pruned ones first and then those with the most lines, until what is left of
-    ``fine`` is within the limits; how many were.
-    """
+    """Take files whole from the end of ``fine`` until the rest is within the limits; how many."""
     before = len(fine)
     changes, lines = sum(map(hunks, fine)), sum(file.lines for file in fine)
     while changes > limits.changes or lines > limits.lines or len(fine) > limits.files:
-        file = fine.pop(0 if fine[0].pruned else -1)
+        file = fine.pop()
         changes, lines = changes - hunks(file), lines - file.lines
         file.by_line = False
     return before - len(fine)

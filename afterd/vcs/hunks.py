@@ -103,18 +103,20 @@ def undone(
 
     A line that had no newline because it was the last gets one where it no longer is.
     """
-    lines: list[bytes] = []
+    pieces: list[Sequence[bytes]] = []
     position = 0
     for hunk in hunks:
         begin = hunk.new.start - 1 if hunk.new.count else hunk.new.start
         first = hunk.old.start - 1
-        lines += bad[position:begin]
-        lines += good[first : first + hunk.old.count] if hunk.old.count else ()
+        pieces.append(bad[position:begin])
+        pieces.append(good[first : first + hunk.old.count] if hunk.old.count else ())
         position = begin + hunk.new.count
-    lines += bad[position:]
-    for index, line in enumerate(lines[:-1]):
-        if not line.endswith(b"\n"):
-            lines[index] = line + b"\n"
+    pieces.append(bad[position:])
+    lines: list[bytes] = []
+    for piece in filter(None, pieces):
+        if lines and not lines[-1].endswith(b"\n"):  # it was the last line of its version
+            lines[-1] += b"\n"
+        lines += piece
     return lines
 
 
