@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_repository import TEST, afterd, make_repository
+from cli_repository import TEST, afterd_process, make_repository
 
 from afterd.cli.boundary import run
 from afterd.errors import (
@@ -158,7 +158,7 @@ def test_a_signal_ends_it_within_five_seconds_and_leaves_nothing(
     assert running.returncode == status, said
     assert "Traceback" not in said
     assert not sleeping(tag)
-    assert afterd("explain", "--", *TEST, cwd=repository).returncode == 0
+    assert afterd_process("explain", "--", *TEST, cwd=repository).returncode == 0
 
 
 def sleeping(tag: str) -> bool:

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from cli_repository import afterd, refused
+from cli_repository import Run, refused
 
 from afterd.cli import checks
 from afterd.cli.checks import Check, State, all_checks
@@ -86,14 +86,16 @@ def test_every_check_is_a_sentence(repository: Path) -> None:
     assert all(check.sentence.endswith(".") for check in found)
 
 
-def test_outside_a_repository_doctor_still_looks_at_the_machine(tmp_path: Path) -> None:
+def test_outside_a_repository_doctor_still_looks_at_the_machine(
+    afterd: Run, tmp_path: Path
+) -> None:
     done = afterd("doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "not in a git" in " ".join(done.stdout.split())
     assert "python" in done.stdout
 
 
-def test_init_writes_what_was_found(repository: Path) -> None:
+def test_init_writes_what_was_found(afterd: Run, repository: Path) -> None:
     (repository / "Makefile").write_text("all:\n\ttrue\ncheck:\n\tgrep -q three text.txt\n")
     done = afterd("init", cwd=repository)
     assert done.returncode == 0, done.stderr
@@ -104,7 +106,7 @@ def test_init_writes_what_was_found(repository: Path) -> None:
     assert afterd("init", "--force", cwd=repository).returncode == 0
 
 
-def test_init_where_nothing_was_found(repository: Path) -> None:
+def test_init_where_nothing_was_found(afterd: Run, repository: Path) -> None:
     done = afterd("init", cwd=repository)
     assert done.returncode == 0
     assert "No tests were found" in done.stderr
@@ -120,7 +122,9 @@ def test_init_quotes_commands(tmp_path: Path) -> None:
     assert settings.build == ("sh", "-c", "make 'a b'")
 
 
-def test_the_samples() -> None:
+def test_the_samples(
+    afterd: Run,
+) -> None:
     assert DEFAULT in known()
     assert "after-example" in known()
     done = afterd("demo", "--scenarios")
@@ -128,7 +132,7 @@ def test_the_samples() -> None:
     refused(afterd("demo", "--scenario", "nope"), 2, ["'nope'", DEFAULT])
 
 
-def test_a_demo_from_nothing_to_a_causal_tree(tmp_path: Path) -> None:
+def test_a_demo_from_nothing_to_a_causal_tree(afterd: Run, tmp_path: Path) -> None:
     done = afterd("demo", str(tmp_path / "sample"), "--scenario", "after-example")
     assert done.returncode == 0, done.stderr
     assert "fails because of c2 and c3" in done.stdout

@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_repository import BAD, GOOD, TEST, afterd, refused
+from cli_repository import BAD, GOOD, TEST, Run, afterd_process, refused
 
 
 def test_explain_names_the_change_and_leaves_the_work_tree_alone(repository: Path) -> None:
     (repository / "text.txt").write_text("my own edit\n")
     (repository / "mine.txt").write_text("untracked\n")
-    done = afterd("explain", "HEAD~1..HEAD", "--", *TEST, cwd=repository)
+    done = afterd_process("explain", "HEAD~1..HEAD", "--", *TEST, cwd=repository)
     assert done.returncode == 0, done.stderr
     assert "fails because of c3" in done.stdout
     assert "text.txt:3 by " in done.stdout
@@ -28,7 +28,7 @@ def test_explain_names_the_change_and_leaves_the_work_tree_alone(repository: Pat
 
 
 @pytest.mark.parametrize("form", ["json", "md", "html", "sarif", "text"])
-def test_report_writes_every_format_to_a_file(explained: Path, form: str) -> None:
+def test_report_writes_every_format_to_a_file(afterd: Run, explained: Path, form: str) -> None:
     done = afterd("report", "1", "--format", form, "-o", "out", cwd=explained)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     text = (explained / "out").read_text()
@@ -39,7 +39,7 @@ def test_report_writes_every_format_to_a_file(explained: Path, form: str) -> Non
     assert again.stdout == text or form == "text"
 
 
-def test_json_of_explain_and_of_report_agree(repository: Path) -> None:
+def test_json_of_explain_and_of_report_agree(afterd: Run, repository: Path) -> None:
     first = afterd("explain", "--format", "json", "--test", TEST[2], cwd=repository)
     assert first.returncode == 0, first.stderr
     explained = json.loads(first.stdout)
@@ -50,7 +50,7 @@ def test_json_of_explain_and_of_report_agree(repository: Path) -> None:
     assert explained == json.loads(afterd("report", "1", "--format", "json", cwd=repository).stdout)
 
 
-def test_show_the_newest_with_its_marks(explained: Path) -> None:
+def test_show_the_newest_with_its_marks(afterd: Run, explained: Path) -> None:
     done = afterd("mark", "1", "cause=c1,c2", "--note", "not text.txt", cwd=explained)
     assert (done.returncode, done.stdout) == (0, "Explanation 1 is marked cause.\n")
     shown = afterd("show", cwd=explained)
@@ -60,7 +60,7 @@ def test_show_the_newest_with_its_marks(explained: Path) -> None:
     assert shown.stdout == afterd("show", "1", "--all", cwd=explained).stdout
 
 
-def test_list(explained: Path) -> None:
+def test_list(afterd: Run, explained: Path) -> None:
     table = afterd("list", cwd=explained).stdout.splitlines()
     assert table[0].split() == ["ID", "when", "status", "test", "root"]
     assert table[1].startswith("1 ")
@@ -69,7 +69,7 @@ def test_list(explained: Path) -> None:
     assert (entry["id"], entry["root"], entry["status"]) == (1, ["c3"], "explained")
 
 
-def test_patch_is_applied_by_git(explained: Path) -> None:
+def test_patch_is_applied_by_git(afterd: Run, explained: Path) -> None:
     done = afterd("patch", "1", cwd=explained)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Explanation 1: ")
@@ -78,7 +78,7 @@ def test_patch_is_applied_by_git(explained: Path) -> None:
     assert (explained / "other.txt").read_text() == BAD["other.txt"]
 
 
-def test_replay_shows_what_anyone_can_see(explained: Path) -> None:
+def test_replay_shows_what_anyone_can_see(afterd: Run, explained: Path) -> None:
     passes = afterd("replay", "1", cwd=explained)
     assert passes.returncode == 0, passes.stderr
     assert passes.stdout.startswith("The test passes (build ")
@@ -107,7 +107,7 @@ def test_replay_shows_what_anyone_can_see(explained: Path) -> None:
     ],
 )
 def test_a_users_mistake_is_a_sentence(
-    explained: Path, arguments: list[str], words: list[str]
+    afterd: Run, explained: Path, arguments: list[str], words: list[str]
 ) -> None:
     refused(afterd(*arguments, cwd=explained), 2, words)
 
@@ -130,7 +130,7 @@ def test_a_users_mistake_is_a_sentence(
     ],
 )
 def test_what_explain_refuses(
-    repository: Path, arguments: list[str], status: int, words: list[str]
+    afterd: Run, repository: Path, arguments: list[str], status: int, words: list[str]
 ) -> None:
     done = afterd(*arguments, cwd=repository)
     refused(done, status, words)
@@ -138,7 +138,7 @@ def test_what_explain_refuses(
         assert done.stdout == ""
 
 
-def test_nothing_fails(repository: Path) -> None:
+def test_nothing_fails(afterd: Run, repository: Path) -> None:
     done = afterd("explain", "--", "true", cwd=repository)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("✓ true passes at ")
@@ -146,13 +146,13 @@ def test_nothing_fails(repository: Path) -> None:
     assert json.loads(as_json.stdout)["explanations"] == []
 
 
-def test_already_red(repository: Path) -> None:
+def test_already_red(afterd: Run, repository: Path) -> None:
     done = afterd("explain", "--", "false", cwd=repository)
     assert done.returncode == 12, done.stderr
     assert "was already red at" in done.stdout
 
 
-def test_settings_reach_explain(repository: Path) -> None:
+def test_settings_reach_explain(afterd: Run, repository: Path) -> None:
     (repository / "afterd.toml").write_text("jobz = 3\n")
     refused(afterd("explain", cwd=repository), 2, ["afterd.toml", "'jobs'", "#configuration"])
     (repository / "afterd.toml").write_text('test = "grep -q three text.txt"\nformat = "md"\n')
@@ -163,12 +163,12 @@ def test_settings_reach_explain(repository: Path) -> None:
     assert "passes" in other.stdout
 
 
-def test_nothing_was_explained_yet(repository: Path) -> None:
+def test_nothing_was_explained_yet(afterd: Run, repository: Path) -> None:
     for verb in ("show", "list"):
         refused(afterd(verb, cwd=repository), 13, ["Nothing was explained", "#store"])
 
 
-def test_hostile_names_reach_no_terminal(repository: Path) -> None:
+def test_hostile_names_reach_no_terminal(afterd: Run, repository: Path) -> None:
     (repository / "\x1b[31m\u202e.txt").write_text("x\n")
     done = afterd(
         "explain",
@@ -198,7 +198,7 @@ def test_hostile_names_reach_no_terminal(repository: Path) -> None:
     ids=str,
 )
 def test_readable_in_any_surroundings(explained: Path, environment: dict[str, str]) -> None:
-    done = afterd("show", "1", cwd=explained, **({"PYTHONIOENCODING": ""} | environment))
+    done = afterd_process("show", "1", cwd=explained, **({"PYTHONIOENCODING": ""} | environment))
     assert done.returncode == 0, done.stderr
     assert "because of" in " ".join(done.stdout.split())
     assert ("\x1b" in done.stdout) == ("FORCE_COLOR" in environment)
