@@ -1,0 +1,1 @@
+"""The synergistic loop: causes proved on one run, changes reverted in others (AFTER, ICSE 2015)."""

@@ -1,89 +1,141 @@
-"""Auxiliary changes: what must go along for a variant to build (AFTER, section IV, Algorithm 4)."""
+"""Auxiliary changes: what must be reverted along for a variant to build (AFTER, section IV).
+
+Algorithm 4 starts from all other changes. On a range of a thousand that is ten builds before
+anything is learned, so candidates are ordered first: those that mention a name which the compiler
+complains about, or which few changes but the reverted ones mention, then those of the same function
+and file, then the rest. A prefix of that order that builds (1, 2, 4, … of them) is what Algorithm 4
+shrinks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
-from afterd.causality.structure import partition
-from afterd.model.change import Change, ChangeId, ChangeSet
-from afterd.model.outcome import Outcome
+from afterd.deltas.dependencies import Changes, partition, place, structural_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w{1,}")
-_QUOTED = re.compile(r"['‘`\"]([A-Za-z_]\w*)['’\"`]")
-_MOST_BUILDS = 60
+_NAME = re.compile(r"[A-Za-z_]\w+")
+_QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
+_FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
+
+Builds = Callable[[ChangeSet], bool]
 
 
 class AuxiliarySearch:
-    """FindAuxChange with its cache. ``builds`` says whether a variant builds; it costs no test run."""
+    """FindAuxChange with its cache: it costs builds, not test runs.
 
-    def __init__(self, builds: Callable[[ChangeSet], bool], changes: Mapping[ChangeId, Change], everything: ChangeSet) -> None:
-        self._builds = builds
+    ``everything`` is all that can be reverted: reverting it gives the good version, which builds.
+    ``most`` bounds the builds of all searches together; each search may use at least a third.
+    """
+
+    def __init__(
+        self, builds: Builds, changes: Changes, everything: ChangeSet, most: int = 90
+    ) -> None:
+        self.builds = 0
+        self._ask = builds
         self._changes = changes
         self._everything = everything
-        self._cache: dict[ChangeSet, ChangeSet | None] = {}
-        self._left = _MOST_BUILDS
-        self._mentions = {c: frozenset(_IDENTIFIER.findall(change.patch)) for c, change in changes.items()}
+        self._left = most
+        self._least = most // 3
+        self._found: dict[ChangeSet, ChangeSet | None] = {}
+        self._build: dict[ChangeSet, bool] = {everything: True}
+        self._names = {change.id: _names(change.patch) for change in changes.values()}
+        self._spread = Counter(name for names in self._names.values() for name in names)
 
-    def find(self, reverted: ChangeSet, outcome: Outcome) -> ChangeSet | None:
-        """The smallest set found that must be reverted along; None when none was found in time."""
-        if reverted not in self._cache:
-            self._left = max(self._left, _MOST_BUILDS // 3)
-            self._cache[reverted] = self._find(reverted, outcome)
-        return self._cache[reverted]
+    def known(self, reverted: ChangeSet) -> ChangeSet | None:
+        """The auxiliary set of ``reverted`` if it was looked for before."""
+        return self._found.get(reverted)
 
-    def _find(self, reverted: ChangeSet, outcome: Outcome) -> ChangeSet | None:
-        ordered = self._ordered(reverted, outcome)
-        near = self._shortest(reverted, ordered)
-        return self._shrunk(reverted, near) if near is not None else None
+    def note_built(self, reverted: ChangeSet) -> None:
+        """A variant was seen to build."""
+        self._build[reverted] = True
 
-    def _shortest(self, reverted: ChangeSet, ordered: Sequence[ChangeId]) -> list[ChangeId] | None:
-        """A prefix of the candidates with which it builds: 1, 2, 4, … of them, then all."""
+    def find(self, reverted: ChangeSet, diagnostics: str = "") -> ChangeSet | None:
+        """A minimal set with which ``reverted`` builds; None when none was found within budget.
+
+        Minimal: without any one of its changes it does not build. ``diagnostics`` is what the
+        compiler said without it.
+        """
+        if reverted not in self._found:
+            self._left = max(self._left, self._least)
+            self._build[reverted] = False
+            self._found[reverted] = self._search(reverted, diagnostics)
+        return self._found[reverted]
+
+    def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
+        candidates = self._candidates(reverted, diagnostics)
         length = 1
-        while length < len(ordered):
-            if self._try(reverted | frozenset(ordered[:length])):
-                return list(ordered[:length])
+        while length < len(candidates):
+            if self._builds(reverted.union(candidates[:length])):
+                break
             length *= 2
-        return list(ordered) if ordered and self._try(reverted | frozenset(ordered)) else None
+        gamma = frozenset(candidates[:length])
+        if not gamma or not self._builds(reverted | gamma):
+            return None
+        return self._find_aux_change(reverted, gamma)
 
-    def _shrunk(self, reverted: ChangeSet, gamma: list[ChangeId], n: int = 2) -> ChangeSet:
-        """FindAuxChange(Δ, Γ, n): Γ shrinks while Δ ∪ Γ still builds."""
+    def _find_aux_change(self, delta: ChangeSet, gamma: ChangeSet) -> ChangeSet:
+        """Algorithm 4: Γ shrinks while Δ ∪ Γ builds."""
+        n = 2
         while n <= len(gamma):
-            for part in partition(gamma, self._changes, n):
-                rest = [change for change in gamma if change not in set(part)]
-                if self._try(reverted | frozenset(part)):
-                    gamma, n = part, 2
+            for part in partition(self._in_place(gamma), self._changes, n):
+                if self._builds(delta.union(part)):
+                    gamma, n = frozenset(part), 2
                     break
-                if n > 2 and self._try(reverted | frozenset(rest)):
-                    gamma, n = rest, max(n - 1, 2)
+                if n > 2 and self._builds(delta | gamma.difference(part)):
+                    gamma, n = gamma.difference(part), max(n - 1, 2)
                     break
             else:
-                n = 2 * n if n < len(gamma) < 2 * n or 2 * n <= len(gamma) else len(gamma) + 1
-        return frozenset(gamma)
+                if n == len(gamma):
+                    break
+                n = min(2 * n, len(gamma))
+        return gamma
 
-    def _try(self, reverted: ChangeSet) -> bool:
-        if self._left <= 0:
-            return False
-        self._left -= 1
-        return self._builds(reverted)
+    def _builds(self, reverted: ChangeSet) -> bool:
+        if reverted not in self._build:
+            if self._left <= 0:
+                return False
+            self._left -= 1
+            self.builds += 1
+            self._build[reverted] = self._ask(reverted)
+        return self._build[reverted]
 
-    def _ordered(self, reverted: ChangeSet, outcome: Outcome) -> list[ChangeId]:
-        """Candidates: those that mention what the diagnostics name, then what the reverted set
-        declares or uses, then the same function, the same file, and the rest."""
-        named = frozenset(_QUOTED.findall(outcome.detail))
-        own = frozenset[str]().union(*(self._mentions.get(c, frozenset()) for c in reverted))
-        places = {(self._changes[c].file, self._changes[c].symbol) for c in reverted if c in self._changes}
-        files = {file for file, _ in places}
+    def _in_place(self, identifiers: Iterable[ChangeId]) -> list[ChangeId]:
+        return structural_order(self._changes[identifier] for identifier in identifiers)
 
-        def distance(identifier: ChangeId) -> tuple[int, int, int, str]:
+    def _candidates(self, reverted: ChangeSet, diagnostics: str) -> Sequence[ChangeId]:
+        """All other changes, those first that most likely belong to ``reverted``."""
+        earlier = self._earlier(reverted)
+        others = [c for c in self._in_place(self._changes) if c not in reverted]
+        own = NOTHING.union(*(self._names[c] for c in reverted if c in self._names))
+        complaints = frozenset(_QUOTED.findall(diagnostics))
+        files = frozenset(_FILE.findall(diagnostics))
+        places = {place(self._changes[c]) for c in reverted if c in self._changes}
+
+        def distance(identifier: ChangeId) -> tuple[bool, float, bool, bool, bool]:
             change = self._changes[identifier]
-            mentions = self._mentions[identifier]
-            shared = len(mentions & named)
-            near = 0 if (change.file, change.symbol) in places else 1 if change.file in files else 2
-            return (-min(shared, 3), -min(len(mentions & own), 3) if shared else near, near, identifier)
+            names = self._names[identifier]
+            shared = sum(1 / self._spread[name] for name in names & own)
+            shared += 4 * sum(1 / self._spread[name] for name in names & complaints)
+            return (
+                identifier not in earlier,
+                -round(shared, 3),
+                place(change) not in places,
+                change.file not in {file for file, _ in places},
+                not any(change.file.endswith(file) for file in files),
+            )
 
-        return sorted(_without(self._everything & self._changes.keys(), reverted), key=distance)
+        return sorted(others, key=distance)
+
+    def _earlier(self, reverted: ChangeSet) -> ChangeSet:
+        """What parts of ``reverted`` needed when they were reverted alone."""
+        found = (aux for part, aux in self._found.items() if aux and part <= reverted)
+        return NOTHING.union(*found) - reverted
 
 
-def _without(changes: Iterable[ChangeId], reverted: ChangeSet) -> list[ChangeId]:
-    return [change for change in changes if change not in reverted]
+def _names(patch: str) -> frozenset[str]:
+    """The identifiers on the lines that a change removes or adds."""
+    lines = (line[1:] for line in patch.splitlines() if line[:1] in {"+", "-"})
+    return frozenset(name for line in lines for name in _NAME.findall(line))

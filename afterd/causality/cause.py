@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from afterd.model.explanation import Evidence
-from afterd.model.term import Read, StepId
 from afterd.model.trace import Predicate, Step
 
 
@@ -13,29 +12,29 @@ from afterd.model.trace import Predicate, Step
 class Cause:
     """A causal chain for one predicate (AFTER, section II-A).
 
-    ``steps`` are its generator instructions (Definition 1), nearest the predicate first; ``beyond``
-    are steps of the dynamic slice that are not in the core. ``cut`` are reads at which the walk
-    stopped or that only dependence leads past (external calls): the values they had were taken as
-    facts. ``evidence`` is PROVED for a minimal unsat core, INFERRED for a slice.
+    ``steps`` are its generator instructions (Definition 1) in execution order, the predicate's own
+    step last. ``evidence`` is PROVED for a minimal unsat core; INFERRED for a dynamic slice, and
+    for a core that rests on values taken as observed because the walk was cut. ``made_concrete``
+    are the reasons why terms of its steps were not followed by the theory, each once.
     """
 
     predicate: Predicate
     steps: tuple[Step, ...]
-    beyond: tuple[Step, ...]
-    cut: tuple[Read, ...]
     evidence: Evidence
+    minimal: bool = True
+    made_concrete: tuple[str, ...] = ()
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How a cause was come by: the cause that it is upstream of, and the predicate between them."""
+    """A cause in the order of discovery: which cause it is upstream of, and how that is known.
+
+    ``parent`` is the index of that cause (None for a failed assertion's own). ``level`` counts the
+    critical predicates between the failure and this cause.
+    """
 
     cause: Cause
-    parent: int | None  # index of the cause below it; None for the failed assertion's own
-    evidence: Evidence  # of the edge
-
-
-def branch_of(cause: Cause) -> StepId:
-    """The step that the cause's predicate is about."""
-    return cause.predicate.step
+    parent: int | None = None
+    evidence: Evidence = Evidence.PROVED
+    level: int = 0

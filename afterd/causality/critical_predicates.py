@@ -1,52 +1,67 @@
-"""Critical predicates: where to go on, upstream of a cause (AFTER, Definition 2 and Algorithm 3)."""
+"""Critical predicates: where to go on, upstream of a cause (AFTER, Definition 2 and Algorithm 3).
+
+Only executed branches count, and only the nearest: what lies further up is met when the cause of
+the nearer one is analysed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from afterd.causality.cause import Cause
-from afterd.model.explanation import Evidence
-from afterd.model.term import BOOL, Apply, Const, Op, Read, SortKind, Term, reads
+from afterd.causality.infection import settled
+from afterd.logic.terms import distinct_reads
+from afterd.model.term import BOOL, Apply, Op, StepId, Term
 from afterd.model.trace import Execution, Predicate, Step, StepKind
 
+_ASKED = 200
+"""Reads of one cause that are asked for indirect influences, nearest to the failure first."""
 
-def extract_critical_predicates(execution: Execution, cause: Cause) -> Iterator[tuple[Predicate, Evidence]]:
-    """The executed branches that decided whether a generator of the cause could have been otherwise.
 
-    Direct influence: the closest enclosing branch of a step. Indirect influence: a branch between a
-    definition and its use whose other side redefines what was read. Beyond the paper: what external
-    code read, where no term leads further (that edge is inferred from dependence alone).
+@dataclass(frozen=True, slots=True)
+class Critical:
+    """A critical predicate; ``direct`` when its branch decided that a generator was executed."""
+
+    predicate: Predicate
+    branch: Step
+    direct: bool
+
+
+def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Critical]:
+    """The branches whose other outcome could have changed a generator of ``cause``, each once.
+
+    Algorithm 3, nearest to the failure first, with two differences. A generator whose value is as
+    in green is skipped: nothing that decided it can matter. A path condition in the core is a
+    branch itself, and asked for its own reasons.
     """
-    for step in cause.steps:
-        if step.control is not None and step.control != cause.predicate.step:
-            yield from _branch(execution, step.control)
-        for read in dict.fromkeys(reads(step.term)):
-            for branch in execution.indirect_influences(step.id, read.step):
-                yield from _branch(execution, branch)
-    for read in cause.cut:
-        otherwise = _otherwise(read)
-        if otherwise is not None:
-            step = execution.step(read.step)
-            yield Predicate(step.id, otherwise, step.text), Evidence.INFERRED
-    own = execution.step(cause.predicate.step)
-    if own.control is not None:
-        yield from _branch(execution, own.control)
-
-
-def _branch(execution: Execution, branch: int) -> Iterator[tuple[Predicate, Evidence]]:
-    step = execution.step(branch)
-    if step.kind is StepKind.BRANCH:
-        yield Predicate(step.id, other_way(step), step.text), Evidence.INFERRED
+    found: dict[StepId, Critical] = {}
+    for branch, direct in _influences(execution, cause):
+        step = execution.step(branch)
+        if step.kind is StepKind.BRANCH and step.id != cause.predicate.step:
+            known = found.get(step.id)
+            if known is None or (direct and not known.direct):
+                predicate = Predicate(step.id, other_way(step), step.text)
+                found[step.id] = Critical(predicate, step, direct)
+    return sorted(found.values(), key=lambda critical: -critical.branch.id)
 
 
 def other_way(branch: Step) -> Term:
-    """That the branch had gone the other way: false in this run."""
+    """That the branch goes the other way: false in this run."""
     return Apply(Op.NOT, (branch.term,), BOOL) if branch.value else branch.term
 
 
-def _otherwise(read: Read) -> Term | None:
-    """That a value had been another one."""
-    if read.value is None or read.sort.kind is SortKind.OPAQUE:
-        return None
-    op = Op.FNE if read.sort.kind is SortKind.FLOAT else Op.NE
-    return Apply(op, (read, Const(read.value, read.sort)), BOOL)
+def _influences(execution: Execution, cause: Cause) -> Iterator[tuple[StepId, bool]]:
+    asked = 0
+    for generator in reversed(cause.steps):
+        if settled(generator) and generator.id != cause.predicate.step:
+            continue
+        if generator.control is not None:
+            yield generator.control, True
+        if generator.kind is StepKind.BRANCH:
+            yield generator.id, True
+        for read in distinct_reads(generator.term):
+            asked += 1
+            if asked <= _ASKED:
+                for branch in execution.indirect_influences(generator.id, read.step):
+                    yield branch, False

@@ -1,164 +1,164 @@
 """The synergistic loop (AFTER, Algorithm 1), with what the paper lacks.
 
-Take a predicate from P; semantic analysis gives its cause; dynamic analysis reverts the changes met;
-if no root is found, the cause's critical predicates go into P. When P runs dry, or the budget of
-causes does, the search goes on over all changes, those nearest to the trace first, so that there is
-an answer wherever delta debugging has one.
+Semantic analysis gives the cause of a predicate from P; dynamic analysis reverts the changes that
+the causes so far speak of; if no root is among them, the cause's critical predicates go into P.
+Solving costs no test run, so two things differ from the paper. Predicates are taken level by level,
+the infected ones first. And nothing is run while an infected step of a cause is still unexplained,
+for as long as there is somewhere to look, or when no plausible change was added.
+
+When P runs dry the search goes on over all other changes, nearest to the trace first: the answer is
+never worse than delta debugging's.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
+from afterd.causality.analysis import Analysis, Oracles
 from afterd.causality.auxiliary import AuxiliarySearch
-from afterd.causality.cause import Cause, Link
-from afterd.causality.critical_predicates import extract_critical_predicates
-from afterd.causality.reversion import Reversion, one_minimal, smallest_prefix
-from afterd.causality.semantic import Core, semantic_analysis
-from afterd.causality.suspicion import STRONG, Suspicion
+from afterd.causality.causes import Causes
+from afterd.causality.counterfactual import Counterfactual
+from afterd.causality.reversion import Reversion, Root
+from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
-from afterd.model.change import Change, ChangeId, ChangeSet
-from afterd.model.explanation import CauseNode, Evidence
-from afterd.model.outcome import Outcome
+from afterd.causality.trials import BudgetSpentError, Trials
+from afterd.deltas.dependencies import Changes, structural_order
+from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.progress import Progress
-from afterd.model.term import StepId
-from afterd.model.trace import Alignment, Execution, Predicate
+from afterd.model.trace import Execution
 
-MOST_CAUSES = 40
-_LARGEST_UNION = 24
-"""Changes of causes that are reverted together in one go; beyond it only the most suspicious."""
+__all__ = ["Analysis", "Loop", "Oracles"]
 
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What the loop found. ``minimal`` is None where the budget ran out before it was checked."""
-
-    root: ChangeSet
-    auxiliary: ChangeSet
-    minimal: bool | None
-    verified: bool
-    tree: CauseNode | None
-    executed: int
-    notes: tuple[str, ...] = ()
-    failure: Predicate | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Oracles:
-    """How the loop reaches the world: outcomes of variants, whether they build, and the solver."""
-
-    outcome: Callable[[ChangeSet], Outcome]
-    builds: Callable[[ChangeSet], bool]
-    core: Core
+_PATIENCE = 2
+"""Levels that may be opened without a run while infected steps are unexplained."""
+_OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
+"""How likely the root is beyond the causes found, all infection explained or not."""
 
 
 class Loop:
-    """One run of Algorithm 1. ``changes`` are those that may matter, ``everything`` all that can be
-    reverted (reverting it gives the good version)."""
+    """One run of Algorithm 1.
 
-    def __init__(self, execution: Execution, changes: Mapping[ChangeId, Change], everything: ChangeSet, oracles: Oracles, progress: Progress) -> None:
+    ``changes`` are those that may matter; ``everything`` is all that can be reverted, and reverting
+    it gives the good version.
+    """
+
+    def __init__(
+        self,
+        execution: Execution,
+        changes: Changes,
+        everything: ChangeSet,
+        oracles: Oracles,
+        progress: Progress,
+    ) -> None:
         self._execution = execution
         self._changes = changes
-        self._oracles = oracles
+        self._everything = everything
         self._progress = progress
         auxiliary = AuxiliarySearch(oracles.builds, changes, everything)
-        self._reversion = Reversion(oracles.outcome, auxiliary.find)
-        self._suspicion = Suspicion(execution)
-        self._links: list[Link] = []
-        self._waiting: list[tuple[tuple[float, int], int, Predicate, int | None, Evidence]] = []
-        self._seen: set[tuple[StepId, bool]] = set()
-        self._attempted: set[ChangeSet] = set()
+        self._trials = Trials(oracles.outcome, auxiliary, oracles.outcomes)
+        self._reversion = Reversion(self._trials, changes)
+        self._causes = Causes(execution, oracles.core, progress)
+        self._notes: list[str] = []
 
     def explain(self) -> Analysis:
         """Run until a root is found, or nothing is left to try."""
-        failures = self._execution.failures()
-        for predicate in failures:
-            self._put(predicate, None, Evidence.OBSERVED, first=True)
-        root = self._upstream()
-        if root is None and not self._reversion.spent:
-            self._progress.stage("searching all changes", "nearest to the trace first")
-            root = self._anywhere()
-        return self._concluded(root, failures[0] if failures else None)
+        root: Root | None = None
+        try:
+            root = self._along_causes() or self._anywhere()
+        except BudgetSpentError:
+            self._notes.append("The budget was spent before any reversion passed.")
+        return self._concluded(root)
 
-    def _upstream(self) -> ChangeSet | None:
-        """The while loop of Algorithm 1."""
-        while self._waiting and len(self._links) < MOST_CAUSES and not self._reversion.spent:
-            _, _, predicate, parent, evidence = heapq.heappop(self._waiting)
-            self._progress.stage("solving", predicate.text)
-            cause = semantic_analysis(self._execution, predicate, self._oracles.core)
-            self._links.append(Link(cause, parent, evidence))
-            self._suspicion.meet(cause)
-            root = self._dynamic(cause)
+    def _along_causes(self) -> Root | None:
+        """The while loop of Algorithm 1: semantic analysis, then dynamic analysis where it pays."""
+        tried: ChangeSet = NOTHING
+        waited = 0
+        while self._causes.open_level():
+            plausible = self._plausible()
+            if {suspect.change for suspect in plausible} <= tried:
+                continue
+            if self._worth_waiting(waited):
+                waited += 1
+                continue
+            tried, waited = frozenset(suspect.change for suspect in plausible), 0
+            root = self._dynamic(plausible)
             if root is not None:
                 return root
-            for critical, kind in extract_critical_predicates(self._execution, cause):
-                self._put(critical, len(self._links) - 1, kind)
-        return None
+        plausible = self._plausible()
+        if {suspect.change for suspect in plausible} <= tried:
+            return None
+        return self._dynamic(plausible)
 
-    def _put(self, predicate: Predicate, parent: int | None, evidence: Evidence, *, first: bool = False) -> None:
-        key = (predicate.step, predicate.kind is None)
-        if key in self._seen and not first:
-            return
-        self._seen.add(key)
-        number = len(self._seen) + len(self._waiting)
-        priority = (self._urgency(predicate, number, first=first), -predicate.step)
-        heapq.heappush(self._waiting, (priority, number, predicate, parent, evidence))
+    def _worth_waiting(self, waited: int) -> bool:
+        """Whether the next level is opened without a run: what is infected has no origin yet."""
+        more = self._causes.promising and waited < _PATIENCE
+        return more and not self._causes.explained()
 
-    def _urgency(self, predicate: Predicate, number: int, *, first: bool) -> float:
-        """Failed assertions in their order after everything upstream of an earlier one that green
-        did not do; branches that went as in green come last."""
-        if first:
-            return -1.0 if number <= 1 else 3.0
-        step = self._execution.step(predicate.step)
-        infected = {Alignment.DIFFERENT: 0.0, Alignment.ABSENT: 1.0, Alignment.UNKNOWN: 2.0}
-        rank = infected.get(step.green.alignment, 4.0)
-        return rank - 0.5 if step.changes else rank
+    def _plausible(self) -> list[Suspect]:
+        """The suspects whose statements are not as in green."""
+        found = suspects_of(self._execution, self._causes.links)
+        return [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
 
-    def _dynamic(self, cause: Cause) -> ChangeSet | None:
-        """Revert what the causes so far suggest: the strongest new suspect alone, then all together."""
-        ordered = [change for change in self._suspicion.ordered() if change in self._changes]
-        self._progress.suspects(ordered)
-        here = {change for step in cause.steps for change in step.changes}
-        strong = [change for change in ordered if self._suspicion.rank(change) <= STRONG]
-        for change in [c for c in strong if c in here or len(strong) <= 2][:2]:
-            if self._attempt(frozenset({change})):
-                return frozenset({change})
-        union = strong[:_LARGEST_UNION] or []
-        if len(union) > 1 and self._attempt(frozenset(union)):
-            return smallest_prefix(self._reversion.passes, union)
-        return None
+    def _dynamic(self, suspects: list[Suspect]) -> Root | None:
+        self._progress.suspects([suspect.change for suspect in suspects])
+        closed = self._causes.explained() or not self._causes.promising
+        outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
+        predict = Counterfactual(self._execution, self._causes.links).passes
+        return self._reversion.find_root(suspects, outside, predict)
 
-    def _attempt(self, reverted: ChangeSet) -> bool:
-        """Try a set once; nothing is run when it has not grown since."""
-        if not reverted or reverted in self._attempted or self._reversion.spent:
-            return False
-        self._attempted.add(reverted)
-        return self._reversion.passes(reverted)
+    def _anywhere(self) -> Root | None:
+        """Delta debugging over everything, with what is known of each change as its weight."""
+        self._progress.stage("searching all changes", "nearest to the trace first")
+        suspects = self._all_suspects()
+        whole = self._trials.revert(frozenset(self._changes))
+        if not whole.passed:
+            self._notes.append(
+                "Reverting every change that may matter does not make the test pass."
+            )
+            return None
+        return self._reversion.find_root(suspects, 0.0, passing=whole)
 
-    def _anywhere(self) -> ChangeSet | None:
-        """All changes in the order of their distance from the trace."""
-        met = [change for change in self._suspicion.ordered() if change in self._changes]
-        executed = [change for change in self._execution.executed_changes() if change in self._changes]
-        ordered = list(dict.fromkeys((*met, *executed, *self._changes)))
-        return smallest_prefix(self._reversion.passes, ordered)
+    def _all_suspects(self) -> list[Suspect]:
+        tiers = (
+            (Tier.SLICE, self._causes.slice_changes()),
+            (Tier.EXECUTED, self._execution.executed_changes()),
+            (Tier.OTHER, structural_order(self._changes.values())),
+        )
+        known = ranked(suspects_of(self._execution, self._causes.links), tiers)
+        return [suspect for suspect in known if suspect.change in self._changes]
 
-    def _concluded(self, root: ChangeSet | None, failure: Predicate | None) -> Analysis:
-        executed = len([c for c in self._execution.executed_changes() if c in self._changes])
-        notes = (*self._execution.notes(), *dict.fromkeys(link.cause.note for link in self._links if link.cause.note))
-        if root is None:
-            return Analysis(frozenset(), frozenset(), None, False, self._tree(frozenset()), executed, notes, failure)
-        root, minimal = self._minimal(root)
-        tried = self._reversion.try_(root)
-        return Analysis(root, tried.auxiliary, minimal, tried.passed, self._tree(root), executed, notes, failure)
+    def _concluded(self, root: Root | None) -> Analysis:
+        found = root or Root(NOTHING, NOTHING, None)
+        self._complete(found.changes)
+        links = self._causes.links
+        return Analysis(
+            root=found.changes,
+            auxiliary=found.auxiliary,
+            minimal=found.minimal,
+            verified=root is not None,
+            tree=causal_tree(links, found.changes, self._causes.acting()),
+            executed=len(self._execution.executed_changes()),
+            notes=tuple(
+                dict.fromkeys((*self._notes, *self._remarks(found), *self._execution.notes()))
+            ),
+            failure=self._causes.failure,
+            suspects=suspects_of(self._execution, links),
+            runs=self._trials.runs,
+        )
 
-    def _minimal(self, root: ChangeSet) -> tuple[ChangeSet, bool | None]:
-        """Put back one change of the root at a time; None when the budget ran out on the way."""
-        reduced = one_minimal(self._reversion.passes, root)
-        return reduced, None if self._reversion.spent else True
+    def _complete(self, root: ChangeSet) -> None:
+        """Open further levels, which costs no run, until each root change stands in a cause."""
+        while not root <= self._spoken_of() and self._causes.open_level():
+            continue
 
-    def _tree(self, root: ChangeSet) -> CauseNode | None:
-        return causal_tree(self._links, root)
+    def _spoken_of(self) -> ChangeSet:
+        return NOTHING.union(*self._causes.acting().values())
 
-
+    def _remarks(self, root: Root) -> list[str]:
+        """What a reader must know about the evidence."""
+        remarks = [
+            cause.note for cause in (link.cause for link in self._causes.links) if cause.note
+        ]
+        unseen = root.changes - self._spoken_of()
+        if unseen and self._causes.links:
+            names = ", ".join(in_order(unseen))
+            remarks.append(f"No cause leads to {names}: known from re-execution alone.")
+        return remarks

@@ -1,135 +1,165 @@
-"""Dynamic analysis: the smallest set of changes whose reversal makes the test pass (AFTER, II-B).
+"""Dynamic analysis: which changes must be reverted for the test to pass? (AFTER, section II-B)
 
-Only passing executions decide. A variant that does not build is completed by its auxiliary changes
-before it is judged.
+The paper's Algorithm 2 halves a set blindly. Here it is what is left to do when evidence gives out:
+first come the runs that the hypotheses about the suspects call for, then Algorithm 2 shrinks what
+passed, if that is still many, and at last every change of the answer is put back once.
+
+Asymmetric as in the paper: only a passing run decides. A failing one makes hypotheses less likely,
+it never clears a change. Of n suspects at most n² + 3n reversions are tried, as by ddmin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from afterd.causality.hypotheses import Field, Predict, next_reversion
+from afterd.causality.suspicion import Suspect
+from afterd.causality.trials import BudgetSpentError, Trial, Trials
+from afterd.deltas.dependencies import Changes, partition
 from afterd.model.change import ChangeId, ChangeSet
-from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.outcome import Verdict
 
-Partition = Callable[[Sequence[ChangeId], int], list[list[ChangeId]]]
+_FEW = 6
+"""So many changes are put back one by one at once; more are halved first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A variant that was tried: the set asked for, what had to go along, and the outcome."""
+class Root:
+    """Changes whose reversal passed, with those that went along for the program to build.
 
-    reverted: ChangeSet
+    ``minimal``: putting back any one change was seen not to pass; None where the budget ended
+    before that was seen.
+    """
+
+    changes: ChangeSet
     auxiliary: ChangeSet
-    outcome: Outcome
-
-    @property
-    def passed(self) -> bool:
-        """Whether the test passed."""
-        return self.outcome.passed
+    minimal: bool | None
 
 
 class Reversion:
-    """Reverts sets of changes, with auxiliary changes where they do not build; remembers everything."""
+    """Dynamic analysis; it remembers the verdicts of earlier calls."""
 
-    def __init__(
-        self, outcome: Callable[[ChangeSet], Outcome], auxiliary: Callable[[ChangeSet, Outcome], ChangeSet | None]
-    ) -> None:
-        self._outcome = outcome
-        self._auxiliary = auxiliary
-        self._tried: dict[ChangeSet, Tried] = {}
-        self.spent = False
+    def __init__(self, trials: Trials, changes: Changes) -> None:
+        self._trials = trials
+        self._changes = changes
+        self._seen: dict[ChangeSet, Verdict] = {}
 
-    def try_(self, reverted: ChangeSet) -> Tried:
-        """The outcome of reverting a set (and what it needs in order to build)."""
-        if reverted not in self._tried:
-            tried = self._try(reverted)
-            if tried.outcome.reason is Unresolved.NOT_RUN:
-                self.spent = True
-                return tried
-            self._tried[reverted] = tried
-        return self._tried[reverted]
+    def find_root(
+        self,
+        suspects: Sequence[Suspect],
+        outside: float,
+        predict: Predict = lambda _reverted: None,
+        passing: Trial | None = None,
+    ) -> Root | None:
+        """A smallest set of ``suspects`` whose reversal passes; None when none is likely.
 
-    def passes(self, reverted: ChangeSet) -> bool:
-        """Whether the test passes with the set reverted."""
-        return self.try_(reverted).passed
+        ``outside`` is how likely it is that no set of them passes; ``passing`` a reversion that is
+        known to. Raises BudgetSpentError when the budget ends before any run passed.
+        """
+        found = passing
+        try:
+            for trial in self._guided(Field(tuple(suspects), {}, None, outside, predict), passing):
+                found = trial
+        except BudgetSpentError:
+            if found is None:
+                raise
+            return Root(found.asked, found.auxiliary, None)
+        return None if found is None else self._settled(found, [s.change for s in suspects])
 
-    def _try(self, reverted: ChangeSet) -> Tried:
-        outcome = self._outcome(reverted)
-        if outcome.built:
-            return Tried(reverted, frozenset(), outcome)
-        needed = self._auxiliary(reverted, outcome)
-        if needed is None or not needed:
-            return Tried(reverted, frozenset(), outcome)
-        return Tried(reverted, needed, self._outcome(reverted | needed))
+    def _guided(self, field: Field, passing: Trial | None) -> Iterator[Trial]:
+        """Ever smaller passing reversions, as the hypotheses lead; at most two runs a suspect.
+
+        None is given up before all suspects were reverted together: a root farther from the failure
+        may only take another way around the fault.
+        """
+        whole = frozenset(suspect.change for suspect in field.suspects)
+        for _ in range(2 * len(whole)):
+            inside = field if passing is None else _within(field, passing.asked)
+            reverted = next_reversion(replace(inside, seen=self._seen))
+            if reverted is None and passing is None and whole not in self._seen:
+                reverted = whole
+            if reverted is None:
+                return
+            trial = self._try(reverted)
+            if trial.passed:
+                passing = trial
+                yield trial
+
+    def _settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
+        """The passing reversion, as small as the budget allows to make it."""
+        best = passing
+        try:
+            for trial in self._smaller(passing, order):
+                best = trial
+        except BudgetSpentError:
+            return Root(best.asked, best.auxiliary, None)
+        return Root(best.asked, best.auxiliary, minimal=True)
+
+    def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
+        while True:
+            for smaller in (self._algorithm_2, self._one_less):
+                for trial in smaller(passing, order):
+                    passing = trial
+                    yield trial
+            if not self._auxiliary_alone(passing):
+                return
+            passing = self._try(passing.auxiliary)
+            yield passing
+
+    def _algorithm_2(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Algorithm 2, on sets that are not small; parts follow suspicion and the program."""
+        n = 2
+        while len(passing.asked) > _FEW and n <= len(passing.asked):
+            smaller = self._part_or_complement(_sorted(passing.asked, order), n)
+            if smaller is not None:
+                passing, n = smaller
+                yield passing
+            elif n < len(passing.asked):
+                n = min(2 * n, len(passing.asked))
+            else:
+                return
+
+    def _part_or_complement(self, ordered: list[ChangeId], n: int) -> tuple[Trial, int] | None:
+        """A part, or what is left without it, that passes; and into how many to split it."""
+        for part in partition(ordered, self._changes, n):
+            if (trial := self._try(frozenset(part))).passed:
+                return trial, 2
+            if n > 2 and (trial := self._try(frozenset(ordered).difference(part))).passed:
+                return trial, max(n - 1, 2)
+        return None
+
+    def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Puts back one change at a time, the least suspicious first, until each is needed."""
+        while True:
+            candidates = [passing.asked - {c} for c in reversed(_sorted(passing.asked, order))]
+            for trial in self._trials.revert_each([c for c in candidates if c]):
+                self._seen[trial.asked] = trial.outcome.verdict
+                if trial.passed:
+                    passing = trial
+                    yield trial
+                    break
+            else:
+                return
+
+    def _auxiliary_alone(self, passing: Trial) -> bool:
+        """Whether not the changes asked for but what went along with them made the test pass."""
+        return bool(passing.auxiliary) and self._trials.plain(passing.auxiliary).passed
+
+    def _try(self, reverted: ChangeSet) -> Trial:
+        trial = self._trials.revert(reverted)
+        self._seen[reverted] = trial.outcome.verdict
+        return trial
 
 
-def dynamic_analysis(
-    passes: Callable[[ChangeSet], bool], changes: Sequence[ChangeId], partition: Partition, n: int = 1
-) -> ChangeSet | None:
-    """DynamicAnalysisRecur (Algorithm 2), iterative; None when reverting all of them does not pass."""
-    current = list(changes)
-    whole = None
-    while n <= len(current):
-        smaller = None
-        for part in partition(current, n):
-            if passes(frozenset(part)):
-                smaller, n = part, 1
-                break
-            rest = [change for change in current if change not in set(part)]
-            if 1 < n and rest and passes(frozenset(rest)):
-                smaller, n = rest, max(n - 1, 2)
-                break
-        if smaller is None:
-            n = 2 * n
-        elif len(smaller) == len(current):
-            whole, n = frozenset(current), 2
-        else:
-            current, whole = smaller, frozenset(smaller)
-            n = max(n, 2)
-    return whole
+def _within(field: Field, passing: ChangeSet) -> Field:
+    """From here on only what passed is in question."""
+    inside = tuple(suspect for suspect in field.suspects if suspect.change in passing)
+    return replace(field, suspects=inside, passing=passing, outside=0.0)
 
 
-def smallest_prefix(passes: Callable[[ChangeSet], bool], ordered: Sequence[ChangeId]) -> ChangeSet | None:
-    """A minimal passing set out of suspects in order; None when reverting all does not pass.
-
-    The shortest passing prefix is found by galloping and bisection; its last change is needed (the
-    prefix without it fails), and the rest is searched again with that change reverted. With evidence
-    in the order this takes k + 1 runs where the k guilty ones come first.
-    """
-    kept: ChangeSet = frozenset()
-    remaining = list(ordered)
-    while True:
-        if kept and passes(kept):
-            return kept
-        length = _shortest(lambda m: passes(kept | frozenset(remaining[:m])), len(remaining))
-        if length is None:
-            return None
-        kept |= {remaining[length - 1]}
-        remaining = remaining[: length - 1]
-
-
-def _shortest(passes: Callable[[int], bool], longest: int) -> int | None:
-    """The least passing length in 1…longest, if passing is monotone; some passing one, if not."""
-    failing, length = 0, 1
-    while length < longest and not passes(length):
-        failing, length = length, min(2 * length, longest)
-    if length >= longest:
-        if longest < 1 or not passes(longest):
-            return None
-        length = longest
-    while length - failing > 1:
-        middle = (length + failing) // 2
-        if passes(middle):
-            length = middle
-        else:
-            failing = middle
-    return length
-
-
-def one_minimal(passes: Callable[[ChangeSet], bool], root: ChangeSet) -> ChangeSet:
-    """The root without every change that it passes without, checked one by one."""
-    for change in sorted(root, key=lambda identifier: (-len(identifier), identifier)):
-        if len(root) > 1 and passes(root - {change}):
-            root -= {change}
-    return root
+def _sorted(changes: ChangeSet, order: Sequence[ChangeId]) -> list[ChangeId]:
+    """As in ``order``; what is not in it comes last."""
+    known = [change for change in order if change in changes]
+    return [*known, *sorted(changes.difference(known))]

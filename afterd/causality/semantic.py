@@ -1,56 +1,116 @@
-"""Semantic analysis: why can a predicate not have been otherwise? (AFTER, section II-A)"""
+"""Semantic analysis: why can a predicate not have been otherwise? (AFTER, section II-A)
+
+The backward slice of the predicate is collected in growing pieces until its weakest precondition
+under them is unsatisfiable; a minimal core of it, mapped back to the steps that generated it, is
+the cause. Where the solver has no answer the dynamic slice stands for it, marked as inferred.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from afterd.causality.cause import Cause
-from afterd.causality.slicing import Slice, backward_slice
-from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable
+from afterd.causality.infection import clean, settled
+from afterd.logic import theory
+from afterd.logic.constraint import Answer, Problem, Satisfiable, Undecided, Unsatisfiable
 from afterd.logic.wp import weakest_precondition
 from afterd.model.explanation import Evidence
-from afterd.model.term import Read, concretised
-from afterd.model.trace import Execution, Predicate, Step, StepKind
+from afterd.model.term import Read, StepId
+from afterd.model.trace import Execution, Predicate, Step
+from afterd.tracing.slicing import BackwardSlice
 
-Core = Callable[[Problem], Answer]
-"""Answers why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
-
-STEPS = 1500
-"""The longest slice that is reasoned about; beyond it values are taken as observed."""
-_SHOWN = 60
-"""Steps of a slice that stand for a cause when the solver has no answer."""
+CoreOf = Callable[[Problem], Answer]
+"""Why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
 
 
-def semantic_analysis(execution: Execution, predicate: Predicate, core: Core, most: int = STEPS) -> Cause:
-    """The cause of a predicate: the steps of a minimal unsat core of its weakest precondition.
+@dataclass(frozen=True, slots=True)
+class SliceLimits:
+    """How many steps are taken at first, by what factor that grows, and how many at most."""
 
-    Where the solver has no answer, the nearest steps of the dynamic slice, marked as inferred.
-    """
-    found = backward_slice(execution, predicate, most)
-    own = _own(execution, predicate)
-    known = {step.id for step in found.steps}
-    problem = weakest_precondition(predicate, found.steps, [r for r in found.cut if r.step not in known])
-    answer = core(problem)
-    if isinstance(answer, Unsatisfiable):
-        chosen = set(answer.core)
-        steps = tuple(step for step in found.steps if step.id in chosen)
-        beyond = tuple(step for step in found.steps if step.id not in chosen)
-        evidence = Evidence.PROVED if answer.minimal else Evidence.INFERRED
-        return Cause(predicate, (*own, *steps), beyond, _cut(steps, found, chosen), evidence)
-    note = answer.reason if isinstance(answer, Undecided) else "the steps alone do not force it"
-    shown = (*own, *found.steps[:_SHOWN])
-    return Cause(predicate, shown, found.steps[_SHOWN:], _cut(shown, found, set()), Evidence.INFERRED, note)
+    first: int = 400
+    growth: int = 4
+    most: int = 4000
+    inferred: int = 400  # steps that stand for a cause which the solver could not find
 
 
-def _own(execution: Execution, predicate: Predicate) -> tuple[Step, ...]:
-    """The branch that a critical predicate came from is a generator itself (Definition 1)."""
-    step = execution.step(predicate.step)
-    return (step,) if step.kind in {StepKind.BRANCH, StepKind.OUTPUT, StepKind.OPAQUE} else ()
+def semantic_analysis(
+    execution: Execution,
+    predicate: Predicate,
+    core_of: CoreOf,
+    limits: SliceLimits | None = None,
+) -> Cause:
+    """The cause of ``predicate``: the generator instructions of a minimal unsat core."""
+    limits = limits or SliceLimits()
+    own = execution.step(predicate.step)
+    controls = () if own.control is None else (own.control,)
+    walk = BackwardSlice(
+        execution, [predicate.condition], controls, expand=lambda step: not settled(step)
+    )
+    steps: list[Step] = []
+    answer: Answer = Undecided("nothing was asked")
+    for count in _sizes(limits):
+        steps += walk.take(count - len(steps))
+        cut = not walk.exhausted and count == limits.most
+        facts = walk.pending() if cut else []
+        answer = core_of(weakest_precondition(predicate, steps, facts, settled))
+        if isinstance(answer, Unsatisfiable):
+            return _proved(execution, predicate, answer, facts)
+        if walk.exhausted:
+            break
+    return _inferred(execution, predicate, steps[: limits.inferred], answer)
 
 
-def _cut(steps: tuple[Step, ...], found: Slice, core: set[int]) -> tuple[Read, ...]:
-    """Reads past which no term leads: the slice was cut there, or code that is not traced read them."""
-    known = {step.id for step in steps}
-    opaque = [read for step in steps for part in concretised(step.term) for read in part.reads]
-    cut = [read for read in found.cut if not core or read.step in core]
-    return tuple({read.step: read for read in (*opaque, *cut) if read.step not in known}.values())
+def _sizes(limits: SliceLimits) -> Iterator[int]:
+    size = limits.first
+    while size < limits.most:
+        yield size
+        size *= limits.growth
+    yield limits.most
+
+
+def _proved(
+    execution: Execution, predicate: Predicate, core: Unsatisfiable, facts: Sequence[Read]
+) -> Cause:
+    unfollowed = {read.step for read in facts} & set(core.core)
+    steps = _in_order(execution, predicate, core.core)
+    note = ""
+    if unfollowed:
+        note = f"{len(unfollowed)} values were taken as observed: the slice was cut"
+    return Cause(
+        predicate,
+        steps,
+        Evidence.INFERRED if unfollowed else Evidence.PROVED,
+        core.minimal,
+        _made_concrete(steps, core.precision),
+        note,
+    )
+
+
+def _inferred(
+    execution: Execution, predicate: Predicate, steps: Sequence[Step], answer: Answer
+) -> Cause:
+    """The dynamic slice, without what is as in green where the green run is known."""
+    telling = [step.id for step in steps if not clean(step)] or [step.id for step in steps]
+    chosen = _in_order(execution, predicate, telling)
+    note = "the recorded terms do not force what was observed"
+    if not isinstance(answer, Satisfiable):
+        note = (
+            f"the solver has no answer ({answer.reason})" if isinstance(answer, Undecided) else ""
+        )
+    reasons = _made_concrete(chosen, theory.Precision.EXACT)
+    return Cause(
+        predicate, chosen, Evidence.INFERRED, minimal=False, made_concrete=reasons, note=note
+    )
+
+
+def _in_order(
+    execution: Execution, predicate: Predicate, chosen: Sequence[StepId]
+) -> tuple[Step, ...]:
+    """The steps in execution order, with the predicate's own: what it is about, it is part of."""
+    return tuple(execution.step(step) for step in sorted({*chosen, predicate.step}))
+
+
+def _made_concrete(steps: Sequence[Step], precision: theory.Precision) -> tuple[str, ...]:
+    found = (reason for step in steps for reason in theory.reasons(step.term, precision))
+    return tuple(dict.fromkeys(reason for reason in found if reason))

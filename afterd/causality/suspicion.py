@@ -1,86 +1,116 @@
-"""Which changes to try first: how a step stands to the green run says where the infection enters.
+"""How suspicious a change is, from the causes it stands in and from the green run beside them.
 
-A step that has another value than in green although everything it read was as in green can only
-have been changed itself. One that has green's value carries nothing.
+Six tiers, the strongest evidence first. Within a tier, causes nearer to the failure count more: a
+change further up may repair the test by taking another way around the fault (AFTER, section III-B).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
 
-from afterd.causality.cause import Cause
+from afterd.causality.cause import Link
+from afterd.causality.infection import Role, infected, role
 from afterd.model.change import ChangeId
-from afterd.model.term import reads
-from afterd.model.trace import Alignment, Execution, Step, StepKind
+from afterd.model.term import StepId
+from afterd.model.trace import Execution, Step
 
-STRONG = 2.0
-"""Up to this rank a change is tried alone before it is tried with others."""
-_BEYOND = 4.0
-_CARRIES_NOTHING = 5.0
-_SHARED = 0.25
+_LEVEL_DISCOUNT = 0.75
+_OMISSIONS_ASKED = 200
 
 
-class Suspicion:
-    """The rank of every change met so far; lower is more suspicious, nearer steps win ties."""
+class Tier(IntEnum):
+    """How a change is known to have had a hand in the failure."""
 
-    def __init__(self, execution: Execution) -> None:
-        self._execution = execution
-        self._rank: dict[ChangeId, tuple[float, int]] = {}
-        self._met = 0
+    ENTRY = 1  # infection enters a cause at its statement
+    CARRIER = 2  # its statement is in a cause and has another value than in green
+    CAUSE = 3  # its statement is in a cause; what green had there is not known
+    SLICE = 4  # its statement is in the dynamic slice, or in a cause but with green's value
+    EXECUTED = 5  # the failing run executed its statement
+    OTHER = 6
 
-    def meet(self, cause: Cause) -> None:
-        """Take note of the changes of a cause's steps."""
-        for step in cause.steps:
-            self._note(step.changes, self._of_step(step))
-            self._note(self._omitted(step), self._of_absence(step))
-        for step in cause.beyond:
-            self._note(step.changes, _BEYOND + self._of_step(step))
 
-    def ordered(self, changes: frozenset[ChangeId] | None = None) -> list[ChangeId]:
-        """The changes met (or those given), most suspicious first."""
-        known = self._rank if changes is None else {c: r for c, r in self._rank.items() if c in changes}
-        return sorted(known, key=lambda change: known[change])
+WEIGHTS = {
+    Tier.ENTRY: 12.0,
+    Tier.CARRIER: 3.0,
+    Tier.CAUSE: 1.5,
+    Tier.SLICE: 0.2,
+    Tier.EXECUTED: 0.05,
+    Tier.OTHER: 0.02,
+}
+"""Odds of being guilty, relative to each other (from simulated programs; tests/causality)."""
 
-    def rank(self, change: ChangeId) -> float:
-        """The rank of a change; infinite for one that was not met."""
-        return self._rank.get(change, (float("inf"), 0))[0]
+_TIER_OF_ROLE = {
+    Role.ENTRY: Tier.ENTRY,
+    Role.GUARDED: Tier.CARRIER,
+    Role.CARRIER: Tier.CARRIER,
+    Role.UNKNOWN: Tier.CAUSE,
+    Role.CLEAN: Tier.SLICE,
+}
 
-    def _note(self, changes: tuple[ChangeId, ...], rank: float) -> None:
-        shared = rank + _SHARED * (len(changes) - 1)
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``."""
+
+    change: ChangeId
+    tier: Tier
+    level: int = 0
+    step: StepId = 0
+
+    @property
+    def weight(self) -> float:
+        """The odds that this change is guilty, relative to other suspects."""
+        return WEIGHTS[self.tier] * _LEVEL_DISCOUNT**self.level
+
+
+def suspects_of(execution: Execution, links: Sequence[Link]) -> list[Suspect]:
+    """The changes that the causes speak of, most suspicious first."""
+    best: dict[ChangeId, Suspect] = {}
+    for suspect in _found(execution, links):
+        known = best.get(suspect.change)
+        if known is None or _key(suspect) < _key(known):
+            best[suspect.change] = suspect
+    return sorted(best.values(), key=_key)
+
+
+def ranked(
+    suspects: Sequence[Suspect], tiers: Iterable[tuple[Tier, Iterable[ChangeId]]]
+) -> list[Suspect]:
+    """``suspects``, then the changes of further tiers that are not among them, in their order."""
+    found = {suspect.change: suspect for suspect in suspects}
+    for tier, changes in tiers:
         for change in changes:
-            self._met += 1
-            old = self._rank.get(change, (float("inf"), self._met))
-            self._rank[change] = (min(shared, old[0]), min(old[1], self._met))
+            found.setdefault(change, Suspect(change, tier))
+    return list(found.values())
 
-    def _omitted(self, step: Step) -> tuple[ChangeId, ...]:
-        if step.green.alignment is Alignment.SAME and step.kind is not StepKind.OPAQUE:
-            return ()
-        return tuple(self._execution.omitted(step.id))
 
-    def _of_step(self, step: Step) -> float:
-        match step.green.alignment:
-            case Alignment.DIFFERENT:
-                return 0.0 if self._clean(step) else 1.0
-            case Alignment.ABSENT:
-                return 1.0 if self._entered_by(step) else 2.0
-            case Alignment.UNKNOWN:
-                return 3.0
-        return _CARRIES_NOTHING
+def omitted(execution: Execution, step: Step) -> Sequence[ChangeId]:
+    """Changes that act at ``step`` through what the failing run did not do."""
+    return execution.omitted(step.id) if role(execution, step) is not Role.CLEAN else ()
 
-    def _of_absence(self, step: Step) -> float:
-        """A removed writer or guard explains a different value only where nothing present does."""
-        return 0.5 if step.green.alignment is Alignment.DIFFERENT and not step.changes else 2.5
 
-    def _clean(self, step: Step) -> bool:
-        """Whether everything the step read was as in green."""
-        return all(alignment is Alignment.SAME for alignment in self._read_by(step))
+def _found(execution: Execution, links: Sequence[Link]) -> Iterable[Suspect]:
+    asked = 0
+    for link in links:
+        for step in reversed(link.cause.steps):
+            part = role(execution, step)
+            for change in step.changes:
+                yield Suspect(change, _TIER_OF_ROLE[part], link.level, step.id)
+            if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
+                continue
+            asked += 1
+            for change in execution.omitted(step.id):
+                yield Suspect(change, _omission(step, part), link.level, step.id)
 
-    def _entered_by(self, step: Step) -> bool:
-        """Whether the step is at the edge of what green did not execute."""
-        if step.control is None:
-            return True
-        return self._execution.step(step.control).green.alignment is not Alignment.ABSENT
 
-    def _read_by(self, step: Step) -> Iterator[Alignment]:
-        for read in reads(step.term):
-            yield self._execution.step(read.step).green.alignment
+def _omission(step: Step, part: Role) -> Tier:
+    """A removed writer explains an infected value where nothing that is there does."""
+    if step.changes or not infected(step):
+        return Tier.CAUSE
+    return _TIER_OF_ROLE[part]
+
+
+def _key(suspect: Suspect) -> tuple[float, int, str]:
+    return -suspect.weight, -suspect.step, suspect.change

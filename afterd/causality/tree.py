@@ -1,77 +1,122 @@
-"""The causal tree: causes as nodes, critical predicates as edges, changes marked where they enter."""
+"""The causal tree: causes as nodes, critical predicates as edges, changes marked where they enter.
+
+Only causes that lead to the root are kept, and the failed assertion's own cause always: it says
+what failed. Where no cause leads to the root, the tree is that one node.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from afterd.causality.cause import Cause, Link
-from afterd.model.change import ChangeSet
+from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
-from afterd.model.trace import Step
+from afterd.model.trace import Alignment, Step
 
 _LONGEST = 40
-"""Steps shown of one cause; the changed ones and the nearest are kept."""
+"""Steps shown of one cause: those of the root, then the nearest to the predicate."""
+
+Acting = Mapping[int, Sequence[ChangeId]]
+"""The changes that act at a step, by step id: its statement's own, and those by absence."""
 
 
-def causal_tree(links: Sequence[Link], root: ChangeSet) -> CauseNode | None:
-    """The tree of the causes that lead to the root; of the first failed assertion where none does."""
+def causal_tree(links: Sequence[Link], root: ChangeSet, acting: Acting) -> CauseNode | None:
+    """The tree; None where no failed assertion was recognised."""
+    if not links:
+        return None
+    leading = _leading(links, root, acting)
     below: dict[int | None, list[int]] = defaultdict(list)
+    for number in sorted(leading):
+        below[links[number].parent].append(number)
+    top = below[None][0] if below[None] else 0
+    return _Tree(links, root, acting, below).node(top)
+
+
+def _leading(links: Sequence[Link], root: ChangeSet, acting: Acting) -> set[int]:
+    """The causes with a root change that no cause before them has, and all causes below them."""
+    leading: set[int] = set()
+    unmet = set(root)
     for number, link in enumerate(links):
-        below[link.parent].append(number)
-    leading = {number for number, link in enumerate(links) if _changes(link.cause) & root}
-    for number in sorted(leading, reverse=True):
-        parent = links[number].parent
-        while parent is not None and parent not in leading:
-            leading.add(parent)
-            parent = links[parent].parent
-    tops = [number for number in below[None] if number in leading] or below[None][:1]
-    return _node(tops[0], links, below, leading, root) if tops else None
+        here = unmet & _changes(link.cause, acting)
+        unmet -= here
+        at: int | None = number if here else None
+        while at is not None and at not in leading:
+            leading.add(at)
+            at = links[at].parent
+    return leading
 
 
-def _changes(cause: Cause) -> ChangeSet:
-    return frozenset(change for step in cause.steps for change in step.changes)
+def _changes(cause: Cause, acting: Acting) -> set[ChangeId]:
+    return {change for step in cause.steps for change in acting.get(step.id, step.changes)}
 
 
-def _node(number: int, links: Sequence[Link], below: dict[int | None, list[int]], leading: set[int], root: ChangeSet) -> CauseNode:
-    link = links[number]
-    cause = link.cause
-    head = cause.steps[0].location if cause.steps else None
-    children = tuple(
-        _node(child, links, below, leading, root) for child in below[number] if child in leading
-    )
-    return CauseNode(
-        predicate=cause.predicate.text or cause.predicate.message,
-        file=head.file if head else "",
-        line=head.line if head else 0,
-        steps=tuple(_shown(step, cause, root) for step in _kept(cause, root)),
-        causes=children,
-        evidence=link.evidence,
-    )
+class _Tree:
+    def __init__(
+        self,
+        links: Sequence[Link],
+        root: ChangeSet,
+        acting: Acting,
+        below: Mapping[int | None, Sequence[int]],
+    ) -> None:
+        self._links = links
+        self._root = root
+        self._acting = acting
+        self._below = below
 
+    def node(self, top: int) -> CauseNode:
+        """The node of a cause; bottom up, because a chain of causes may be long."""
+        made: dict[int, CauseNode] = {}
+        for number in sorted(self._under(top), reverse=True):  # a child is found after its parent
+            children = tuple(made[child] for child in self._below.get(number, ()))
+            made[number] = self._one(self._links[number], children)
+        return made[top]
 
-def _kept(cause: Cause, root: ChangeSet) -> list[Step]:
-    """Located steps, repetitions of a line with the same value folded, the root's always among them."""
-    seen: set[tuple[str, int, str, str]] = set()
-    kept: list[Step] = []
-    for step in cause.steps:
-        key = (step.location.file, step.location.line, step.target, step.rendered)
-        if step.location.file and key not in seen:
-            seen.add(key)
-            kept.append(step)
-    marked = [step for step in kept[_LONGEST:] if set(step.changes) & root]
-    return [*kept[:_LONGEST], *marked]
+    def _under(self, top: int) -> list[int]:
+        found = [top]
+        for number in found:
+            found.extend(self._below.get(number, ()))
+        return found
 
+    def _one(self, link: Link, children: tuple[CauseNode, ...]) -> CauseNode:
+        predicate = link.cause.predicate
+        own = next(step for step in link.cause.steps if step.id == predicate.step)
+        return CauseNode(
+            predicate=predicate.text or predicate.message,
+            file=own.location.file,
+            line=own.location.line,
+            steps=tuple(self._shown(step, link.cause) for step in self._kept(link.cause)),
+            causes=children,
+            evidence=link.evidence,
+        )
 
-def _shown(step: Step, cause: Cause, root: ChangeSet) -> TreeStep:
-    guilty = [change for change in step.changes if change in root]
-    return TreeStep(
-        file=step.location.file,
-        line=step.location.line,
-        text=step.text,
-        target=step.target,
-        observed=step.rendered,
-        green=step.green.rendered,
-        change=(guilty or list(step.changes) or [""])[0],
-        evidence=Evidence.OBSERVED if guilty else cause.evidence,
-    )
+    def _kept(self, cause: Cause) -> list[Step]:
+        """Located steps in execution order; of a loop's instances that tell the same, the last."""
+        told: dict[tuple[object, ...], Step] = {}
+        for step in cause.steps:
+            if step.location.file:
+                place = (step.location.file, step.location.line, step.target)
+                told[(*place, step.rendered, step.green.alignment)] = step
+        kept = sorted(told.values(), key=lambda step: step.id)
+        guilty = [step for step in kept[:-_LONGEST] if self._guilty(step)]
+        return [*guilty, *kept[-_LONGEST:]]
+
+    def _guilty(self, step: Step) -> list[ChangeId]:
+        return [c for c in self._acting.get(step.id, step.changes) if c in self._root]
+
+    def _shown(self, step: Step, cause: Cause) -> TreeStep:
+        guilty = self._guilty(step)
+        evidence = cause.evidence
+        if guilty and evidence is Evidence.INFERRED:
+            evidence = Evidence.OBSERVED  # reverting it was seen to repair the test
+        absent = step.green.alignment is Alignment.ABSENT
+        return TreeStep(
+            file=step.location.file,
+            line=step.location.line,
+            text=step.text,
+            target=step.target,
+            observed=step.rendered,
+            green=step.green.rendered or ("not executed" if absent else ""),
+            change=(guilty or [*step.changes, ""])[0],
+            evidence=evidence,
+        )

@@ -67,12 +67,14 @@ class Unsatisfiable:
     """The goal is impossible. ``core``: steps, nearest the failure first.
 
     ``suffix`` is how many constraints from the failure backwards were enough; ``minimal`` whether
-    every step of the core was shown to be needed (the solver may give up on one).
+    every step of the core was shown to be needed (the solver may give up on one); ``precision``
+    whether hard operators had to be made concrete for it.
     """
 
     core: tuple[StepId, ...] = ()
     suffix: int = 0
     minimal: bool = True
+    precision: Precision = Precision.EXACT
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,23 +63,17 @@ class Solver:
     def core(self, problem: Problem) -> Answer:
         """Why the goal cannot hold: a minimal core, or Satisfiable, or Undecided.
 
-        A core is believed only when a second, independent reading of its terms does not refute it.
+        What was too hard is asked again with hard operators made concrete. A core is believed only
+        when a second, independent reading of its terms does not refute it.
         """
-        answer = self._ask("core", problem)
-        if isinstance(answer, Unsatisfiable) and refuted(problem, answer.core):
-            return Undecided("the solver's core was refuted by evaluating its terms")
-        return answer
-
-    def core_at_any_precision(self, problem: Problem) -> tuple[Answer, Precision]:
-        """``core``; where that was too hard, asked again with hard operators made concrete."""
-        exact = self.core(problem)
+        exact = self._believed(problem)
         if not _too_hard(exact):
-            return exact, problem.precision
-        coarse = self.core(replace(problem, precision=Precision.CONCRETE))
+            return exact
+        coarse = self._believed(replace(problem, precision=Precision.CONCRETE))
         better = isinstance(exact, Undecided) or not _too_hard(coarse)
         if isinstance(coarse, Unsatisfiable) and better:
-            return coarse, Precision.CONCRETE
-        return exact, problem.precision
+            return replace(coarse, precision=Precision.CONCRETE)
+        return exact
 
     def model(self, problem: Problem) -> Answer:
         """Values of the reads under which all constraints and the goal hold."""
@@ -88,6 +82,12 @@ class Solver:
     def close(self) -> None:
         """End the solver's process."""
         self._worker.close()
+
+    def _believed(self, problem: Problem) -> Answer:
+        answer = self._ask("core", problem)
+        if isinstance(answer, Unsatisfiable) and refuted(problem, answer.core):
+            return Undecided("the solver's core was refuted by evaluating its terms")
+        return answer
 
     def _ask(self, question: str, problem: Problem) -> Answer:
         if self.calls >= self.limits.queries:

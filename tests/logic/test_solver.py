@@ -201,9 +201,9 @@ def test_what_is_too_hard_is_asked_again_with_hard_operators_made_concrete() -> 
 
     problem = chain(60, step, LONG, start=3, end=6)
     with Solver(SolverLimits(rlimit=4_000_000, timeout=5.0)) as solver:
-        answer, precision = solver.core_at_any_precision(problem)
+        answer = solver.core(problem)
     assert isinstance(answer, Unsatisfiable)
-    assert precision is Precision.CONCRETE
+    assert answer.precision is Precision.CONCRETE
     assert answer.minimal
     assert set(answer.core) <= set(range(60))
     assert 59 in answer.core

@@ -1,0 +1,51 @@
+"""What the loop finds, and how it reaches the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afterd.causality.auxiliary import Builds
+from afterd.causality.semantic import CoreOf
+from afterd.causality.suspicion import Suspect
+from afterd.causality.trials import OutcomeOf, OutcomesOf
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.explanation import CauseNode
+from afterd.model.trace import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Oracles:
+    """Outcomes of variants, whether they build (which is no test run), and the solver.
+
+    ``outcomes`` answers for several variants side by side; None where that is not possible.
+    """
+
+    outcome: OutcomeOf
+    builds: Builds
+    core: CoreOf
+    outcomes: OutcomesOf | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The answer of the loop.
+
+    ``root``: a set of changes whose reversal, together with ``auxiliary``, was seen to pass
+    (``verified``). ``minimal``: putting back any one change of the root was seen not to pass; None
+    where the budget ended before. ``tree`` holds the causes that lead to the root. ``suspects`` are
+    all changes that the causes spoke of, most suspicious first; ``executed`` counts the changes
+    that the failing run executed; ``runs`` the test runs asked for; ``failure`` is the failed
+    assertion that was explained.
+    """
+
+    root: ChangeSet = NOTHING
+    auxiliary: ChangeSet = NOTHING
+    minimal: bool | None = None
+    verified: bool = False
+    tree: CauseNode | None = None
+    executed: int = 0
+    notes: tuple[str, ...] = ()
+    failure: Predicate | None = None
+    suspects: Sequence[Suspect] = ()
+    runs: int = 0

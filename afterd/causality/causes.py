@@ -1,0 +1,145 @@
+"""The causes found so far (the paper's Σ) and the predicates still to be explained (its P)."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from afterd.causality.cause import Link
+from afterd.causality.critical_predicates import Critical, extract_critical_predicates
+from afterd.causality.infection import carriers_into, clean, infected
+from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
+from afterd.model.change import ChangeId
+from afterd.model.explanation import Evidence
+from afterd.model.progress import Progress
+from afterd.model.term import StepId
+from afterd.model.trace import Alignment, Execution, Predicate, Step
+from afterd.tracing.slicing import BackwardSlice
+
+_WIDTH = 12
+"""Predicates of a level that are explained before it is asked whether the root is met."""
+_INSTANCES = 4
+"""Instances of one branch statement that are explained: a loop has thousands."""
+_URGENCY = {Alignment.DIFFERENT: 0, Alignment.ABSENT: 1, Alignment.UNKNOWN: 2, Alignment.SAME: 3}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Waiting:
+    """A predicate in P; ordered as they are taken out."""
+
+    idle: bool  # as in green: it can only matter if the alignment is wrong
+    level: int
+    urgency: int
+    farness: int
+    predicate: Predicate = field(compare=False)
+    parent: int | None = field(compare=False, default=None)
+    evidence: Evidence = field(compare=False, default=Evidence.PROVED)
+
+
+class Causes:
+    """Semantic analysis, level by level; ``links`` are the causes in the order of discovery."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        core_of: CoreOf,
+        progress: Progress,
+        most: int = 50,
+        limits: SliceLimits | None = None,
+    ) -> None:
+        self.links: list[Link] = []
+        self._execution = execution
+        self._core_of = core_of
+        self._progress = progress
+        self._left = most
+        self._limits = limits
+        self._waiting: list[_Waiting] = []
+        self._seen: set[StepId] = set()
+        self._instances: Counter[object] = Counter()
+        self._failures = list(execution.failures())
+        self.failure = self._failures[0] if self._failures else None
+
+    def open_level(self) -> bool:
+        """Explain the predicates of the next level; False when there is nothing to explain."""
+        if not self._waiting and self._failures:
+            level = 1 + max((link.level for link in self.links), default=-1)
+            self._put(_Waiting(idle=False, level=level, urgency=0, farness=0,
+                               predicate=self._failures.pop(0)))  # fmt: skip
+        if not self._waiting or self._left <= 0:
+            return False
+        first = self._waiting[0]
+        for _ in range(_WIDTH):
+            if not self._waiting or self._left <= 0:
+                break
+            if (self._waiting[0].idle, self._waiting[0].level) != (first.idle, first.level):
+                break
+            self._explain(heapq.heappop(self._waiting))
+        return True
+
+    @property
+    def promising(self) -> bool:
+        """Whether a predicate waits that is not as in green."""
+        return bool(self._waiting) and not self._waiting[0].idle and self._left > 0
+
+    def explained(self) -> bool:
+        """Whether every infected step of the causes was changed or has it from another of them."""
+        steps = {step.id: step for link in self.links for step in link.cause.steps}
+        return all(self._accounted(step, steps.keys()) for step in steps.values() if infected(step))
+
+    def acting(self) -> dict[StepId, tuple[ChangeId, ...]]:
+        """The changes that act at each step of the causes: its statement's own, and by absence."""
+        return {
+            step.id: (*step.changes, *(() if clean(step) else self._execution.omitted(step.id)))
+            for link in self.links
+            for step in link.cause.steps
+        }
+
+    def slice_changes(self, most: int = 4000) -> list[str]:
+        """The changes of the whole dynamic slice of the failure, nearest first."""
+        if self.failure is None:
+            return []
+        own = self._execution.step(self.failure.step)
+        controls = () if own.control is None else (own.control,)
+        walk = BackwardSlice(
+            self._execution,
+            [self.failure.condition],
+            controls,
+            expand=lambda _step: True,
+            through_branches=True,
+        )
+        steps = walk.take(most)
+        return list(dict.fromkeys(change for step in steps for change in step.changes))
+
+    def _accounted(self, step: Step, known: Container[StepId]) -> bool:
+        if step.changes or self._execution.omitted(step.id):
+            return True
+        return any(source.id in known for source in carriers_into(self._execution, step))
+
+    def _explain(self, waiting: _Waiting) -> None:
+        self._left -= 1
+        self._progress.stage("solving", waiting.predicate.text)
+        cause = semantic_analysis(self._execution, waiting.predicate, self._core_of, self._limits)
+        own = len(self.links)
+        self.links.append(Link(cause, waiting.parent, waiting.evidence, waiting.level))
+        for critical in extract_critical_predicates(self._execution, cause):
+            self._add(critical, own, waiting.level + 1)
+
+    def _add(self, critical: Critical, parent: int, level: int) -> None:
+        branch = critical.branch
+        where = branch.location
+        if branch.id in self._seen or self._instances[where] >= _INSTANCES:
+            return
+        self._seen.add(branch.id)
+        self._instances[where] += 1
+        urgency = 2 * _URGENCY[branch.green.alignment] + (not branch.changes)
+        evidence = Evidence.PROVED if critical.direct else Evidence.INFERRED
+        self._put(
+            _Waiting(
+                clean(branch), level, urgency, -branch.id, critical.predicate, parent, evidence
+            )
+        )
+
+    def _put(self, waiting: _Waiting) -> None:
+        heapq.heappush(self._waiting, waiting)

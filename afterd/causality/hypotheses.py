@@ -1,0 +1,197 @@
+"""Which run to make next, so that as few as possible are needed.
+
+Blind halving takes log2 n runs and more for each guilty change; evidence does better. A hypothesis
+is a set of suspects that may be a smallest root. Its weight is that of its changes, the prediction
+made for it, and what the runs so far say: a reversion that failed speaks against every hypothesis
+within it, one that passed leaves only those within it. The next run is the one whose answer is
+expected to tell most, and a hypothesis itself is tried rather than a set around it.
+
+All weights are guesses, so no outcome makes a hypothesis impossible, and none is ever believed:
+the search (``reversion``) believes passing runs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import log2
+
+from afterd.causality.suspicion import Suspect
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
+from afterd.model.outcome import Verdict
+
+SIZES = {1: 0.68, 2: 0.22, 3: 0.10}
+"""How often one, two or three changes must be reverted together."""
+_WIDEST = {1: 5000, 2: 48, 3: 14}
+"""So many of the most suspicious changes are combined to hypotheses of a size."""
+_PREDICTED = 14
+"""So many of the most suspicious changes get predictions."""
+_PREDICTION = {True: 10.0, False: 0.1, None: 1.0}
+_AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
+"""What is left of the weight of a hypothesis within a reversion that did not pass."""
+_UNMODELLED = 0.05
+_UNMODELLED_SIZE = 3
+_DIRECT = 0.6
+"""Bits that are thought gained, beyond the answer's own, when a hypothesis is tried itself."""
+_TOO_SURE = 0.04
+"""A run whose outcome is this sure is not worth making."""
+
+Predict = Callable[[ChangeSet], bool | None]
+Seen = Mapping[ChangeSet, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What is to be decided: the suspects, most suspicious first, and what is known of them.
+
+    ``passing`` is the smallest reversion seen to pass (None: none yet; then ``outside`` is how
+    likely it is that no set of these suspects passes). ``seen`` are verdicts of other reversions.
+    """
+
+    suspects: tuple[Suspect, ...]
+    seen: Seen
+    passing: ChangeSet | None = None
+    outside: float = 0.0
+    predict: Predict = lambda _reverted: None
+
+
+def next_reversion(field: Field) -> ChangeSet | None:
+    """The reversion to try next; None when no run among these suspects is worth making."""
+    if not field.suspects:
+        return None
+    belief = Belief(field)
+    tried = {*field.seen, field.passing, NOTHING}
+    best, most = None, 0.0
+    for candidate in _candidates(field, belief):
+        reverted = belief.changes(candidate)
+        chance = belief.passes(candidate)
+        if reverted in tried or not _TOO_SURE < chance < 1 - _TOO_SURE / 4:
+            continue
+        gain = _entropy(chance) + _DIRECT * belief.exactly(candidate)
+        if gain > most + 1e-9:
+            best, most = reverted, gain
+    return best
+
+
+class Belief:
+    """Weights of hypotheses, normalised. Sets are bit masks over the suspects' places."""
+
+    def __init__(self, field: Field) -> None:
+        self._places = [suspect.change for suspect in field.suspects]
+        self._weights = [suspect.weight for suspect in field.suspects]
+        self._whole = sum(self._weights)
+        bits = {change: 1 << i for i, change in enumerate(self._places)}
+        self._against = [
+            (sum(bits.get(change, 0) for change in reverted), _AGAINST[verdict])
+            for reverted, verdict in field.seen.items()
+            if verdict is not Verdict.PASS
+        ]
+        weighed = dict(self._weighed(field.predict))
+        scale = sum(weighed.values())
+        inside = 1.0 - field.outside
+        self._known = {
+            mask: inside * (1 - _UNMODELLED) * weight / scale * self._left(mask)
+            for mask, weight in weighed.items()
+        }
+        self._unmodelled = inside * _UNMODELLED * self._left_unmodelled()
+        self._total = sum(self._known.values()) + self._unmodelled + field.outside
+
+    def passes(self, mask: int) -> float:
+        """How likely reverting these suspects is to pass."""
+        within = sum(weight for known, weight in self._known.items() if not known & ~mask)
+        return (within + self._unmodelled * self._share(mask)) / self._total
+
+    def exactly(self, mask: int) -> float:
+        """How likely these suspects are a smallest root."""
+        return self._known.get(mask, 0.0) / self._total
+
+    def guilt(self) -> list[float]:
+        """For each suspect, how likely it is in the root."""
+        marginal = [0.0] * len(self._places)
+        for mask, weight in self._known.items():
+            for place in _bits(mask):
+                marginal[place] += weight
+        return [weight / self._total for weight in marginal]
+
+    def likeliest(self, count: int) -> list[int]:
+        """The masks of the most likely hypotheses."""
+        return sorted(self._known, key=lambda mask: (-self._known[mask], mask))[:count]
+
+    def changes(self, mask: int) -> ChangeSet:
+        """The changes of a mask."""
+        return frozenset(self._places[place] for place in _bits(mask))
+
+    def _weighed(self, predict: Predict) -> Iterator[tuple[int, float]]:
+        predictions = self._predictions(predict)
+        for size, chance in SIZES.items():
+            sets = list(combinations(range(min(len(self._places), _WIDEST[size])), size))
+            products = [_product(self._weights[i] for i in places) for places in sets]
+            whole = sum(products) or 1.0
+            for places, product in zip(sets, products, strict=True):
+                mask = sum(1 << i for i in places)
+                yield mask, chance * product / whole * _factor(mask, predictions)
+
+    def _predictions(self, predict: Predict) -> dict[int, bool | None]:
+        few = range(min(len(self._places), _PREDICTED))
+        masks = [sum(1 << i for i in s) for size in SIZES for s in combinations(few, size)]
+        return {mask: predict(self.changes(mask)) for mask in masks}
+
+    def _left(self, mask: int) -> float:
+        return _product(left for failed, left in self._against if not mask & ~failed)
+
+    def _left_unmodelled(self) -> float:
+        worst = max((self._share(mask) for mask, _ in self._against), default=0.0)
+        return 1.0 - worst
+
+    def _share(self, mask: int) -> float:
+        inside = sum(self._weights[place] for place in _bits(mask))
+        return float((inside / self._whole) ** _UNMODELLED_SIZE)
+
+
+def _factor(mask: int, predictions: Mapping[int, bool | None]) -> float:
+    """A set that has a smaller one within it that is predicted to pass is no smallest root."""
+    places = list(_bits(mask))
+    for place in places if len(places) > 1 else ():
+        if predictions.get(mask & ~(1 << place)) or predictions.get(1 << place):
+            return _PREDICTION[False]
+    return _PREDICTION[predictions.get(mask)]
+
+
+def _candidates(field: Field, belief: Belief) -> Iterator[int]:
+    """Likely hypotheses, then the likeliest suspects together: 1, 2, … of them."""
+    yield from belief.likeliest(12)
+    guilt = belief.guilt()
+    order = sorted(range(len(field.suspects)), key=lambda place: (-guilt[place], place))
+    mask = 0
+    for length, place in enumerate(order, start=1):
+        mask |= 1 << place
+        if length <= 24 or length % max(1, length // 12) == 0 or length == len(order):
+            yield mask
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def _product(factors: Iterator[float]) -> float:
+    result = 1.0
+    for factor in factors:
+        result *= factor
+    return result
+
+
+def _entropy(chance: float) -> float:
+    if not 0.0 < chance < 1.0:
+        return 0.0
+    return -chance * log2(chance) - (1 - chance) * log2(1 - chance)
+
+
+def guilty_first(field: Field) -> list[ChangeId]:
+    """The suspects by how likely they are in the root, after what was seen."""
+    guilt = Belief(field).guilt()
+    order = sorted(range(len(guilt)), key=lambda place: (-guilt[place], place))
+    return [field.suspects[place].change for place in order]

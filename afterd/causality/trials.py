@@ -1,0 +1,105 @@
+"""Reverting sets of changes, auxiliary ones included: the one place where runs are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Outcome, Unresolved, Verdict
+
+OutcomeOf = Callable[[ChangeSet], Outcome]
+OutcomesOf = Callable[[Sequence[ChangeSet]], Sequence[Outcome]]
+
+
+class BudgetSpentError(Exception):
+    """No further run is allowed. Caught by the loop: what was seen until then is its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """``asked`` was to be reverted, ``auxiliary`` had to go along, and this came of it."""
+
+    asked: ChangeSet
+    auxiliary: ChangeSet
+    outcome: Outcome
+
+    @property
+    def reverted(self) -> ChangeSet:
+        """All that was reverted."""
+        return self.asked | self.auxiliary
+
+    @property
+    def passed(self) -> bool:
+        """Only a PASS decides anything."""
+        return self.outcome.passed
+
+
+class Trials:
+    """Outcomes of reversions, each asked for once; ``runs`` counts those of the test.
+
+    The bad version itself is known to fail. ``outcomes`` is used, where there is one, for
+    reversions that are all needed whatever the others show.
+    """
+
+    def __init__(
+        self,
+        outcome: OutcomeOf,
+        auxiliary: AuxiliarySearch,
+        outcomes: OutcomesOf | None = None,
+        known: Mapping[ChangeSet, Outcome] | None = None,
+    ) -> None:
+        self.runs = 0
+        self._outcome = outcome
+        self._outcomes = outcomes
+        self._auxiliary = auxiliary
+        self._seen: dict[ChangeSet, Outcome] = {NOTHING: Outcome(Verdict.FAIL), **(known or {})}
+
+    def revert(self, asked: ChangeSet) -> Trial:
+        """The outcome without these changes, and without what must go along for it to build.
+
+        Raises BudgetSpentError.
+        """
+        known = self._auxiliary.known(asked)
+        if known is not None:
+            return Trial(asked, known, self._see(asked | known))
+        outcome = self._see(asked)
+        if outcome.built:
+            return Trial(asked, NOTHING, outcome)
+        auxiliary = self._auxiliary.find(asked, outcome.detail)
+        if auxiliary is None:
+            return Trial(asked, NOTHING, outcome)
+        return Trial(asked, auxiliary, self._see(asked | auxiliary))
+
+    def revert_each(self, candidates: Sequence[ChangeSet]) -> Iterator[Trial]:
+        """``revert`` of each of them: side by side if that is possible, else as they are taken."""
+        unseen = [asked for asked in candidates if self._plain(asked) not in self._seen]
+        if self._outcomes is not None and len(unseen) > 1:
+            for asked, outcome in zip(
+                unseen, self._outcomes([self._plain(asked) for asked in unseen]), strict=True
+            ):
+                self._note(self._plain(asked), outcome)
+        for asked in candidates:
+            yield self.revert(asked)
+
+    def plain(self, reverted: ChangeSet) -> Outcome:
+        """The outcome without these changes and nothing else. Raises BudgetSpentError."""
+        return self._see(reverted)
+
+    def _plain(self, asked: ChangeSet) -> ChangeSet:
+        return asked | (self._auxiliary.known(asked) or NOTHING)
+
+    def _see(self, reverted: ChangeSet) -> Outcome:
+        if reverted not in self._seen:
+            self._note(reverted, self._outcome(reverted))
+        return self._seen[reverted]
+
+    def _note(self, reverted: ChangeSet, outcome: Outcome) -> None:
+        if outcome.reason is Unresolved.NOT_RUN:
+            raise BudgetSpentError
+        if outcome.built and not outcome.cached:
+            self.runs += 1
+        self._seen[reverted] = outcome
+        if outcome.built:
+            self._auxiliary.note_built(reverted)
