@@ -95,3 +95,11 @@ def _touching(side: _Side, first: int, last: int) -> tuple[ChangeId, ...]:
     return tuple(
         change for here, _, change in side.spans if here.count and here.start <= last and first < here.end
     )
+
+
+class Reversed:
+    """A line map seen from the good version."""
+
+    def __init__(self, lines: LineMap) -> None:
+        self.to_good = lines.to_bad
+        self.to_bad = lines.to_good

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from afterd.tracing.linemap import LineMap
+from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
@@ -40,13 +40,21 @@ ABSENT = Found(None, absent=True)
 class BlockMap:
     """Blocks of a function of the bad version ↔ blocks of the same function of the good one."""
 
-    def __init__(self, bad: FunctionView, good: FunctionView, lines: LineMap) -> None:
+    def __init__(self, bad: FunctionView, good: FunctionView, lines: LineMap | Reversed) -> None:
         here = [_signature(bad, b, lines, mapped=True) for b in range(len(bad.function.blocks))]
         there = [_signature(good, b, lines, mapped=False) for b in range(len(good.function.blocks))]
         self.to_good = _matched(here, there)
         self.to_bad = {g: b for b, g in self.to_good.items()}
         self._bad, self._good = bad, good
         self.instruction = cache(self._instruction)
+
+    def unchanged(self, block: int, index: int) -> bool:
+        """Whether an instruction is the same one in the aligned block, names aside."""
+        number = self.instruction(block, index)
+        if number < 0:
+            return False
+        here = self._bad.function.blocks[block].instructions[index]
+        return _shape(here) == _shape(self._good.function.blocks[self.to_good[block]].instructions[number])
 
     def _instruction(self, block: int, index: int) -> int:
         """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
@@ -76,7 +84,7 @@ def _shape(instruction: Instruction) -> str:
     return re.sub(r"@\.str[.\d]*", "@.str", re.sub(r"%(?!struct|union|class)[-a-zA-Z$._0-9]+", "%", text))
 
 
-def _signature(view: FunctionView, block: int, lines: LineMap, *, mapped: bool) -> tuple[str, tuple[int, ...]]:
+def _signature(view: FunctionView, block: int, lines: LineMap | Reversed, *, mapped: bool) -> tuple[str, tuple[int, ...]]:
     instructions = view.function.blocks[block].instructions
     shape = "\n".join(_shape(i) for i in instructions)
     places = [view.place(block, 0), view.place(block, len(instructions) - 1)]
@@ -141,7 +149,7 @@ def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
 class Alignment:
     """Instances of the failing run ↔ instances of the green run of the same process."""
 
-    def __init__(self, bad: Frames, green: Frames, lines: LineMap) -> None:
+    def __init__(self, bad: Frames, green: Frames, lines: LineMap | Reversed) -> None:
         self.bad, self.green, self._lines = bad, green, lines
         self._by_name: dict[str, list[FunctionView]] | None = None
         self.blocks = cache(self._blocks)
@@ -238,6 +246,27 @@ class Alignment:
         if at < 0:
             at = recording.earlier(recording.end, _WHOLE, word, depth)
         return Found(self.green.instance_at(at)) if at >= 0 else UNKNOWN
+
+    def pair(self, mine: int, other: int) -> None:
+        """Take two records for corresponding ones: their activations, and those that called them,
+        belong together as far as the functions are the same.
+
+        The data flow from the failed assertion knows such pairs where loops or calls were rewritten
+        and no execution index can be followed (a dynamic dual slice; Weeratunge et al., ISSTA 2011).
+        """
+        here, there = self.bad.entry(mine), self.green.entry(other)
+        for _ in range(_DEEPEST):
+            if here < 0 or there < 0 or self._entry(here)[0] >= 0:
+                return
+            first, second = self.bad.instance_at(here), self.green.instance_at(there)
+            if first is None or second is None or self.counterpart(first.view) is not second.view:
+                return
+            self._entries[here] = (there, False)
+            self.instance.cache_clear()
+            above, beyond = self.bad.caller(here), self.green.caller(there)
+            if above is None or beyond is None:
+                return
+            here, there = self.bad.entry(above[2]), self.green.entry(beyond[2])
 
     def entry(self, position: int) -> int:
         """The green ENTER record of the activation that a record belongs to; -1 if none is known."""

@@ -9,6 +9,7 @@ from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.alignment import Alignment, Found
+from afterd.tracing.llvm.dual import DualSlice
 from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.statements import Statement
@@ -21,12 +22,19 @@ _ABSENT = GreenValue(Aligned.ABSENT)
 class Counterparts:
     """Green values of statements."""
 
-    def __init__(self, bad: Process, green: Process, alignment: Alignment) -> None:
-        self._bad, self._green, self._alignment = bad, green, alignment
-        self.step = cache(self._step)
+    def __init__(self, bad: Process, green: Process, alignment: Alignment, dual: DualSlice) -> None:
+        self._bad, self._green, self._alignment, self._dual = bad, green, alignment, dual
+        self.step = self._step
 
     def _step(self, statement: Statement) -> StepId | None:
-        """The green step aligned with a statement; None where there is none."""
+        """The green step that corresponds to a statement; None where there is none.
+
+        A statement that was not rewritten is found by its execution index. Of a rewritten one, and
+        of one of several values that a copy wrote, the data flow knows better.
+        """
+        partner = self._dual.partner(statement.step)
+        if partner is not None and not self._unchanged(statement):
+            return partner
         found = self._instance(statement)
         if found.instance is None or statement.instance is None:
             return None
@@ -39,6 +47,14 @@ class Counterparts:
         if tag == records.CALL and statement.kind is StepKind.ASSIGN:
             position = self._green.frames.returned(position)
         return self._green.ids.of(position) if position >= 0 else None
+
+    def _unchanged(self, statement: Statement) -> bool:
+        instance = statement.instance
+        if instance is None or statement.step in self._bad.ids.cells:
+            return False
+        blocks = self._alignment.blocks(instance.view)
+        known = blocks is not None and instance.block in blocks.to_good
+        return known and bool(blocks and blocks.unchanged(instance.block, statement.instruction))
 
     def _instance(self, statement: Statement) -> Found:
         return self._alignment.instance(statement.instance) if statement.instance else Found(None)
@@ -59,7 +75,7 @@ class Counterparts:
         """How the statement stands to the green run, and what it had there."""
         found = self._instance(statement)
         if found.instance is None:
-            return _ABSENT if found.absent else _UNKNOWN
+            return self._by_data_flow(statement) or (_ABSENT if found.absent else _UNKNOWN)
         if statement.kind is StepKind.BRANCH:
             return self._outcome(statement, found.instance)
         step = self.step(statement)
@@ -67,6 +83,15 @@ class Counterparts:
             return self._returned(statement, found.instance)
         other = self._green.statements.statement(step)
         return _compared(statement, other.value, _text(other))
+
+    def _by_data_flow(self, statement: Statement) -> GreenValue | None:
+        """The value of the step that the data flow paired it with, whatever statement that was."""
+        partner = self._dual.partner(statement.step)
+        if partner is None or statement.kind is StepKind.BRANCH:
+            return None
+        other = self._green.statements.statement(partner)
+        found = _compared(statement, other.value, _text(other))
+        return None if found.alignment is Aligned.UNKNOWN else found
 
     def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
         """The value of a ``return`` in the aligned activation."""

@@ -11,11 +11,12 @@ from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, concretised
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Effect, GreenValue, Predicate, Step, StepKind
-from afterd.tracing.linemap import LineMap
+from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm.absence import Absence
 from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.counterpart import Counterparts
 from afterd.tracing.llvm.coverage import executed_changes
+from afterd.tracing.llvm.dual import DualSlice
 from afterd.tracing.llvm.failures import Failed, failures
 from afterd.tracing.llvm.influence import Influence
 from afterd.tracing.llvm.process import Process
@@ -40,6 +41,7 @@ class Pair:
     counterparts: Counterparts | None = None
     absence: Absence | None = None
     transplant: Transplant | None = None
+    dual: DualSlice | None = None
 
 
 class LlvmExecution:
@@ -63,6 +65,10 @@ class LlvmExecution:
             for failed in failures(pair.bad, pair.green, self._sources):
                 self._failed.setdefault(failed.step, failed)
                 found.append(self._predicate(failed))
+                if pair.dual is not None and failed.records is not None:
+                    pair.dual.pair_records(*failed.records)
+                if pair.dual is not None and failed.green is not None:
+                    pair.dual.pair_reads(failed.condition, failed.green)
         return sorted(found, key=lambda predicate: _TELLING[predicate.kind or FailureKind.EXIT])
 
     def _predicate(self, failed: Failed) -> Predicate:
@@ -85,6 +91,7 @@ class LlvmExecution:
             return self._failure_step(identifier, pair)
         self._remember_concrete(statement.term)
         tied = self._tied(pair, statement)
+        self._pair_onward(pair, statement)
         return Step(
             id=identifier,
             location=statement.location,
@@ -99,6 +106,26 @@ class LlvmExecution:
             green=_green(pair, statement, tied),
             effect=pair.transplant.effect(statement) if pair.transplant and tied else Effect.UNKNOWN,
         )
+
+    def _pair_onward(self, pair: Pair, statement: Statement) -> None:
+        """Pair what the step read with what its green partner read."""
+        partner = self._partner(pair, statement)
+        if partner is None or pair.green is None or pair.dual is None:
+            return
+        try:
+            green = pair.green.statements.statement(partner)
+        except KeyError:
+            return
+        pair.dual.pair_reads(statement.term, green.term)
+        mine, other = pair.bad.statements.control(statement.step), pair.green.statements.control(partner)
+        if mine is not None and other is not None:
+            pair.dual.pair_records(pair.bad.ids.position(mine), pair.green.ids.position(other))
+
+    def _partner(self, pair: Pair, statement: Statement) -> StepId | None:
+        """The green step of a statement: by execution index, else by data flow."""
+        if pair.counterparts is None or pair.dual is None:
+            return None
+        return pair.counterparts.step(statement) or pair.dual.partner(statement.step)
 
     def _failure_step(self, identifier: StepId, pair: Pair) -> Step:
         """A failed assertion that is no statement of its own: a faulting access, an exit status."""
@@ -128,9 +155,17 @@ class LlvmExecution:
         """Executed branches whose other side could have redefined what ``use`` read."""
         pair = self._pairs[StepIds.process(use)]
         try:
-            return tuple(pair.influence.between(use, definition))
+            found = dict.fromkeys(self._departed(pair, use))
+            found.update(dict.fromkeys(pair.influence.between(use, definition)))
         except KeyError:
             return ()
+        return tuple(found)
+
+    def _departed(self, pair: Pair, step: StepId) -> Iterable[StepId]:
+        """Branches that kept the failing run from what green did at this point."""
+        statement = pair.bad.statements.statement(step)
+        partner = self._partner(pair, statement)
+        return pair.dual.departed(statement, partner) if pair.dual and partner is not None else ()
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act at the step through a statement or a guard that was removed."""
@@ -145,6 +180,9 @@ class LlvmExecution:
         green = pair.counterparts.step(statement)
         if green is not None:
             found.update(dict.fromkeys(pair.absence.writers(statement, green)))
+        partner = self._partner(pair, statement)
+        if partner is not None and pair.dual is not None:
+            found.update(dict.fromkeys(pair.dual.removed_guards(partner)))
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
         return tuple(found)
@@ -194,8 +232,18 @@ def _paired(process: Process, green: Process | None, changes: Sequence[Change], 
         return Pair(process, influence)
     alignment = Alignment(process.frames, green.frames, lines)
     ties = Ties(changes, lines, good, bad, alignment)
-    counterparts = Counterparts(process, green, alignment)
-    return Pair(process, influence, green, ties, counterparts, Absence(green, alignment, ties), Transplant(process, alignment))
+    backward = Alignment(green.frames, process.frames, Reversed(lines))
+    dual = DualSlice(process, green, alignment, backward, ties)
+    return Pair(
+        bad=process,
+        influence=influence,
+        green=green,
+        ties=ties,
+        counterparts=Counterparts(process, green, alignment, dual),
+        absence=Absence(green, alignment, ties),
+        transplant=Transplant(process, alignment),
+        dual=dual,
+    )
 
 
 def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:

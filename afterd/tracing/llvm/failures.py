@@ -28,7 +28,11 @@ _MOST_DEPARTURES = 200
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A failed assertion before it is put into the model: which condition was false, and where."""
+    """A failed assertion before it is put into the model: which condition was false, and where.
+
+    ``records`` are the positions of the event in the failing run and of its like in the green one,
+    ``green`` is the condition as the green run would put it: the data flow is paired from there.
+    """
 
     kind: FailureKind
     step: StepId
@@ -37,6 +41,8 @@ class Failed:
     location: Location
     observed: str = ""
     expected: str = ""
+    records: tuple[int, int] | None = None
+    green: Term | None = None
 
 
 def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
@@ -138,11 +144,27 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
     condition = _printed_otherwise(bad, instance, index, departure, green)
     message = f"wrong output on {_stream(departure.fd)}"
     step = bad.ids.of(position)
+    other = _output_call(green, departure.green.position) if departure.green else None
+    both = (position, other[2]) if other else None
     if condition is not None:
-        yield Failed(FailureKind.OUTPUT, step, condition, message, place, observed, expected)
+        wanted = _printed_otherwise(green, other[0], other[1], _swapped(departure), bad) if other else None
+        yield Failed(FailureKind.OUTPUT, step, condition, message, place, observed, expected, both, wanted)
     branch = bad.statements.control(step)
     if branch is not None:
-        yield Failed(FailureKind.OUTPUT, branch, _other_way(bad, branch), message, place, observed, expected)
+        yield Failed(FailureKind.OUTPUT, branch, _other_way(bad, branch), message, place, observed, expected, both)
+
+
+def _swapped(departure: Departure) -> Departure:
+    """The departure as the green run sees it."""
+    return Departure(
+        departure.fd,
+        departure.green,
+        departure.green_offset,
+        departure.bad,
+        departure.offset,
+        departure.expected,
+        departure.observed,
+    )
 
 
 def _output_call(process: Process, position: int) -> tuple[Instance, int, int] | None:
