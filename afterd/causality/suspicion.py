@@ -14,7 +14,7 @@ from afterd.causality.cause import Link
 from afterd.causality.infection import Role, infected, role
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId
-from afterd.model.trace import Execution, Step
+from afterd.model.trace import Effect, Execution, Step
 
 _LEVEL_DISCOUNT = 0.75
 _OMISSIONS_ASKED = 200
@@ -97,12 +97,22 @@ def _found(execution: Execution, links: Sequence[Link]) -> Iterable[Suspect]:
         for step in reversed(link.cause.steps):
             part = role(execution, step)
             for change in step.changes:
-                yield Suspect(change, _TIER_OF_ROLE[part], link.level, step.id)
+                yield Suspect(change, _tier(step, part), link.level, step.id)
             if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
                 continue
             asked += 1
             for change in execution.omitted(step.id):
                 yield Suspect(change, _omission(step, part), link.level, step.id)
+
+
+def _tier(step: Step, part: Role) -> Tier:
+    """What the good version's statement would have done on the values that this one had weighs more
+    than where the infection seems to enter: a rewritten statement on ill values is a carrier."""
+    if step.effect is Effect.NEUTRAL:
+        return Tier.SLICE
+    if step.effect is Effect.MATTERS and infected(step):
+        return Tier.ENTRY
+    return _TIER_OF_ROLE[part]
 
 
 def _omission(step: Step, part: Role) -> Tier:
