@@ -61,6 +61,22 @@ def binary(opcode: str, left: Term, right: Term) -> Term:
     return Apply(BINARY[opcode], (left, right), left.sort)
 
 
+_EXTREMES = {"max": Op.GT, "min": Op.LT, "umax": Op.UGT, "umin": Op.ULT}
+
+
+def atomic(name: str, old: Term, given: Term) -> Term | None:
+    """What ``atomicrmw name`` leaves in memory; None for the operations that no term has."""
+    if name == "xchg":
+        return given
+    if name == "nand":
+        return Apply(Op.BITNOT, (Apply(Op.BITAND, (old, given), old.sort),), old.sort)
+    if name in _EXTREMES:
+        keep = Apply(_EXTREMES[name], (old, given), BOOL)
+        return Apply(Op.ITE, (keep, old, given), old.sort)
+    known = name in {"add", "sub", "and", "or", "xor"}
+    return Apply(BINARY[name], (old, given), old.sort) if known else None
+
+
 def comparison(text: str, left: Term, right: Term) -> Term | None:
     """An icmp or fcmp; None for the predicates that no term has (ord, uno and their mixtures)."""
     found = re.search(r"= ([if])cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*(\w+) ", text)

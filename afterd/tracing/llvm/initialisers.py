@@ -60,6 +60,11 @@ def image_of(definition: str, layout: Layout, address_of: AddressOf) -> Image | 
     return Image(bytes(writer.data), bytes(writer.known))
 
 
+def constant_bits(kind: str, text: str, layout: Layout, address_of: AddressOf) -> int | None:
+    """The bits of a scalar constant, constant expressions included; None where they are not known."""
+    return _Writer(layout, address_of, bytearray(), bytearray()).number(kind, text)
+
+
 @dataclass(frozen=True, slots=True)
 class _Writer:
     layout: Layout
@@ -88,29 +93,30 @@ class _Writer:
 
     def _scalar(self, at: int, kind: str, value: str) -> None:
         size = self.layout.stored(kind)
-        number = self._number(kind, value)
+        number = self.number(kind, value)
         if number is None:
             self.known[at : at + size] = bytes(size)
         else:
             self.data[at : at + size] = (number & (1 << 8 * size) - 1).to_bytes(size, "little")
 
-    def _number(self, kind: str, value: str) -> int | None:
+    def number(self, kind: str, value: str) -> int | None:
+        """The bits of a scalar."""
         if value.startswith("@"):
             return self.address_of(value)
         if gep := _GEP.match(value):
             return self._address(gep.group(1))
         if cast := _CAST.match(value):
-            return self._number(*typed(cast.group(1)))
+            return self.number(*typed(cast.group(1)))
         constant = literal(kind, value)
         return to_word(constant.value, constant.sort) if constant else None
 
     def _address(self, body: str) -> int | None:
         """A constant getelementptr."""
         current, base, *indices = split_top(body)
-        total = self._number(*typed(base))
+        total = self.number(*typed(base))
         for number, part in enumerate(indices):
             kind, text = typed(part)
-            index = self._number(kind, text)
+            index = self.number(kind, text)
             if total is None or index is None:
                 return None
             index -= (1 << 64) if index >> 63 else 0

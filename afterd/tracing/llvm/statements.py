@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from afterd.logic.evaluate import same
@@ -119,10 +119,15 @@ class Statements:
         )
 
     def _atomic(self, step: StepId, position: int, instance: Instance, index: int) -> Statement:
-        value = self.recording.value(position)
-        term = Concrete(value, sort_of("i64"), "an atomic operation")
+        instruction = instance.instructions[index]
+        pointer, (kind, _) = operands(instruction)
+        value = recorded_value(self.recording.value(position), kind)
+        term = self.values.atomic_store(instruction, instance, index)
+        if not same(known(term), value):
+            term = _only_dependent(term, value, sort_of(kind))
         place = instance.view.place(instance.block, index)
-        return Statement(step, StepKind.ASSIGN, place, term, value, "", instance, index)
+        target = self._target(instance, pointer[1])
+        return Statement(step, StepKind.ASSIGN, place, term, value, target, instance, index)
 
     def _target(self, instance: Instance, pointer: str) -> str:
         """What the source calls the place that a pointer operand names, as far as the IR tells."""
@@ -294,6 +299,8 @@ class Statements:
 
 def _only_dependent(term: Term, value: Value, sort: Sort) -> Term:
     """The recorded value where the term does not compute it: dependence without a formula."""
+    if isinstance(term, Concrete) and term.value is None:
+        return replace(term, value=value)
     if sort.kind is SortKind.OPAQUE or known(term) is None:
         leaves = tuple(dict.fromkeys(reads(term)))
         return Concrete(value, sort, "not computed by the theory", leaves) if leaves or value is not None else term

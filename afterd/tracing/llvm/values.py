@@ -29,18 +29,21 @@ from afterd.model.term import (
     reads,
 )
 from afterd.tracing.llvm import arithmetic, records
+from afterd.tracing.llvm.aggregates import Aggregates
 from afterd.tracing.llvm.constants import literal, recorded_value, sort_of
 from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.initialisers import constant_bits
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.irtypes import split_top
 from afterd.tracing.llvm.memory import Memory
-from afterd.tracing.llvm.recorded import arguments, operands, result_type, typed
+from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type, typed
 from afterd.tracing.llvm.steps import StepIds
 from afterd.tracing.llvm.symbols import Symbols
 
 _ADDRESS = bitvec(64)
 _WHOLE = (1 << 64) - 1
 _PHI = re.compile(r"\[ (.+?), %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\") \]")
+_MULTIPLY_ADD = re.compile(r"@llvm\.fmuladd\.f(?:32|64)$")
 _CAST = re.compile(r"= (\w+) (?:(?:nneg|nuw|nsw|fast|nnan|ninf) )*(.+) to ([^,]+)")
 
 
@@ -59,6 +62,7 @@ class Values:
         self.ids = ids
         self.recording = frames.recording
         self.memory = Memory(self)
+        self._aggregates = Aggregates(self)
         self.register = cache(self._register)
 
     def operand(self, kind: str, text: str, instance: Instance, index: int) -> Term:
@@ -69,25 +73,29 @@ class Values:
         sort = sort_of(kind)
         if text.startswith("%"):
             return self._located(text, instance, index, sort)
-        if text.startswith("@"):
-            return Const(self.symbols.address(instance.view.unit, text), _ADDRESS)
-        if text.startswith("getelementptr"):
-            return self._pointer(text.split("(", 1)[1].rsplit(")", 1)[0], instance, index)
         if text in {"undef", "poison"}:
             return Concrete(0 if sort.kind is SortKind.BITVEC else None, sort, "an undefined value")
-        return Concrete(None, sort, f"a constant that is not followed ({text[:40]})")
+        unit = instance.view.unit
+        bits = constant_bits(kind, text, unit.layout, lambda name: self.symbols.address(unit, name))
+        if bits is None or sort.kind is not SortKind.BITVEC:
+            return Concrete(None, sort, f"a constant that is not followed ({text[:40]})")
+        return Const(bits & (1 << sort.width) - 1, sort)
 
     def _located(self, register: str, instance: Instance, index: int, sort: Sort) -> Term:
         view = instance.view
         place = view.definitions.get(register)
         if place is None:
             return self._parameter(register, instance, sort)
+        found = self.instance_of(place, instance, index)
+        return self.register(found, place[1]) if found else _unknown(sort)
+
+    def instance_of(self, place: tuple[int, int], instance: Instance, index: int) -> Instance | None:
+        """The block instance that defined a register as instruction ``index`` of another sees it."""
         block, number = place
         if block == instance.block and number < index:
-            return self.register(instance, number)
+            return instance
         before = instance.position - (1 if block == instance.block else 0)
-        found = self.frames.latest(view, block, before)
-        return self.register(found, number) if found else _unknown(sort)
+        return self.frames.latest(instance.view, block, before)
 
     def _parameter(self, register: str, instance: Instance, sort: Sort) -> Term:
         """A formal parameter is the caller's argument, as a term of the caller's own definitions."""
@@ -123,6 +131,12 @@ class Values:
                 return self._comparison(instruction, instance, index)
             case "select":
                 return self._select(instruction, instance, index)
+            case "extractvalue":
+                found = self._aggregates.extracted(instruction, instance, index)
+                return found or self._followed_only(instruction, instance, index, OPAQUE)
+            case "atomicrmw":
+                kind = operands(instruction)[1][0]
+                return self.atomic_load(kind, instance, index) or _unknown(sort_of(kind))
             case "fneg":
                 kind, text = typed(instruction.text.split("fneg ", 1)[1].split(", !")[0])
                 return Apply(Op.FNEG, (self.operand(kind, text, instance, index),), sort_of(kind))
@@ -151,6 +165,30 @@ class Values:
             found = replace(found, value=recorded_value(value, kind))
         where = self.operand("ptr", pointer, instance, index)
         return _guarded(found, where, sort, instruction.result)
+
+    def atomic_load(self, kind: str, instance: Instance, index: int) -> Term | None:
+        """What an atomic operation found in memory; None when it left no record."""
+        at = self.frames.record_of(instance, index)
+        if at < 0:
+            return None
+        word, sort = self.recording.word(at), sort_of(kind)
+        address, size = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
+        return self.memory.read(address, size, at, sort, self.recording.value(at) if size <= 8 else None)
+
+    def atomic_store(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        """What an atomic operation left in memory."""
+        kind, text = operands(instruction)[1]
+        old = self.atomic_load(kind, instance, index)
+        given = self.operand(kind, text, instance, index)
+        if old is None or old.sort != given.sort or given.sort.kind is not SortKind.BITVEC:
+            return self._followed_only(instruction, instance, index, sort_of(kind))
+        if instruction.opcode == "cmpxchg":
+            body = instruction.text.split("cmpxchg ", 1)[1]
+            replacing = self.operand(kind, typed(split_top(body)[2])[1].split(" ")[0], instance, index)
+            return Apply(Op.ITE, (arithmetic.equals(old, given), replacing, old), old.sort)
+        name = instruction.text.split("atomicrmw ", 1)[1].removeprefix("volatile ").split(" ")[0]
+        made = arithmetic.atomic(name, old, given)
+        return made or self._followed_only(instruction, instance, index, old.sort)
 
     def _local(self, instance: Instance, index: int, pointer: str, sort: Sort) -> Term:
         return self.local_at(instance, pointer, self.moment(instance, index), sort)
@@ -186,32 +224,53 @@ class Values:
         return own[-1] + 1 if own else instance.position + 1
 
     def _call(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        if _MULTIPLY_ADD.match(callee(instruction)):
+            return self._multiplied_added(instruction, instance, index)
         sort = sort_of(result_type(instruction))
         call = self.frames.record_of(instance, index, 0)
         back = self.frames.returned(call) if call >= 0 else -1
         if back < 0:
             return self._followed_only(instruction, instance, index, sort)
         value = recorded_value(self.recording.value(back), result_type(instruction))
-        if self.frames.entered(call):
-            direct = self.returned_term(back, call)
-            if isinstance(direct, Read):
-                return as_sort(direct, sort)
-            return Read(self.ids.of(back), sort, "", value)
-        return Read(self.ids.of(call), sort, "", value)
+        if self.frames.entered(call) is None:
+            return Read(self.ids.of(call), sort, "", value)
+        last = self.returning(back, call)
+        direct = self._loaded_result(last) if last else None
+        return as_sort(direct, sort) if direct else Read(self.ids.of(back), sort, "", value)
+
+    def _loaded_result(self, last: Instance) -> Read | None:
+        """The variable that a ``ret`` returns as it is; a call's result would recur as deep as the calls."""
+        text = typed(last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0])[1]
+        block, index = last.view.definitions.get(text, (-1, -1))
+        if block != last.block or last.instructions[index].opcode != "load":
+            return None
+        found = self.register(last, index)
+        return found if isinstance(found, Read) else None
 
     def returned_term(self, back: int, call: int) -> Term | None:
         """The operand of the ``ret`` that ended a traced call; None when it is not in the window."""
+        last = self.returning(back, call)
+        if last is None:
+            return None
+        kind, text = typed(last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0])
+        return self.operand(kind, text, last, len(last.instructions) - 1) if text else None
+
+    def returning(self, back: int, call: int) -> Instance | None:
+        """The block instance whose ``ret`` ended a traced call."""
         last = self.frames.instance(back - 1) if back - 1 > call else None
         depth = self.recording.depth_at(call) + 1
         if last is None or last.depth != depth:
             wanted = records.BLOCK << records.TAG_SHIFT | depth
             at = self.recording.last(back, call + 1, records.ANY_BLOCK | records.DEPTH_MASK, wanted)
             last = self.frames.instance_at(at) if at >= 0 else None
-        if last is None or last.instructions[-1].opcode != "ret":
-            return None
-        body = last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0]
-        kind, text = typed(body)
-        return self.operand(kind, text, last, len(last.instructions) - 1) if text else None
+        return last if last and last.instructions[-1].opcode == "ret" else None
+
+    def _multiplied_added(self, instruction: Instruction, instance: Instance, index: int) -> Term:
+        """``a * b + c`` as clang contracts it; a machine that rounds once shows in the recorded value."""
+        one, two, three = (self.operand(*given, instance, index) for given in arguments(instruction))
+        if one.sort.kind is not SortKind.FLOAT:
+            return self._followed_only(instruction, instance, index, one.sort)
+        return Apply(Op.FADD, (Apply(Op.FMUL, (one, two), one.sort), three), one.sort)
 
     def _phi(self, instruction: Instruction, instance: Instance) -> Term:
         kind = typed(instruction.text.split("phi ", 1)[1])[0]
@@ -229,7 +288,8 @@ class Values:
         kind, rest = typed(body.split(", !")[0])
         left, right = split_top(rest)[:2]
         one, two = (self.operand(kind, side, instance, index) for side in (left, right))
-        found = arithmetic.comparison(instruction.text, one, two) if one.sort == two.sort else None
+        followed = one.sort == two.sort and one.sort is not OPAQUE
+        found = arithmetic.comparison(instruction.text, one, two) if followed else None
         return found or self._followed_only(instruction, instance, index, BOOL)
 
     def _select(self, instruction: Instruction, instance: Instance, index: int) -> Term:
@@ -237,6 +297,8 @@ class Values:
         condition, one, two = (
             self.operand(*typed(part), instance, index) for part in split_top(body)[:3]
         )
+        if condition.sort != BOOL or one.sort != two.sort or one.sort is OPAQUE:
+            return self._followed_only(instruction, instance, index, one.sort)
         return Apply(Op.ITE, (condition, one, two), one.sort)
 
     def _cast(self, instruction: Instruction, instance: Instance, index: int) -> Term:
@@ -258,7 +320,9 @@ class Values:
         for name in re.findall(r"%[-a-zA-Z$._0-9]+", body):
             if name in instance.view.definitions or name in instance.view.parameters:
                 used.extend(reads(self._located(name, instance, index, OPAQUE)))
-        return Concrete(None, sort, f"{instruction.opcode} is not modelled", tuple(_distinct(used)))
+        name = callee(instruction).removeprefix("@") if "call" in instruction.opcode else ""
+        what = name or instruction.opcode
+        return Concrete(None, sort, f"{what} is not modelled", tuple(_distinct(used)))
 
     def _pointer(self, body: str, instance: Instance, index: int) -> Term:
         """A getelementptr: base plus offsets; the base of a stack object is not known, only its reads."""
