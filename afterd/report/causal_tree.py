@@ -60,19 +60,21 @@ class CausalTree:
         """The tree, grown without recursion; where the screen ends it indents no more."""
         top = Tree(_predicate(self.tree))
         self._add_steps(top, self.tree, signs, width)
-        pending = [(cause, top, 1) for cause in reversed(self.tree.causes)]
+        pending = _causes(self.tree, top, 1)
         shown = 1
         while pending:
-            cause, parent, depth = pending.pop()
+            cause, parent, depth, alone = pending.pop()
             if shown >= MOST_CAUSES and not self.whole:
                 parent.add(Text(f"{signs.cut} more causes than fit here: --all shows them", "dim"))
                 break
             shown += 1
             branch = parent.add(_because(cause, signs))
             self._add_steps(branch, cause, signs, width - 4 * depth)
-            forks = len(cause.causes) > 1 and depth * 10 < width
-            under = (branch, depth + 1) if forks else (parent, depth)
-            pending += [(further, *under) for further in reversed(cause.causes)]
+            chain = alone and len(cause.causes) == 1
+            if chain or depth * 10 >= width:
+                pending += _causes(cause, parent, depth)
+            else:
+                pending += _causes(cause, branch, depth + 1)
         return top
 
     def _add_steps(self, branch: Tree, node: CauseNode, signs: Signs, width: int) -> None:
@@ -95,6 +97,12 @@ class CausalTree:
 
     def _legend(self, signs: Signs) -> Text:
         return Text("  ".join(f"{signs.evidence[kind]} {_KNOWN[kind]}" for kind in Evidence), "dim")
+
+
+def _causes(node: CauseNode, branch: Tree, depth: int) -> list[tuple[CauseNode, Tree, int, bool]]:
+    """The causes of a node, last first, with where they hang, and whether one stands alone."""
+    alone = len(node.causes) == 1
+    return [(cause, branch, depth, alone) for cause in reversed(node.causes)]
 
 
 def _predicate(node: CauseNode) -> Text:

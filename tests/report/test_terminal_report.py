@@ -210,6 +210,21 @@ def test_a_deep_chain_stays_on_the_screen() -> None:
         assert "--all" in shown(replace(RUNNING_EXAMPLE, tree=tree), 40)
 
 
+def test_a_cause_never_looks_like_its_siblings_child_or_its_childs_sibling() -> None:
+    def node(name: str, *causes: CauseNode) -> CauseNode:
+        return CauseNode(name, "f.c", 1, (), causes)
+
+    tree = node("top", node("one", node("one.one", node("one.one.one"))), node("two"))
+    text = shown(replace(RUNNING_EXAMPLE, tree=tree))
+    indent = {
+        name: next(
+            line for line in text.split("\n") if line.endswith(f"because {name}  f.c:1")
+        ).index("○")
+        for name in ("one", "one.one", "one.one.one", "two")
+    }
+    assert indent["one"] == indent["two"] < indent["one.one"] == indent["one.one.one"]
+
+
 def test_a_message_of_many_lines_keeps_them_and_is_cut() -> None:
     assert RUNNING_EXAMPLE.failure is not None
     failure = replace(RUNNING_EXAMPLE.failure, message="one\ntwo\n" + "x" * 5000)
