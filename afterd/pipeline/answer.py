@@ -19,7 +19,13 @@ def unanswered(test: str, status: Status, revisions: RevisionRange, reason: str)
 
 
 def answered(
-    test: str, wanted: Range, oracle: Oracle, found: Found, tracing: Tracing, failure: Failure | None, total: float
+    test: str,
+    wanted: Range,
+    oracle: Oracle,
+    found: Found,
+    tracing: Tracing,
+    failure: Failure | None,
+    total: float,
 ) -> Explanation:
     """The explanation of a confirmed failure; inconclusive where no root was seen to repair it."""
     counts = oracle.counts()
@@ -28,7 +34,7 @@ def answered(
     return Explanation(
         id=0,
         test=test,
-        status=Status.EXPLAINED if found.root else Status.INCONCLUSIVE,
+        status=Status.EXPLAINED if found.root and found.verified else Status.INCONCLUSIVE,
         range=wanted.revisions,
         failure=found.failure or failure,
         root=_listed(wanted, found.root),
@@ -39,7 +45,9 @@ def answered(
         tree=found.tree,
         runs=replace(counts, smt_calls=found.smt_calls, seconds=seconds),
         strategy=found.strategy,
-        notes=tuple(dict.fromkeys((*wanted.changes.notes, *filter(None, [tracing.reason]), *found.notes))),
+        notes=tuple(
+            dict.fromkeys((*wanted.changes.notes, *filter(None, [tracing.reason]), *found.notes))
+        ),
         reason=found.reason,
     )
 

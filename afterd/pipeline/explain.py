@@ -39,21 +39,35 @@ class _Case:
 def explain(settings: Settings, progress: Progress | None = None) -> tuple[Explanation, ...]:
     """Explain each failing test of the range, in order; a green explanation when nothing fails.
 
-    Every explanation is stored and carries its id. Raises the AfterdError leaf that says what stands
-    in the way of any answer.
+    Every explanation is stored and carries its id. Raises the AfterdError leaf that says what
+    stands in the way of any answer.
     """
     heard = progress or Silent()
     with opened(settings) as workspace:
         wanted = wanted_range(workspace, settings)
         tests = failing_tests(workspace, settings, wanted, heard)
         if not tests:
-            return (_stored(workspace, unanswered("the test suite", Status.GREEN, wanted.revisions, "Every test passes at the bad version.")),)
+            return (
+                _stored(
+                    workspace,
+                    unanswered(
+                        "the test suite",
+                        Status.GREEN,
+                        wanted.revisions,
+                        "Every test passes at the bad version.",
+                    ),
+                ),
+            )
         found: list[Explanation] = []
         for test in tests:
             case = _Case(workspace, settings, test, heard, time.monotonic())
             answer = _explained(case, wanted, found)
             recipe = test.recipe
-            found.append(_stored(workspace, replace(answer, build_command=recipe.build, test_command=recipe.test)))
+            found.append(
+                _stored(
+                    workspace, replace(answer, build_command=recipe.build, test_command=recipe.test)
+                )
+            )
         return tuple(found)
 
 
@@ -66,14 +80,16 @@ def _contract(explanation: Explanation) -> str:
 
 
 def _explained(case: _Case, wanted: Range, before: list[Explanation]) -> Explanation:
-    """One test: both ends first; then the search, over a shorter range where the left end is red."""
+    """Both ends first; then the search, over an older range where the left end is red."""
     oracle = _oracle(case, wanted)
     confirmation = confirm(oracle, wanted.everything, case.settings.confirmations)
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation)
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
-    return _same_root(case, wanted, oracle, confirmation, before) or _searched(case, wanted, oracle, confirmation)
+    return _same_root(case, wanted, oracle, confirmation, before) or _searched(
+        case, wanted, oracle, confirmation
+    )
 
 
 def _oracle(case: _Case, wanted: Range) -> Oracle:
@@ -87,7 +103,9 @@ def _oracle(case: _Case, wanted: Range) -> Oracle:
     )
 
 
-def _not_to_explain(case: _Case, wanted: Range, confirmation: Confirmation, oracle: Oracle) -> Explanation:
+def _not_to_explain(
+    case: _Case, wanted: Range, confirmation: Confirmation, oracle: Oracle
+) -> Explanation:
     status = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
     repeats = confirmation.repeats
     reason = f"In {repeats.runs} runs, {confirmation.ends.value}."
@@ -95,7 +113,9 @@ def _not_to_explain(case: _Case, wanted: Range, confirmation: Confirmation, orac
     return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
 
 
-def _from_last_green(case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+def _from_last_green(
+    case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+) -> Explanation:
     """The left end is red as well: look for the last green commit before it."""
     case.progress.stage("the good version is red too", "looking for the last green commit")
 
@@ -105,7 +125,8 @@ def _from_last_green(case: _Case, wanted: Range, oracle: Oracle, confirmation: C
 
     baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes)
     if not baseline.good:
-        reason = f"The test fails at the good version as well, and {baseline.reason or 'no older commit passes'}."
+        why = baseline.reason or "no older commit passes"
+        reason = f"The test fails at the good version as well, and {why}."
         found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
         return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
@@ -114,20 +135,25 @@ def _from_last_green(case: _Case, wanted: Range, oracle: Oracle, confirmation: C
     if confirmed.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, shorter, confirmed, again)
     found = _searched(case, shorter, again, confirmed)
-    note = f"The test already failed at {wanted.revisions.good[:12]}; the last green commit is {baseline.good[:12]}."
+    red, green = wanted.revisions.good[:12], baseline.good[:12]
+    note = f"The test already failed at {red}; the last green commit is {green}."
     return replace(found, notes=(note, *found.notes))
 
 
 def _same_root(
-    case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation, before: list[Explanation]
+    case: _Case,
+    wanted: Range,
+    oracle: Oracle,
+    confirmation: Confirmation,
+    before: list[Explanation],
 ) -> Explanation | None:
-    """Whether reverting the root of an earlier test of this run repairs this one too: one run tells."""
+    """The answer of an earlier test of this run, if its root repairs this one too: one run."""
     for other in before:
         reverted = _reverted(other)
         if other.status is not Status.EXPLAINED or not reverted or other.range != wanted.revisions:
             continue
         if oracle.outcome(reverted).verdict is Verdict.PASS:
-            note = f"Reverting the root of explanation {other.id} ({other.test}) repairs this test too."
+            note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
             return replace(
                 other,
                 id=0,
@@ -145,11 +171,15 @@ def _reverted(explanation: Explanation) -> ChangeSet:
     return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
 
 
-def _searched(case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+def _searched(
+    case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+) -> Explanation:
     tracing = traced(case.workspace, wanted, case.test, case.progress)
     found = search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
     total = time.monotonic() - case.began
-    return answered(case.test.recipe.test_id, wanted, oracle, found, tracing, _failure(confirmation.bad), total)
+    return answered(
+        case.test.recipe.test_id, wanted, oracle, found, tracing, _failure(confirmation.bad), total
+    )
 
 
 def _failure(outcome: Outcome) -> Failure | None:

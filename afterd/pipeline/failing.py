@@ -15,7 +15,7 @@ from afterd.pipeline.workspace import Range, Workspace
 
 @dataclass(frozen=True, slots=True)
 class FailingTest:
-    """A test to explain: its recipe, and the runner that knows it ("command" for one that was given)."""
+    """A test to explain: its recipe, and the runner that knows it ("command": it was given)."""
 
     recipe: Recipe
     runner: str
@@ -48,12 +48,22 @@ def _given(workspace: Workspace, settings: Settings) -> Recipe:
     )
 
 
-def _of_suite(workspace: Workspace, settings: Settings, wanted: Range, found: Detected) -> list[FailingTest]:
-    """Run the whole suite once; a recipe for each test that failed, or for the suite as one test."""
+def _of_suite(
+    workspace: Workspace, settings: Settings, wanted: Range, found: Detected
+) -> list[FailingTest]:
+    """Run the suite once; a recipe for each test that failed, or for the suite as one test."""
     runner = runner_named(found.runner)
     extra: Mapping[str, str] = {"PATH": workspace.path, **found.extra}
-    suite = Recipe(found.test, settings.build or found.build, "the test suite", extra=extra, limits=workspace.limits)
-    attempt = workspace.executor.submit(Job(wanted.variants.bad, suite, build_only=False, seconds=None)).result()
+    suite = Recipe(
+        found.test,
+        settings.build or found.build,
+        "the test suite",
+        extra=extra,
+        limits=workspace.limits,
+    )
+    attempt = workspace.executor.submit(
+        Job(wanted.variants.bad, suite, build_only=False, seconds=None)
+    ).result()
     if attempt.outcome.passed:
         return []
     with workspace.executor.workbench(wanted.variants.bad) as bench:
@@ -67,7 +77,13 @@ def _of_suite(workspace: Workspace, settings: Settings, wanted: Range, found: De
         return [FailingTest(suite, found.runner)]
     return [
         FailingTest(
-            Recipe(runner.one_test(found, name), suite.build, name, extra=extra, limits=workspace.limits),
+            Recipe(
+                runner.one_test(found, name),
+                suite.build,
+                name,
+                extra=extra,
+                limits=workspace.limits,
+            ),
             found.runner,
         )
         for name in chosen

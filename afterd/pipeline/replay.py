@@ -1,4 +1,4 @@
-"""Stored explanations made to happen again: the outcome of a variant, and the patch that repairs."""
+"""Stored explanations made to happen again: a variant's outcome, and the patch that repairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from afterd.vcs.patch import tree_patch
 
 
 def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None = None) -> Outcome:
-    """Build and test the bad version with ``reverted`` undone (root and auxiliary where it is None).
+    """Build and test the bad version with ``reverted`` undone (None: root and auxiliary).
 
     Nothing stored is used: the run is made. UsageError for an unknown id or change.
     """
@@ -29,9 +29,17 @@ def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None =
         chosen = _repairing(explanation) if reverted is None else reverted
         unknown = chosen - wanted.changes.ids
         if unknown:
-            message = f"Explanation {explanation_id} has no change {', '.join(in_order(unknown))}; see `afterd show {explanation_id}`."
+            named = ", ".join(in_order(unknown))
+            message = (
+                f"The range of explanation {explanation_id} has no change {named};"
+                f" see `afterd show {explanation_id}`."
+            )
             raise UsageError(message)
-        oracle = Oracle(wanted.variants.tree, _recipe(workspace, settings, wanted, explanation), workspace.executor)
+        oracle = Oracle(
+            wanted.variants.tree,
+            _recipe(workspace, settings, wanted, explanation),
+            workspace.executor,
+        )
         return oracle.outcome(chosen)
 
 
@@ -55,7 +63,9 @@ def _repairing(explanation: Explanation) -> ChangeSet:
     return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
 
 
-def _recipe(workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation) -> Recipe:
+def _recipe(
+    workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation
+) -> Recipe:
     """The recipe of the explained test: as configured now, with the test that was explained."""
     if explanation.test_command:
         return Recipe(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.causality.loop import Analysis, Loop, Oracles
-from afterd.config import Settings
+from afterd.config import Settings, Strategy
+from afterd.deltas.add import add
+from afterd.deltas.dd import dd
 from afterd.execution.oracle import Oracle
 from afterd.logic.solver import Solver
-from afterd.model.change import ChangeSet
+from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind
 from afterd.model.progress import Progress
-from afterd.model.trace import Execution, Predicate
+from afterd.model.term import StepId
+from afterd.model.trace import Execution, Predicate, Step
 from afterd.pipeline.tracing import Tracing
 from afterd.pipeline.workspace import Range, Workspace
 
@@ -36,15 +40,47 @@ class Found:
 
 
 def search(
-    settings: Settings, workspace: Workspace, wanted: Range, oracle: Oracle, tracing: Tracing, progress: Progress
+    settings: Settings,
+    workspace: Workspace,
+    wanted: Range,
+    oracle: Oracle,
+    tracing: Tracing,
+    progress: Progress,
 ) -> Found:
     """Find the root with the strategy of the settings."""
+    if settings.strategy is not Strategy.AFTER:
+        return _delta_debugging(settings.strategy, wanted, oracle, tracing)
     with Solver(workspace.limits.solver) as solver:
         oracles = Oracles(oracle.outcome, oracle.builds, solver.core)
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
         return _found(analysis, oracle, execution, solver)
+
+
+def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
+    """Zeller's delta debugging, or the augmented one, on the same changes and the same oracle."""
+    live = {change.id: change for change in wanted.changes.live}
+    executed = (
+        [c for c in tracing.execution.executed_changes() if c in live] if tracing.execution else []
+    )
+    if strategy is Strategy.DD:
+        isolated = dd([frozenset({change}) for change in live], oracle.outcome)
+    else:
+        isolated = add(live, executed, oracle.outcome)
+    root = isolated.difference
+    passes = bool(root) and oracle.outcome(root).passed
+    reason = (
+        "" if passes else "Reverting what delta debugging isolated does not make the test pass."
+    )
+    return Found(
+        root=root,
+        verified=passes,
+        executed=len(executed),
+        strategy=strategy.value,
+        reason=reason,
+        notes=() if isolated.complete else ("The budget ended the search before it was minimal.",),
+    )
 
 
 def _found(analysis: Analysis, oracle: Oracle, execution: Execution, solver: Solver) -> Found:
@@ -76,17 +112,39 @@ def _failure(predicate: Predicate | None, execution: Execution) -> Failure | Non
         return None
     place = execution.step(predicate.step).location
     kind = predicate.kind or FailureKind.ASSERTION
-    return Failure(kind, predicate.message or predicate.text, place.file, place.line, predicate.observed, predicate.expected)
+    return Failure(
+        kind,
+        predicate.message or predicate.text,
+        place.file,
+        place.line,
+        predicate.observed,
+        predicate.expected,
+    )
 
 
 class _Untraced:
     """The execution of a test that could not be traced: it has nothing to say."""
 
-    def failures(self) -> tuple[()]:
+    def failures(self) -> Sequence[Predicate]:
+        """None was recognised."""
         return ()
 
-    def executed_changes(self) -> tuple[()]:
+    def step(self, identifier: StepId) -> Step:
+        """No step was ever handed out."""
+        raise KeyError(identifier)
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:  # noqa: ARG002 - the protocol's signature
+        """None."""
         return ()
 
-    def notes(self) -> tuple[()]:
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:  # noqa: ARG002 - the protocol's signature
+        """None."""
+        return ()
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """Not known."""
+        return ()
+
+    def notes(self) -> Sequence[str]:
+        """None."""
         return ()

@@ -14,7 +14,9 @@ from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.llvm.session import TraceRequest, trace
 
-_C = frozenset(".c .h .cc .cpp .cxx .hpp .hh .hxx .inc .def .y .l".split())
+_C = frozenset(
+    [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".def", ".y", ".l"]
+)
 _PYTHON = frozenset((".py",))
 
 
@@ -28,7 +30,7 @@ class Tracing:
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
-    """The failing run as an execution with the green run beside it, where a language can be traced."""
+    """The failing run with the green run beside it, where a language can be traced."""
     languages = _languages(wanted)
     reasons: list[str] = []
     if "c" in languages:
@@ -40,7 +42,9 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
         else:
             return Tracing(found.execution, "", found.build_seconds + found.test_seconds)
     if not reasons:
-        reasons.append("No changed file is in a language that afterd traces; only reversion was used.")
+        reasons.append(
+            "No changed file is in a language that afterd traces; only reversion was used."
+        )
     return Tracing(None, " ".join(reasons))
 
 

@@ -22,7 +22,13 @@ from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store as open_objects
 from afterd.vcs.pruning import Text, prune
-from afterd.vcs.repository import common_directory, open_repository, parse_range, resolve, state_directory
+from afterd.vcs.repository import (
+    common_directory,
+    open_repository,
+    parse_range,
+    resolve,
+    state_directory,
+)
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
@@ -109,7 +115,9 @@ def _locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            message = f"Another afterd is at work in this repository (it holds {path}); wait for it or stop it."
+            message = (
+                f"Another afterd is at work in this repository (it holds {path}); wait for it."
+            )
             raise UsageError(message) from error
         yield
 
@@ -126,7 +134,9 @@ def _limits(settings: Settings) -> Limits:
 
 def _rules(settings: Settings) -> FileRules:
     rules = FileRules()
-    return replace(rules, tests=(*rules.tests, *settings.test_globs), keep_tests=settings.keep_tests)
+    return replace(
+        rules, tests=(*rules.tests, *settings.test_globs), keep_tests=settings.keep_tests
+    )
 
 
 def wanted_range(workspace: Workspace, settings: Settings) -> Range:
@@ -134,7 +144,9 @@ def wanted_range(workspace: Workspace, settings: Settings) -> Range:
     repository = workspace.repository
     if settings.diff is not None:
         good = resolve(repository, settings.good or settings.range.split("..")[0] or "HEAD")
-        bad, changes = changes_from_patch(repository, good, _patch(settings.diff), workspace.rules, workspace.limits.change)
+        bad, changes = changes_from_patch(
+            repository, good, _patch(settings.diff), workspace.rules, workspace.limits.change
+        )
         return _range(workspace, RevisionRange(good, bad), changes)
     return range_between(workspace, parse_range(repository, settings.range, settings.good or None))
 
@@ -142,7 +154,11 @@ def wanted_range(workspace: Workspace, settings: Settings) -> Range:
 def range_between(workspace: Workspace, revisions: RevisionRange) -> Range:
     """A range by its two commits."""
     changes = changes_between(
-        workspace.repository, revisions.good, revisions.bad, workspace.rules, workspace.limits.change
+        workspace.repository,
+        revisions.good,
+        revisions.bad,
+        workspace.rules,
+        workspace.limits.change,
     )
     return _range(workspace, revisions, changes)
 
@@ -158,7 +174,9 @@ def _patch(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        message = f"The patch {path} cannot be read ({error.strerror}); give the path of a unified diff."
+        message = (
+            f"The patch {path} cannot be read ({error.strerror}); give the path of a unified diff."
+        )
         raise UsageError(message) from error
 
 
