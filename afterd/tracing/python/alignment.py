@@ -34,7 +34,8 @@ class Alignment:
         self._frames: dict[int, Frame | None] = {}
         self._children: dict[int, dict[int, Frame]] = {}
         self._keys: dict[int, dict[_Key, int]] = {}
-        self._names: dict[int, dict[int, tuple[_Key, _Key]]] = {}
+        self._names: dict[tuple[bool, int], dict[int, tuple[_Key, _Key]]] = {}
+        self._claimed: dict[int, set[_Key]] = {}
         self._activations: dict[Node, list[Frame]] = {}
         for frame in green.frames:
             self._activations.setdefault(frame.node, []).append(frame)
@@ -158,9 +159,20 @@ class Alignment:
         for name in self._bad_names(frame).get(position, ()):
             for outcome in (kind, _OUTCOMES.get(kind)):
                 found = keys.get((twin, outcome, *name)) if outcome is not None else None
-                if found is not None:
+                if found is not None and self._trusted(name, found, green, frame):
                     return found
         return None
+
+    def _trusted(self, name: _Key, row: int, green: Frame, frame: Frame) -> bool:
+        """An iteration found by count must not be one that another finds by its item."""
+        if name[0] == "value":
+            return True
+        claimed = self._claimed.get(frame.number)
+        if claimed is None:
+            claimed = {names[0] for names in self._bad_names(frame).values()}
+            self._claimed[frame.number] = claimed
+        by_value = self._named(self.green, green)[row][0]
+        return by_value not in claimed
 
     def opposite(self, green_row: int) -> int | None:
         """The failing run's branch row that corresponds to a green one and went the other way."""
@@ -194,13 +206,17 @@ class Alignment:
         return found
 
     def _bad_names(self, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
-        found = self._names.get(frame.number)
-        if found is None:
-            found = self._names[frame.number] = self._named(self.bad, frame)
-        return found
+        return self._named(self.bad, frame)
 
     def _named(self, trace: Trace, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
         """For each row of a frame its iterations: by the items' values, and by count."""
+        key = (trace is self.bad, frame.number)
+        found = self._names.get(key)
+        if found is None:
+            found = self._names[key] = self._name_rows(trace, frame)
+        return found
+
+    def _name_rows(self, trace: Trace, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
         loops: dict[Node, tuple[int, object]] = {}
         seen: dict[tuple[Node, int, _Key], int] = {}
         named: dict[int, tuple[_Key, _Key]] = {}

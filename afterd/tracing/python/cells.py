@@ -18,6 +18,8 @@ from afterd.tracing.python.program import Node
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.values import UNKNOWN, Unknown, identity
 
+_PASSED_ON = 8  # imports of imports that are followed
+
 
 class Cells:
     """All look-ups of one trace; indexes are built when they are first asked for."""
@@ -37,10 +39,26 @@ class Cells:
         """The row of the definition that a call's function expression names."""
         function = call["func"]
         if function.type == "Name":
-            return self.names.name(function, position, frame)
+            return self._imported(self.names.name(function, position, frame))
         if function.type != "Attribute":
             return None
         owner = self.value_of(function["value"], position, frame)
         if isinstance(owner, Unknown) or identity(owner) is None:
             return None
-        return self.attributes.attribute_of(owner, function["attr"], position, UNKNOWN)
+        row = self.attributes.attribute_of(owner, function["attr"], position, UNKNOWN)
+        return self._imported(row)
+
+    def _imported(self, row: int | None) -> int | None:
+        """The definition behind an import, through as many modules as pass it on."""
+        for _ in range(_PASSED_ON):
+            node = self.trace.node(row) if row is not None else None
+            if row is None or node is None or node.type != "alias" or node.parent is None:
+                return row
+            if node.parent.type != "ImportFrom":
+                return row
+            module = self.names.imported(node.parent)
+            if module is None:
+                return row
+            value = self.trace.value(row)
+            row = self.names.module_variable(module, node["name"], row, value)
+        return row

@@ -223,7 +223,8 @@ class PythonExecution:
         assert self.green is not None
         for row in range(len(self.green.trace) - 1, -1, -1):
             if self.green.trace.kind(row) is Kind.OUTPUT:
-                decided = self.green.control(row)
+                writer = self.green.writer(row)
+                decided = self.green.control(writer) if writer is not None else None
                 branch = self.alignment.opposite(decided) if decided is not None else None
                 if branch is not None:
                     step = self.steps.step(self.trace.number(branch))

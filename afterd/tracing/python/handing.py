@@ -25,6 +25,8 @@ class Handing:
         no traced frame ran in between.
         """
         previous = self.trace.previous_in_frame(frame, position)
+        while previous > frame.entered and self.trace.kind(previous) is Kind.SYNC:
+            previous = self.trace.previous_in_frame(frame, previous)  # written on coming back
         rows = self.rows
         index = bisect_left(rows, position) - 1
         if index < 0 or rows[index] <= previous:

@@ -79,14 +79,14 @@ class Steps:
     def _without_node(self, number: int, position: int, value: Recorded) -> Step:
         kind = self.trace.kind(position)
         written = kind is Kind.OUTPUT
-        row = self._writer(position) if written else None
+        row = self.writer(position) if written else None
         found = (self.terms.read(row),) if row is not None else ()
         term = Concrete(plain(value), OPAQUE, "written output" if written else _INITIAL, found)
         step_kind = StepKind.OUTPUT if written else StepKind.INITIAL
         text = "standard output" if written else str(value)
         return Step(number, Location(""), text, step_kind, term, plain(value), repr(value))
 
-    def _writer(self, position: int) -> int | None:
+    def writer(self, position: int) -> int | None:
         """The call that was writing: the next row of the frame that was running."""
         frame = self.trace.frame(position)
         return self.trace.next_in_frame(frame, position) if frame is not None else None

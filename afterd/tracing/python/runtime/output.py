@@ -20,21 +20,27 @@ Anything = Any  # a value of the traced program
 class NoticedWriter(io.BufferedWriter):
     """A buffered writer that reports each write."""
 
-    def __init__(self, raw: io.RawIOBase, notice: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, raw: io.RawIOBase, notice: Callable[[bytes], None], *, unbuffered: bool
+    ) -> None:
         super().__init__(raw)
         self.notice = notice
+        self.unbuffered = unbuffered
 
     def write(self, data: Anything) -> int:
         """Report, then write."""
         self.notice(bytes(data))
-        return super().write(data)
+        count = super().write(data)
+        if self.unbuffered:
+            self.flush()
+        return count
 
 
 def watch_output(write_row: Callable[[int, str], None]) -> None:
     """Make every write to standard output a row; does nothing where there is no plain stream."""
     stdout = sys.stdout
     buffer = getattr(stdout, "buffer", None)
-    raw = getattr(buffer, "raw", None)
+    raw = getattr(buffer, "raw", buffer)  # with python -u the buffer is the raw file itself
     if not isinstance(stdout, io.TextIOWrapper) or not isinstance(raw, io.RawIOBase):
         return
 
@@ -43,11 +49,10 @@ def watch_output(write_row: Callable[[int, str], None]) -> None:
 
     stdout.flush()
     replacement = io.TextIOWrapper(
-        NoticedWriter(raw, notice),
+        NoticedWriter(raw, notice, unbuffered=raw is buffer),
         encoding=stdout.encoding,
         errors=stdout.errors,
         line_buffering=stdout.line_buffering,
         write_through=True,
     )
-    sys.stdout = replacement
-    setattr(sys, "__stdout__", replacement)  # noqa: B010 # the type checker thinks it final
+    sys.stdout = replacement  # sys.__stdout__ stays: collected, it would close the file
