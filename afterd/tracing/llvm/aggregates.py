@@ -29,7 +29,7 @@ class Aggregates:
 
     def extracted(self, instruction: Instruction, instance: Instance, index: int) -> Term | None:
         """The result of an extractvalue; None where nothing describes it."""
-        body = instruction.text.split("extractvalue ", 1)[1].split(", !")[0]
+        body = instruction.body
         whole, *numbers = split_top(body)
         kind, text = typed(whole)
         path = tuple(int(number) for number in numbers)
@@ -74,7 +74,7 @@ class Aggregates:
     def _inserted(
         self, insert: Instruction, path: tuple[int, ...], instance: Instance, index: int, deep: int
     ) -> Term | None:
-        body = insert.text.split("insertvalue ", 1)[1].split(", !")[0]
+        body = insert.body
         whole, element, *numbers = split_top(body)
         if tuple(int(number) for number in numbers) == path:
             return self._values.operand(*typed(element), instance, index)
@@ -96,7 +96,7 @@ class Aggregates:
         last = self._values.returning(back, at) if back >= 0 and self._values.frames.entered(at) else None
         if last is None:
             return None
-        text = typed(last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0])[1]
+        text = typed(last.instructions[-1].body)[1]
         return self._element(kind, text, path, last, len(last.instructions) - 1, deep + 1)
 
     def _checked(

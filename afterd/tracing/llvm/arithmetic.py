@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.tracing.llvm.constants import sort_of
+from afterd.tracing.llvm.irtypes import split_top
+from afterd.tracing.llvm.recorded import typed
 
 BINARY = {
     "add": Op.ADD,
@@ -38,17 +38,15 @@ _INTEGER_COMPARISONS = {
     "ugt": Op.UGT,
     "uge": Op.UGE,
 }
-_FLOAT_COMPARISONS = {"lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE, "eq": Op.FEQ, "ne": Op.FNE}
+_FLOAT_COMPARISONS = {"lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE, "eq": Op.FEQ}
+_OPPOSITES = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 CASTS = frozenset("zext sext trunc ptrtoint inttoptr bitcast addrspacecast freeze fptrunc fpext".split())
-_BINARY = re.compile(r"= \w+ (?:(?:nuw|nsw|exact|disjoint|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*(.*)")
 
 
-def binary_operands(text: str) -> tuple[str, str, str]:
-    """(type, left, right) of a binary instruction's text."""
-    found = _BINARY.search(text)
-    body = (found.group(1) if found else "").split(", !")[0]
-    kind, rest = body.split(" ", 1)
-    left, right = rest.split(", ", 1)
+def binary_operands(body: str) -> tuple[str, str, str]:
+    """(type, left, right) of a binary instruction's body."""
+    kind, rest = typed(body)
+    left, right = split_top(rest)
     return kind, left, right
 
 
@@ -77,20 +75,26 @@ def atomic(name: str, old: Term, given: Term) -> Term | None:
     return Apply(BINARY[name], (old, given), old.sort) if known else None
 
 
-def comparison(text: str, left: Term, right: Term) -> Term | None:
-    """An icmp or fcmp; None for the predicates that no term has (ord, uno and their mixtures)."""
-    found = re.search(r"= ([if])cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*(\w+) ", text)
-    if not found:
-        return None
-    if found.group(1) == "i":
-        op = _INTEGER_COMPARISONS[found.group(2)]
-        return Apply(op, (left, right), BOOL)
-    predicate = found.group(2)
-    if predicate == "une":
-        return Apply(Op.NOT, (Apply(Op.FEQ, (left, right), BOOL),), BOOL)
-    if predicate.startswith("o") and predicate[1:] in _FLOAT_COMPARISONS:
-        return Apply(_FLOAT_COMPARISONS[predicate[1:]], (left, right), BOOL)
-    return None
+def comparison(predicate: str, left: Term, right: Term) -> Term | None:
+    """An icmp or fcmp by its predicate, IEEE's unordered ones as the negation of their opposites."""
+    both = (left, right)
+    if left.sort.kind is not SortKind.FLOAT:  # "ult" means two things
+        return Apply(_INTEGER_COMPARISONS[predicate], both, BOOL)
+    ordered, name = predicate[:1] == "o", predicate[1:]
+    if name == "ne" and ordered:
+        return Apply(Op.OR, (Apply(Op.FLT, both, BOOL), Apply(Op.FGT, both, BOOL)), BOOL)
+    if ordered and name in _FLOAT_COMPARISONS:
+        return Apply(_FLOAT_COMPARISONS[name], both, BOOL)
+    if predicate in {"ord", "uno"}:
+        numbers = tuple(Apply(Op.FEQ, (side, side), BOOL) for side in both)
+        return negation(Apply(Op.AND, numbers, BOOL)) if predicate == "uno" else Apply(Op.AND, numbers, BOOL)
+    opposite = comparison(f"o{_OPPOSITES[name]}", left, right) if name in _OPPOSITES else None
+    return negation(opposite) if opposite else None
+
+
+def negation(term: Term) -> Term:
+    """The negation of a Boolean term."""
+    return Apply(Op.NOT, (term,), BOOL)
 
 
 def cast(opcode: str, argument: Term, kind: str) -> Term | None:

@@ -9,6 +9,7 @@ from itertools import islice
 from afterd.model.term import StepId
 from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.irtypes import split_top
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.program import FunctionView, Unit
 from afterd.tracing.llvm.recorded import callee, pointer_of
@@ -112,8 +113,7 @@ def _place(view: FunctionView, store: Instruction) -> str:
     if instruction.opcode == "alloca":
         return pointer
     if instruction.opcode == "getelementptr":
-        body = instruction.text.split("getelementptr ", 1)[1].split(", !")[0]
-        kind, _, *indices = body.removeprefix("inbounds ").replace("nuw ", "").split(", ")
+        kind, _, *indices = split_top(instruction.body)
         return "." + kind + ":" + ",".join(i.split(" ")[-1] for i in indices if "%" not in i)
     return f".{instruction.opcode}"
 

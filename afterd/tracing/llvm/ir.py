@@ -18,6 +18,10 @@ NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
 _DEFINE = re.compile(rf"^define .*?@({NAME})\(")
 _LABEL = re.compile(rf"^({NAME}):")
 _INSTRUCTION = re.compile(rf"^  (?:(%{NAME}) = )?(?:tail |musttail |notail )?([a-z_0-9]+)\b")
+_FLAGS = re.compile(
+    r"^(?:(?:nuw|nsw|nusw|exact|disjoint|nneg|samesign|inbounds|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc"
+    r"|weak|volatile|atomic|inrange\([^)]*\)) )+"
+)
 _PLAIN_LOAD = re.compile(rf"load (?:volatile )?([^,]+), ptr (%{NAME})(?:,|$)")
 _PLAIN_STORE = re.compile(rf"store (?:volatile )?(.+), ptr (%{NAME})(?:,|$)")
 _LOCAL = re.compile(rf"%{NAME}")
@@ -31,6 +35,13 @@ class Instruction:
     text: str
     opcode: str
     result: str = ""  # with the leading %
+
+    @property
+    def body(self) -> str:
+        """What follows the opcode and its flags, without metadata."""
+        text = self.text.split(" = ", 1)[1] if self.result else self.text.strip()
+        text = text.removeprefix("tail ").removeprefix("musttail ").removeprefix("notail ")
+        return _FLAGS.sub("", text.split(", !", 1)[0].partition(" ")[2])
 
 
 @dataclass(frozen=True, slots=True)

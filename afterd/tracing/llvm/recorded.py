@@ -70,13 +70,7 @@ def pointer_of(instruction: Instruction) -> str:
 def operands(instruction: Instruction) -> list[tuple[str, str]]:
     """(type, value) of a load (its type, pointer), of a store (value, then pointer), or of an atomic
     operation (pointer, then its first operand)."""
-    text = instruction.text.strip()
-    if instruction.result:
-        text = text.split(" = ", 1)[1]
-    body = text.split(" ", 1)[1]
-    for word in ("atomic ", "weak ", "volatile "):
-        body = body.removeprefix(word)
-    first, second = split_top(body)[:2]
+    first, second = split_top(instruction.body)[:2]
     second = _without_ordering(second)
     if instruction.opcode == "cmpxchg":
         return [typed(first), typed(second)]

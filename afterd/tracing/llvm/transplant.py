@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from afterd.model.term import Apply, Const, Op, SortKind, Term, Value, bitvec
+from afterd.model.term import OPAQUE, Apply, Const, Op, SortKind, Term, Value, bitvec
 from afterd.model.trace import Effect, StepKind
 from afterd.tracing.llvm import arithmetic, records
 from afterd.tracing.llvm.alignment import Alignment, BlockMap
@@ -108,7 +108,7 @@ class Transplant:
             if not self._same_place(statement, instruction, site):
                 return Effect.MATTERS
         elif instruction.opcode == "ret":
-            kind, text = typed(instruction.text.split("ret ", 1)[1].split(", !")[0])
+            kind, text = typed(instruction.body)
         else:
             return Effect.UNKNOWN
         return Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
@@ -156,34 +156,30 @@ class Transplant:
             case "alloca":
                 return Const(self._stack_address(instruction.result, site), _ADDRESS)
             case "getelementptr":
-                body = re.split(r"getelementptr (?:(?:inbounds|nuw|nusw) )*", instruction.text, maxsplit=1)[1]
-                return self._pointer(body.split(", !")[0], site, depth)
+                return self._pointer(instruction.body, site, depth)
             case "icmp" | "fcmp":
                 return self._comparison(instruction, site, depth)
             case "call":
                 return self._call(instruction, site)
             case "select":
-                body = instruction.text.split("select ", 1)[1].split(", !")[0]
+                body = instruction.body
                 parts = tuple(self._term(*typed(part), site, depth) for part in split_top(body)[:3])
                 return Apply(Op.ITE, parts, parts[1].sort)
         if instruction.opcode in arithmetic.BINARY:
-            kind, left, right = arithmetic.binary_operands(instruction.text)
+            kind, left, right = arithmetic.binary_operands(instruction.body)
             return arithmetic.binary(instruction.opcode, self._term(kind, left, site, depth), self._term(kind, right, site, depth))
         if instruction.opcode in arithmetic.CASTS and " to " in instruction.text:
-            body = instruction.text.split(f"{instruction.opcode} ", 1)[1].split(", !")[0]
-            source, target = body.removeprefix("nneg ").rsplit(" to ", 1)
+            source, target = instruction.body.rsplit(" to ", 1)
             made = arithmetic.cast(instruction.opcode, self._term(*typed(source), site, depth), target.strip())
             if made is not None:
                 return made
         raise _Unknown
 
     def _comparison(self, instruction: Instruction, site: _Site, depth: int) -> Term:
-        body = re.split(r"cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*\w+ ", instruction.text, maxsplit=1)[1]
-        kind, rest = typed(body.split(", !")[0])
-        left, right = split_top(rest)[:2]
-        made = arithmetic.comparison(
-            instruction.text, self._term(kind, left, site, depth), self._term(kind, right, site, depth)
-        )
+        predicate, _, body = instruction.body.partition(" ")
+        kind, rest = typed(body)
+        left, right = (self._term(kind, side, site, depth) for side in split_top(rest)[:2])
+        made = arithmetic.comparison(predicate, left, right) if left.sort is not OPAQUE else None
         if made is None:
             raise _Unknown
         return made

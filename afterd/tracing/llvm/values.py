@@ -44,7 +44,6 @@ _ADDRESS = bitvec(64)
 _WHOLE = (1 << 64) - 1
 _PHI = re.compile(r"\[ (.+?), %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\") \]")
 _MULTIPLY_ADD = re.compile(r"@llvm\.fmuladd\.f(?:32|64)$")
-_CAST = re.compile(r"= (\w+) (?:(?:nneg|nuw|nsw|fast|nnan|ninf) )*(.+) to ([^,]+)")
 
 
 def known(term: Term) -> Value:
@@ -125,8 +124,7 @@ class Values:
             case "phi":
                 return self._phi(instruction, instance)
             case "getelementptr":
-                body = re.split(r"getelementptr (?:(?:inbounds|nuw|nusw) )*", instruction.text, maxsplit=1)[1]
-                return self._pointer(body.split(", !")[0], instance, index)
+                return self._pointer(instruction.body, instance, index)
             case "icmp" | "fcmp":
                 return self._comparison(instruction, instance, index)
             case "select":
@@ -138,10 +136,10 @@ class Values:
                 kind = operands(instruction)[1][0]
                 return self.atomic_load(kind, instance, index) or _unknown(sort_of(kind))
             case "fneg":
-                kind, text = typed(instruction.text.split("fneg ", 1)[1].split(", !")[0])
+                kind, text = typed(instruction.body)
                 return Apply(Op.FNEG, (self.operand(kind, text, instance, index),), sort_of(kind))
         if instruction.opcode in arithmetic.BINARY:
-            kind, left, right = arithmetic.binary_operands(instruction.text)
+            kind, left, right = arithmetic.binary_operands(instruction.body)
             one, two = (self.operand(kind, side, instance, index) for side in (left, right))
             if sort_of(kind) is OPAQUE or one.sort != two.sort:
                 return self._followed_only(instruction, instance, index, sort_of(kind))
@@ -183,12 +181,11 @@ class Values:
         if old is None or old.sort != given.sort or given.sort.kind is not SortKind.BITVEC:
             return self._followed_only(instruction, instance, index, sort_of(kind))
         if instruction.opcode == "cmpxchg":
-            body = instruction.text.split("cmpxchg ", 1)[1]
-            replacing = self.operand(kind, typed(split_top(body)[2])[1].split(" ")[0], instance, index)
-            return Apply(Op.ITE, (arithmetic.equals(old, given), replacing, old), old.sort)
-        name = instruction.text.split("atomicrmw ", 1)[1].removeprefix("volatile ").split(" ")[0]
-        made = arithmetic.atomic(name, old, given)
-        return made or self._followed_only(instruction, instance, index, old.sort)
+            replacing = typed(split_top(instruction.body)[2])[1].split(" ")[0]
+            made = self.operand(kind, replacing, instance, index)
+            return Apply(Op.ITE, (arithmetic.equals(old, given), made, old), old.sort)
+        done = arithmetic.atomic(instruction.body.split(" ")[0], old, given)
+        return done or self._followed_only(instruction, instance, index, old.sort)
 
     def _local(self, instance: Instance, index: int, pointer: str, sort: Sort) -> Term:
         return self.local_at(instance, pointer, self.moment(instance, index), sort)
@@ -240,7 +237,7 @@ class Values:
 
     def _loaded_result(self, last: Instance) -> Read | None:
         """The variable that a ``ret`` returns as it is; a call's result would recur as deep as the calls."""
-        text = typed(last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0])[1]
+        text = typed(last.instructions[-1].body)[1]
         block, index = last.view.definitions.get(text, (-1, -1))
         if block != last.block or last.instructions[index].opcode != "load":
             return None
@@ -252,7 +249,7 @@ class Values:
         last = self.returning(back, call)
         if last is None:
             return None
-        kind, text = typed(last.instructions[-1].text.split("ret ", 1)[1].split(", !")[0])
+        kind, text = typed(last.instructions[-1].body)
         return self.operand(kind, text, last, len(last.instructions) - 1) if text else None
 
     def returning(self, back: int, call: int) -> Instance | None:
@@ -273,7 +270,7 @@ class Values:
         return Apply(Op.FADD, (Apply(Op.FMUL, (one, two), one.sort), three), one.sort)
 
     def _phi(self, instruction: Instruction, instance: Instance) -> Term:
-        kind = typed(instruction.text.split("phi ", 1)[1])[0]
+        kind = typed(instruction.body)[0]
         before = self.frames.previous(instance)
         if before is None:
             return _unknown(sort_of(kind))
@@ -284,38 +281,34 @@ class Values:
         return _unknown(sort_of(kind))
 
     def _comparison(self, instruction: Instruction, instance: Instance, index: int) -> Term:
-        body = re.split(r"cmp (?:(?:fast|nnan|ninf|nsz|samesign) )*\w+ ", instruction.text, maxsplit=1)[1]
-        kind, rest = typed(body.split(", !")[0])
+        predicate, _, body = instruction.body.partition(" ")
+        kind, rest = typed(body)
         left, right = split_top(rest)[:2]
         one, two = (self.operand(kind, side, instance, index) for side in (left, right))
         followed = one.sort == two.sort and one.sort is not OPAQUE
-        found = arithmetic.comparison(instruction.text, one, two) if followed else None
+        found = arithmetic.comparison(predicate, one, two) if followed else None
         return found or self._followed_only(instruction, instance, index, BOOL)
 
     def _select(self, instruction: Instruction, instance: Instance, index: int) -> Term:
-        body = instruction.text.split("select ", 1)[1].split(", !")[0]
         condition, one, two = (
-            self.operand(*typed(part), instance, index) for part in split_top(body)[:3]
+            self.operand(*typed(part), instance, index) for part in split_top(instruction.body)[:3]
         )
         if condition.sort != BOOL or one.sort != two.sort or one.sort is OPAQUE:
             return self._followed_only(instruction, instance, index, one.sort)
         return Apply(Op.ITE, (condition, one, two), one.sort)
 
     def _cast(self, instruction: Instruction, instance: Instance, index: int) -> Term:
-        found = _CAST.search(instruction.text)
         if instruction.opcode == "freeze":
-            kind, text = typed(instruction.text.split("freeze ", 1)[1].split(", !")[0])
+            kind, text = typed(instruction.body)
             return self.operand(kind, text, instance, index)
-        if not found:
-            return _unknown(OPAQUE)
-        kind, text = typed(found.group(2))
-        argument = self.operand(kind, text, instance, index)
-        made = arithmetic.cast(found.group(1), argument, found.group(3).strip())
-        return made or self._followed_only(instruction, instance, index, sort_of(found.group(3).strip()))
+        given, _, to = instruction.body.rpartition(" to ")
+        argument = self.operand(*typed(given), instance, index)
+        made = arithmetic.cast(instruction.opcode, argument, to)
+        return made or self._followed_only(instruction, instance, index, sort_of(to))
 
     def _followed_only(self, instruction: Instruction, instance: Instance, index: int, sort: Sort) -> Term:
         """A result that depends on the operands but that no term describes."""
-        body = instruction.text.split(" = ", 1)[-1].split(", !")[0]
+        body = instruction.body
         used: list[Read] = []
         for name in re.findall(r"%[-a-zA-Z$._0-9]+", body):
             if name in instance.view.definitions or name in instance.view.parameters:
