@@ -20,6 +20,8 @@ from afterd.execution.toolchain import Toolchain
 from afterd.model.explanation import Status
 from afterd.store.database import open_store
 
+pytest_plugins = ["cli_fixtures"]
+
 
 @pytest.mark.parametrize(
     ("version", "state"),

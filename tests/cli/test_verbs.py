@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from cli_repository import BAD, GOOD, TEST, Run, afterd_process, refused
 
+pytest_plugins = ["cli_fixtures"]
+
 
 def test_explain_names_the_change_and_leaves_the_work_tree_alone(repository: Path) -> None:
     (repository / "text.txt").write_text("my own edit\n")

@@ -1,4 +1,7 @@
-"""A real repository with a real explanation, made once; each test gets a copy of its own."""
+"""Fixtures of the CLI tests: a real repository with a real explanation, made once, copied for each.
+
+A plugin and no conftest: mypy knows one module of a name.
+"""
 
 from __future__ import annotations
 
