@@ -91,15 +91,15 @@ class _Tree:
         )
 
     def _kept(self, cause: Cause) -> list[Step]:
-        """Located steps in execution order; of a loop's instances that tell the same, the last."""
+        """Located steps, nearest the failure first; of instances that tell the same, the last."""
         told: dict[tuple[object, ...], Step] = {}
         for step in cause.steps:
             if step.location.file:
                 place = (step.location.file, step.location.line, step.target)
                 told[(*place, step.rendered, step.green.alignment)] = step
-        kept = sorted(told.values(), key=lambda step: step.id)
-        guilty = [step for step in kept[:-_LONGEST] if self._guilty(step)]
-        return [*guilty, *kept[-_LONGEST:]]
+        kept = sorted(told.values(), key=lambda step: -step.id)
+        guilty = [step for step in kept[_LONGEST:] if self._guilty(step)]
+        return [*kept[:_LONGEST], *guilty]
 
     def _guilty(self, step: Step) -> list[ChangeId]:
         return [c for c in self._acting.get(step.id, step.changes) if c in self._root]
