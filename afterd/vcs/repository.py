@@ -7,6 +7,7 @@ repository then writes the user's index: reliability.md, finding 1), starts no `
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pygit2
@@ -26,6 +27,7 @@ slots/        work trees it builds and tests in
 Nothing here is part of your repository. With no afterd running, all of it may be removed;
 what is lost is the history of explanations.
 """
+_ANCESTOR = re.compile(r".+?([~^]\d*)+")
 _QUIET = FileStatus.CURRENT | FileStatus.IGNORED
 
 
@@ -53,9 +55,8 @@ def common_directory(repository: pygit2.Repository) -> Path:
     assert repository.path is not None
     git_directory = Path(repository.path)
     pointer = git_directory / "commondir"
-    if not pointer.is_file():
-        return git_directory
-    return (git_directory / pointer.read_text().rstrip("\n")).resolve()
+    shared = pointer.read_text().rstrip("\n") if pointer.is_file() else "."
+    return (git_directory / shared).resolve()
 
 
 def state_directory(repository: pygit2.Repository) -> Path:
@@ -168,4 +169,6 @@ def _why_unknown(repository: pygit2.Repository, text: str) -> str:
     sentence = f"The revision {text!r} is not a commit in this repository."
     if repository.is_shallow:
         return f"{sentence} The clone is shallow: git fetch --unshallow may bring it."
+    if _ANCESTOR.fullmatch(text):
+        return f"{sentence} The history may not go back so far: name a good revision (--good REV)."
     return f"{sentence} Check its spelling, or fetch it."

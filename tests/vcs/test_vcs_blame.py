@@ -78,6 +78,18 @@ def test_a_merge_passes_the_question_to_the_branch_that_knows(made: Made) -> Non
     }
 
 
+def test_a_branch_that_the_merge_overruled_is_not_credited(made: Made) -> None:
+    base = made.text(f__c=_lines(*range(10)))
+    side = made.commit(texts(f__c=_lines(*range(9), 90)), base, ref=None)
+    made.text(f__c=_lines(*range(9), 77))
+    main = made.text(f__c=_lines(1, *range(9), 9))
+    merge = made.commit(texts(f__c=_lines(1, *range(9), 90)), main, side)
+    assert _commits(made, base, merge) == {
+        ("f.c", "HUNK", 1): (main,),
+        ("f.c", "HUNK", 11): (side,),
+    }
+
+
 def test_a_merge_that_is_like_neither_parent_made_the_change_itself(made: Made) -> None:
     base = made.text(f__c=_lines(*range(10)))
     side = made.commit(texts(f__c=_lines(*range(9), 90)), base, ref=None)

@@ -200,6 +200,12 @@ def test_limits_fall_back_to_whole_files_and_say_so(
             assert change.new == LineSpan(1, 2 * {"big.c": 50, "small.c": 10}.get(change.file, 5))
 
 
+def test_documents_are_taken_whole_before_sources(made: Made) -> None:
+    good, bad = (texts(a__md=f"{n}\n\n" * 9, a__c=f"int a = {n};\n\n" * 15) for n in range(2))
+    forms = _forms(_changes(made, good, bad, ChangeLimits(changes=20)))
+    assert forms == [("a.c", ChangeForm.HUNK), ("a.md", ChangeForm.WHOLE)]
+
+
 def test_a_blob_beyond_the_limit_is_not_looked_into(made: Made) -> None:
     one, other = (made.tree({b"big": (FILE, fill * 3_000_000)}) for fill in (b"a", b"b"))
     started = time.monotonic()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from afterd.model.location import LineSpan
 from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines, undone
 from afterd.vcs.languages import Language, language_of
 from afterd.vcs.statements import layout
@@ -239,6 +240,12 @@ def test_no_text_is_too_strange_for_a_layout(name: str, content: bytes) -> None:
     found = layout(lines, language_of(name))
     if found is not None:
         assert len(found.complete) == len(found.depth) == len(lines) + 1
+
+
+def test_a_last_line_without_newline_gets_one_where_it_is_not_last() -> None:
+    hunk = Hunk(LineSpan(1, 1), LineSpan(1, 1))
+    assert undone([b"a"], [b"A\n", b"b\n"], [hunk]) == [b"a\n", b"b\n"]
+    assert undone([b"a"], [b"A\n"], [hunk]) == [b"a"]
 
 
 def test_deep_nesting_and_long_lines_are_no_trouble() -> None:

@@ -93,6 +93,7 @@ def test_c(made: Made, good: str, bad: str, reasons: list[str]) -> None:
         ("x = '''\na\n'''\n", "x = '''\n a\n'''\n", [""]),
         ("print 'old'\n", "print 'old' # c\n", [""]),  # does not parse: hands off
         ("a\nf.f_lineno\n", "# c\na\nf.f_lineno\n", [""]),
+        ('s = """\n\n# a\n\n"""\n', "x = 1\n\n# b\n\ny = 2\n", ["", "", ""]),  # once a string
         ("# a\nx = 1\ny = 2\n# b\n", "# c\nx = 1\ny = 3\n# d\n", [SAME_TREE, "", SAME_TREE]),
     ],
 )

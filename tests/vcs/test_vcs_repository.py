@@ -172,6 +172,7 @@ def test_a_merge_is_compared_with_its_first_parent(made: Made) -> None:
     [
         ("nonsense", "'nonsense' is not a commit"),
         ("HEAD~9", "'HEAD~9' is not a commit"),
+        ("HEAD~3..HEAD", "may not go back so far"),
         ("HEAD:a.c", "is not a commit"),
         ("HEAD~2", "has no parent to compare with: it is the first"),
         ("HEAD..HEAD", "is empty"),

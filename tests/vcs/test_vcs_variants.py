@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_repositories import FILE, Listing, Made, clash, git, read_listing, texts, versions
+from made_repositories import FILE, LINK, Listing, Made, clash, git, read_listing, texts, versions
 
 from afterd.errors import RepositoryError
 from afterd.model.change import Change, ChangeForm, ChangeList, ChangeSet
@@ -183,6 +183,27 @@ def test_a_file_put_back_wins_over_one_in_its_way(made: Made) -> None:
         variants.store, variants.tree(frozenset({by_file[ChangeForm.DELETED, "a"]}))
     )
     assert only == {b"a": good[b"a"], b"d": bad[b"d"]}
+
+
+def test_a_file_put_back_wins_over_an_edited_one_in_its_way(made: Made) -> None:
+    lines = "".join(f"int line{n};\n" for n in range(20))
+    good = texts(a="in the way\n", b__c=lines)
+    bad = {b"a/x.c": (FILE, lines.replace("line7;", "line7 = 1;").encode())}
+    one, other, changes = _range(made, good, bad)
+    ids = {change.form: change.id for change in changes.changes}
+    assert set(ids) == {ChangeForm.DELETED, ChangeForm.RENAMED, ChangeForm.HUNK}
+    variants = Variants(made.repository, one, other, changes)
+    subset = frozenset({ids[ChangeForm.DELETED], ids[ChangeForm.HUNK]})
+    assert read_listing(variants.store, variants.tree(subset)) == {b"a": good[b"a"]}
+
+
+def test_a_patch_takes_a_link_away_before_its_file_comes(made: Made) -> None:
+    good = {b"d/f": (FILE, b""), b"old": (FILE, b"x\n" * 9)}
+    bad = {b"d/f": (LINK, b"x"), b"d/e": (FILE, b"x\n" * 9)}
+    one, other, changes = _range(made, good, bad)
+    store = Variants(made.repository, one, other, changes).store
+    headers = [line for line in tree_patch(store, other, one).splitlines() if b"mode" in line]
+    assert headers == [b"deleted file mode 120000", b"new file mode 100644"]
 
 
 def test_a_rename_with_edits_is_a_rename_and_hunks(made: Made) -> None:

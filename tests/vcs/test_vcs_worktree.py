@@ -20,6 +20,7 @@ from made_repositories import EXECUTABLE, FILE, LINK, SUBMODULE, Listing, Made, 
 
 from afterd.errors import RepositoryError, SpaceError, StoreError
 from afterd.limits import ChangeLimits
+from afterd.vcs.slot_files import tick
 from afterd.vcs.tree_editor import write_tree
 from afterd.vcs.trees import Entry
 from afterd.vcs.worktree import Slot
@@ -133,6 +134,22 @@ def test_what_is_written_is_newer_than_everything_built_before(made: Made, slot:
         built = product.stat().st_mtime_ns
         slot.move_to(trees[(trees.index(tree) + 1) % len(trees)])
         assert (slot.path / "a.c").stat().st_mtime_ns > built
+
+
+def test_a_tick_outlasts_a_coarse_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels since 6.13 stamp finely; older ones, and other systems, in steps of milliseconds."""
+    calls: list[int] = []
+    real = os.utime
+
+    def coarse(path: Path) -> None:
+        calls.append(len(calls) // 4)
+        real(path, ns=(calls[-1] * 10**9, calls[-1] * 10**9))
+
+    marker = tmp_path / "marker"
+    marker.write_text("")
+    monkeypatch.setattr(os, "utime", coarse)
+    tick(marker)
+    assert marker.stat().st_mtime_ns == 10**9
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
