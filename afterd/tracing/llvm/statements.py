@@ -149,16 +149,20 @@ class Statements:
         terminator = before.instructions[-1]
         term = self._condition(terminator, before, index, taken.block)
         outcome = self._outcome(terminator, before, taken.block)
+        if known(term) is not outcome:
+            term = _only_dependent(term, outcome, BOOL)
         place = before.view.place(before.block, index)
         return Statement(step, StepKind.BRANCH, place, term, outcome, "", before, index)
 
     def _outcome(self, terminator: Instruction, before: Instance, taken: int) -> bool:
         targets = before.view.targets(terminator)
-        return terminator.opcode != "br" or len(targets) < 2 or targets[0] == taken
+        return terminator.opcode != "br" or len(targets) < 2 or targets[1] != taken
 
     def _condition(self, terminator: Instruction, instance: Instance, index: int, taken: int) -> Term:
         """The condition as written for ``br``; "the value is one of these cases" for ``switch``."""
         text = terminator.text
+        if taken not in instance.view.targets(terminator):
+            return Const(True, BOOL)  # noqa: FBT003 - longjmp came back, whatever the branch said
         if terminator.opcode == "br" and (found := re.match(r"  br i1 ([^,]+),", text)):
             return self.values.operand("i1", found.group(1), instance, index)
         if terminator.opcode == "switch" and (found := re.match(r"  switch (i\d+) ([^,]+), label", text)):

@@ -28,7 +28,7 @@ class StepIds:
 
     def __init__(self, process: int = 0) -> None:
         self._base = process << _PROCESS_SHIFT
-        self._cells: dict[tuple[int, Cells], StepId] = {}
+        self._cells: dict[tuple[int, Cells, str], StepId] = {}
         self._used: dict[int, int] = {}
         self.cells: dict[StepId, Cells] = {}
         self.observed: dict[StepId, Value] = {}
@@ -52,8 +52,11 @@ class StepIds:
         return self.position(step) < 0
 
     def of_cells(self, position: int, cells: Cells, value: Value = None) -> StepId:
-        """The id of one of several outputs of a record; ``value`` is what was read from it."""
-        key = (position, cells)
+        """The id of one of several outputs of a record; ``value`` is what was read from it.
+
+        qsort moves what it sorts while it calls back: the same bytes of one call had several values.
+        """
+        key = (position, cells, repr(value))
         if key not in self._cells:
             number = min(self._used.get(position, 0) + 1, _OUTPUTS - 1)
             self._used[position] = number
