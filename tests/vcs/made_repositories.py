@@ -28,9 +28,14 @@ class Made:
     def tree(self, listing: Listing) -> str:
         """Store a listing as a tree."""
         editor = TreeEditor(TreeReader(self.repository), EMPTY_TREE)
+        blobs: dict[bytes, str] = {}
         for path, (mode, content) in listing.items():
-            blob = content.hex() if mode == SUBMODULE else self.repository.create_blob(content)
-            editor.put(path, Entry(mode, str(blob)))
+            if mode == SUBMODULE:
+                editor.put(path, Entry(mode, content.hex()))
+                continue
+            if content not in blobs:
+                blobs[content] = str(self.repository.create_blob(content))
+            editor.put(path, Entry(mode, blobs[content]))
         return editor.write()
 
     def commit(self, listing: Listing, *parents: str, ref: str | None = "HEAD") -> str:
