@@ -1,9 +1,10 @@
 """What would reverting do? Asked of the recorded values, before anything is run.
 
-Reverting the change at a step whose inputs are as in green gives the step green's value. From
-there on the terms of the causes are evaluated: an assertion that holds then is predicted to pass.
-Where a step's old text would have worked on infected inputs, or another way would have been taken
-that green did not take either, nothing is predicted.
+The steps of the causes are evaluated again, in execution order. A step whose change is reverted has
+green's value if its inputs would be as in green. If not, its old text is taken to differ from the
+new one as it does on green's inputs, or on those of the failing run: not at all, by a difference,
+or by going the other way. Where a way would be taken that green did not take either, nothing is
+predicted.
 
 A prediction orders the runs. It decides nothing: only a passing run does.
 """
@@ -14,13 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import infected, settled
-from afterd.causality.suspicion import omitted
+from afterd.causality.infection import green_value, infected, on_green_inputs, settled
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, normal, observed, same
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
-from afterd.model.term import Read, StepId
-from afterd.model.trace import Alignment, Execution, Predicate, Step
+from afterd.model.term import Read, SortKind, StepId
+from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
+
+_SURE, _GUESSED = 0.95, 0.8
+NOBODY_KNOWS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +41,39 @@ class Counterfactual:
     def __init__(self, execution: Execution, links: Sequence[Link]) -> None:
         self._execution = execution
         steps = {step.id: step for link in links for step in link.cause.steps}
-        self._steps = [steps[identifier] for identifier in sorted(steps)]
         self._failure = links[0].cause.predicate if links else None
-        self._touching = {step.id: self._changes(step) for step in self._steps}
+        own = self._failure.step if self._failure else None
+        self._steps = [steps[identifier] for identifier in sorted(steps) if identifier != own]
+        self._acting = {step.id: self._changes(step) for step in self._steps}
+        self._inputs = {s.id: [read.step for read in distinct_reads(s.term)] for s in self._steps}
+        self._known: dict[ChangeSet, float] = {}
 
-    @property
-    def size(self) -> int:
-        """How many steps a prediction looks at."""
-        return len(self._steps)
+    def passes(self, reverted: ChangeSet) -> float:
+        """How likely the assertion holds without these changes; 0.5 where nobody knows."""
+        if reverted not in self._known:
+            self._known[reverted] = self._predicted(reverted)
+        return self._known[reverted]
 
-    def passes(self, reverted: ChangeSet) -> bool | None:
-        """Whether the failed assertion would hold without these changes; None where unknown."""
+    def _predicted(self, reverted: ChangeSet) -> float:
         if self._failure is None:
-            return None
+            return NOBODY_KNOWS
         imagined: dict[StepId, _Imagined] = {}
+        guessed = False
         for step in self._steps:
-            if step.id != self._failure.step and (new := self._imagine(step, reverted, imagined)):
+            new = self._imagine(step, reverted, imagined)
+            if new is not None:
                 imagined[step.id] = new
-        return self._verdict(self._failure, imagined)
+                guessed |= not new.as_in_green and bool(self._acting[step.id] & reverted)
+        verdict = self._verdict(self._failure, imagined)
+        if verdict is None:
+            return NOBODY_KNOWS
+        trust = _GUESSED if guessed else _SURE
+        return trust if verdict else 1.0 - trust
 
     def _changes(self, step: Step) -> frozenset[ChangeId]:
         if settled(step):
             return frozenset(step.changes)
-        return frozenset((*step.changes, *omitted(self._execution, step)))
+        return frozenset((*step.changes, *self._execution.omitted(step.id)))
 
     def _imagine(
         self, step: Step, reverted: ChangeSet, imagined: dict[StepId, _Imagined]
@@ -70,16 +83,15 @@ class Counterfactual:
         if guard is not None and not self._reached(step, guard):
             gone = guard.as_in_green and step.green.alignment is Alignment.ABSENT
             return _Imagined(UNKNOWN, as_in_green=gone, happens=not gone)
-        touched = bool(self._touching[step.id] & reverted)
-        moved = any(read.step in imagined for read in distinct_reads(step.term))
-        if not touched and not moved:
+        touched = bool(self._acting[step.id] & reverted)
+        if not touched and not any(source in imagined for source in self._inputs[step.id]):
             return None
         restored = self._restored(step, imagined)
-        if touched:
-            return restored or _Imagined(UNKNOWN, as_in_green=False)
-        if restored is not None and not self._touching[step.id]:
+        if restored is not None and (touched or not self._acting[step.id]):
             return restored
         value = Evaluator(lambda read: _value(read, imagined)).value(step.term)
+        if touched:
+            value = self._old_text(step, value)
         return _Imagined(value, self._is_green(step, value))
 
     def _reached(self, step: Step, guard: _Imagined) -> bool:
@@ -89,16 +101,33 @@ class Counterfactual:
 
     def _restored(self, step: Step, imagined: dict[StepId, _Imagined]) -> _Imagined | None:
         """The step as in green, if all that it depends on would be."""
-        inputs = [read.step for read in distinct_reads(step.term)]
+        sources = self._inputs[step.id]
         if step.control is not None:
-            inputs.append(step.control)
-        if not all(self._as_in_green(source, imagined) for source in inputs):
+            sources = [*sources, step.control]
+        if not all(self._as_in_green(source, imagined) for source in sources):
             return None
         if step.green.alignment is Alignment.ABSENT:
             return _Imagined(UNKNOWN, as_in_green=True, happens=False)
-        if step.green.alignment is Alignment.UNKNOWN:
-            return None
-        return _Imagined(normal(step.green.value, step.term.sort), as_in_green=True)
+        value = green_value(step)
+        return None if value is UNKNOWN else _Imagined(value, as_in_green=True)
+
+    def _old_text(self, step: Step, value: Known) -> Known:
+        """``value`` of the new text, moved as the old text differs from it where both are known."""
+        if step.effect is Effect.NEUTRAL:
+            return value
+        if step.effect is Effect.MATTERS and isinstance(value, bool):
+            return not value
+        old, new = green_value(step), on_green_inputs(self._execution, step)
+        if UNKNOWN in (old, new, value):
+            return UNKNOWN
+        if same(old, new):
+            return value if step.effect is Effect.UNKNOWN else UNKNOWN
+        if isinstance(value, bool):
+            return not value
+        numbers = step.term.sort.kind in {SortKind.BITVEC, SortKind.INT}
+        if numbers and isinstance(value, int) and isinstance(old, int) and isinstance(new, int):
+            return normal(value + old - new, step.term.sort)
+        return UNKNOWN
 
     def _as_in_green(self, source: StepId, imagined: dict[StepId, _Imagined]) -> bool:
         if source in imagined:
@@ -106,9 +135,8 @@ class Counterfactual:
         return self._execution.step(source).green.alignment is Alignment.SAME
 
     def _is_green(self, step: Step, value: Known) -> bool:
-        aligned = step.green.alignment in {Alignment.SAME, Alignment.DIFFERENT}
-        green = normal(step.green.value, step.term.sort)
-        return aligned and value is not UNKNOWN and green is not UNKNOWN and same(value, green)
+        green = green_value(step)
+        return value is not UNKNOWN and green is not UNKNOWN and same(value, green)
 
     def _verdict(self, failure: Predicate, imagined: dict[StepId, _Imagined]) -> bool | None:
         inputs = distinct_reads(failure.condition)
@@ -119,13 +147,13 @@ class Counterfactual:
             return value
         sources = [self._execution.step(read.step) for read in inputs]
         ill = [s for s in sources if infected(s) or s.id in imagined]
-        return True if ill and all(self._as_in_green(s.id, imagined) for s in ill) else None
+        return True if all(self._as_in_green(s.id, imagined) for s in ill) else None
 
     def _unreached(self, failure: Predicate, imagined: dict[StepId, _Imagined]) -> bool | None:
-        """No value that the assertion reads would move: it fails again, unless never reached."""
+        """What the assertion reads would not move: it may not be reached, as in green."""
         control = self._execution.step(failure.step).control
         guard = imagined.get(control) if control is not None else None
-        return guard.as_in_green or None if guard is not None else None
+        return True if guard is not None and guard.as_in_green else None
 
 
 def _value(read: Read, imagined: dict[StepId, _Imagined]) -> Known:

@@ -25,9 +25,10 @@ SIZES = {1: 0.68, 2: 0.22, 3: 0.10}
 """How often one, two or three changes must be reverted together."""
 _WIDEST = {1: 5000, 2: 48, 3: 14}
 """So many of the most suspicious changes are combined to hypotheses of a size."""
-_PREDICTED = 14
-"""So many of the most suspicious changes get predictions."""
-_PREDICTION = {True: 10.0, False: 0.1, None: 1.0}
+_PREDICTED = {1: 60, 2: 12, 3: 0}
+"""So many of the most suspicious changes get predictions, alone and in pairs."""
+_FORESEEN = 3.0
+"""How much more likely than the likeliest single suspect is the smallest set foreseen to pass."""
 _AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
 """What is left of the weight of a hypothesis within a reversion that did not pass."""
 _UNMODELLED = 0.05
@@ -37,7 +38,8 @@ _DIRECT = 0.6
 _TOO_SURE = 0.04
 """A run whose outcome is this sure is not worth making."""
 
-Predict = Callable[[ChangeSet], bool | None]
+Predict = Callable[[ChangeSet], float]
+"""How likely a reversion is to pass, by what is known without running it."""
 Seen = Mapping[ChangeSet, Verdict]
 
 
@@ -53,7 +55,7 @@ class Field:
     seen: Seen
     passing: ChangeSet | None = None
     outside: float = 0.0
-    predict: Predict = lambda _reverted: None
+    predict: Predict = lambda _reverted: 0.5
 
 
 def next_reversion(field: Field) -> ChangeSet | None:
@@ -87,7 +89,7 @@ class Belief:
             for reverted, verdict in field.seen.items()
             if verdict is not Verdict.PASS
         ]
-        weighed = dict(self._weighed(field.predict))
+        weighed = self._weighed(field.predict)
         scale = sum(weighed.values())
         inside = 1.0 - field.outside
         self._known = {
@@ -122,20 +124,42 @@ class Belief:
         """The changes of a mask."""
         return frozenset(self._places[place] for place in _bits(mask))
 
-    def _weighed(self, predict: Predict) -> Iterator[tuple[int, float]]:
+    def _weighed(self, predict: Predict) -> dict[int, float]:
         predictions = self._predictions(predict)
+        weighed: dict[int, float] = {}
         for size, chance in SIZES.items():
             sets = list(combinations(range(min(len(self._places), _WIDEST[size])), size))
             products = [_product(self._weights[i] for i in places) for places in sets]
             whole = sum(products) or 1.0
             for places, product in zip(sets, products, strict=True):
                 mask = sum(1 << i for i in places)
-                yield mask, chance * product / whole * _factor(mask, predictions)
+                weighed[mask] = chance * product / whole * _factor(mask, predictions)
+        foreseen = self._foreseen(predict)
+        if foreseen:
+            weighed[foreseen] = _FORESEEN * max(weighed.values())
+        return weighed
 
-    def _predictions(self, predict: Predict) -> dict[int, bool | None]:
-        few = range(min(len(self._places), _PREDICTED))
-        masks = [sum(1 << i for i in s) for size in SIZES for s in combinations(few, size)]
+    def _predictions(self, predict: Predict) -> dict[int, float]:
+        masks = [
+            sum(1 << i for i in places)
+            for size, widest in _PREDICTED.items()
+            for places in combinations(range(min(len(self._places), widest)), size)
+        ]
         return {mask: predict(self.changes(mask)) for mask in masks}
+
+    def _foreseen(self, predict: Predict) -> int:
+        """The suspects without all those that the prediction does not need; 0 if it is no pass.
+
+        Delta debugging on the prediction: it costs no run.
+        """
+        mask = (1 << len(self._places)) - 1
+        if predict(self.changes(mask)) <= 0.5:
+            return 0
+        for place in reversed(range(len(self._places))):
+            without = mask & ~(1 << place)
+            if without and predict(self.changes(without)) > 0.5:
+                mask = without
+        return mask
 
     def _left(self, mask: int) -> float:
         return _product(left for failed, left in self._against if not mask & ~failed)
@@ -149,13 +173,15 @@ class Belief:
         return float((inside / self._whole) ** _UNMODELLED_SIZE)
 
 
-def _factor(mask: int, predictions: Mapping[int, bool | None]) -> float:
-    """A set that has a smaller one within it that is predicted to pass is no smallest root."""
+def _factor(mask: int, predictions: Mapping[int, float]) -> float:
+    """A set with a smaller one in it that is predicted to pass is no smallest root."""
     places = list(_bits(mask))
-    for place in places if len(places) > 1 else ():
-        if predictions.get(mask & ~(1 << place)) or predictions.get(1 << place):
-            return _PREDICTION[False]
-    return _PREDICTION[predictions.get(mask)]
+    inside = (predictions.get(1 << place, 0.5) for place in places if len(places) > 1)
+    unneeded = max(inside, default=0.5)
+    if unneeded > 0.5:
+        return (1 - unneeded) / unneeded
+    own = predictions.get(mask, 0.5)
+    return own / (1 - own)
 
 
 def _candidates(field: Field, belief: Belief) -> Iterator[int]:

@@ -1,8 +1,9 @@
 """What the green run beside the failing one says about a step.
 
-An infected value is one that the green run did not have at that point. Infection enters at a step
-that is infected although all that reached it is as in green: that step, or something that should
-have happened before it and did not, was changed. A step with green's value carries nothing.
+An infected value is one that the green run did not have at that point. Infection *enters* at a step
+whose term, on the inputs that the green run had, does not give the value that the green run had:
+the step itself, or something that should have happened before it, was changed. A step whose term
+does give green's value on green's inputs only carries what reached it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
+from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, normal, same
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import SortKind
+from afterd.model.term import Read, SortKind
 from afterd.model.trace import Alignment, Execution, Step
 
 
 class Role(IntEnum):
     """A step's part in the infection, the most telling first."""
 
-    ENTRY = 1  # infected, though all it depends on is as in green
+    ENTRY = 1  # infected, and not by its inputs
     GUARDED = 2  # not executed in green, on values as in green: the branch above decided
-    CARRIER = 3  # infected, and so is something it read
+    CARRIER = 3  # infected by its inputs, as far as is known
     UNKNOWN = 4  # the green run says nothing
     CLEAN = 5  # as in green
 
@@ -43,14 +45,40 @@ def settled(step: Step) -> bool:
     return clean(step) and step.value is not None and step.term.sort.kind is not SortKind.OPAQUE
 
 
+def green_value(step: Step) -> Known:
+    """What the green run had here; UNKNOWN where it did not come here or that was not recorded."""
+    if step.green.alignment in {Alignment.ABSENT, Alignment.UNKNOWN}:
+        return UNKNOWN
+    value = step.value if clean(step) else step.green.value
+    if value is None and step.term.sort.kind is not SortKind.OPAQUE:
+        return UNKNOWN
+    return normal(value, step.term.sort)
+
+
+def on_green_inputs(execution: Execution, step: Step) -> Known:
+    """What the step's term gives on the inputs that the green run had."""
+
+    def value_of(read: Read) -> Known:
+        return green_value(execution.step(read.step))
+
+    return Evaluator(value_of).value(step.term)
+
+
 def role(execution: Execution, step: Step) -> Role:
     """The part of ``step`` in the infection."""
     if clean(step):
         return Role.CLEAN
     if not infected(step):
         return Role.UNKNOWN
-    inputs = [execution.step(read.step) for read in distinct_reads(step.term)]
-    if not all(map(clean, inputs)):
+    expected, got = green_value(step), on_green_inputs(execution, step)
+    if expected is not UNKNOWN and got is not UNKNOWN:
+        return Role.CARRIER if same(expected, got) else Role.ENTRY
+    return _by_inputs(execution, step)
+
+
+def _by_inputs(execution: Execution, step: Step) -> Role:
+    """The role where green's values do not tell: clean inputs carry nothing."""
+    if not all(clean(execution.step(read.step)) for read in distinct_reads(step.term)):
         return Role.CARRIER
     guard = execution.step(step.control) if step.control is not None else None
     if guard is None or clean(guard):

@@ -49,7 +49,7 @@ class Reversion:
         self,
         suspects: Sequence[Suspect],
         outside: float,
-        predict: Predict = lambda _reverted: None,
+        predict: Predict = lambda _reverted: 0.5,
         passing: Trial | None = None,
     ) -> Root | None:
         """A smallest set of ``suspects`` whose reversal passes; None when none is likely.

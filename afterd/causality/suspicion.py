@@ -86,11 +86,6 @@ def ranked(
     return list(found.values())
 
 
-def omitted(execution: Execution, step: Step) -> Sequence[ChangeId]:
-    """Changes that act at ``step`` through what the failing run did not do."""
-    return execution.omitted(step.id) if role(execution, step) is not Role.CLEAN else ()
-
-
 def _found(execution: Execution, links: Sequence[Link]) -> Iterable[Suspect]:
     asked = 0
     for link in links:
@@ -106,12 +101,15 @@ def _found(execution: Execution, links: Sequence[Link]) -> Iterable[Suspect]:
 
 
 def _tier(step: Step, part: Role) -> Tier:
-    """What the good version's statement would have done on the values that this one had weighs more
-    than where the infection seems to enter: a rewritten statement on ill values is a carrier."""
+    """The tier of the changes of a step.
+
+    What the good version's statement would have done on the values that this one had weighs more
+    than where the infection seems to enter: a rewritten statement on ill values is a carrier.
+    """
     if step.effect is Effect.NEUTRAL:
         return Tier.SLICE
-    if step.effect is Effect.MATTERS and infected(step):
-        return Tier.ENTRY
+    if step.effect is Effect.MATTERS and part is not Role.CLEAN:
+        return Tier.ENTRY if infected(step) else Tier.CARRIER
     return _TIER_OF_ROLE[part]
 
 
