@@ -5,7 +5,7 @@ it acts through the statements that mention the name and whose IR it altered.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from afterd.model.change import Change, ChangeForm, ChangeId
@@ -32,8 +32,14 @@ class Declared:
     function: str
 
 
-def declarations(changes: Iterable[Change], good: Sources, bad: Sources) -> tuple[Declared, ...]:
-    """The names declared by each changed line of either version, macros that use them included."""
+def declarations(
+    changes: Iterable[Change], good: Sources, bad: Sources, is_function: Callable[[str], bool]
+) -> tuple[Declared, ...]:
+    """The names declared by each changed line of either version.
+
+    What is declared inside a function is restricted to it; a change's symbol may also be a struct,
+    an enumeration or a long macro, whose names are known everywhere.
+    """
     found: list[Declared] = []
     for change in changes:
         if change.form is not ChangeForm.HUNK:
@@ -43,7 +49,8 @@ def declarations(changes: Iterable[Change], good: Sources, bad: Sources) -> tupl
             for line in range(span.start, span.start + span.count):
                 names.update(_declared_at(sources, file, line))
         if names:
-            found.append(Declared(change.id, frozenset(names), change.symbol))
+            function = change.symbol if is_function(change.symbol) else ""
+            found.append(Declared(change.id, frozenset(names), function))
     return tuple(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from afterd.model.change import Change, ChangeId
@@ -30,7 +30,7 @@ class Ties:
         macros = macros_of(bad, files)
         self._declared = [
             (declared, through_macros(declared.names, macros))
-            for declared in declarations(changes, good, bad)
+            for declared in declarations(changes, good, bad, _functions(alignment))
         ]
         self.of_line = cache(self._of_line)
 
@@ -105,3 +105,10 @@ class Ties:
     def _removed_by_name(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
         file, line = self._lines.to_bad(place.file, place.line)
         return self._by_name(view, file, line) if self._bad.text(file, line) else ()
+
+
+def _functions(alignment: Alignment) -> Callable[[str], bool]:
+    """Whether the bad version has a traced function of a name."""
+    units = alignment.bad.program.units
+    names = frozenset(numbered.name for unit in units for numbered in unit.module.functions)
+    return names.__contains__
