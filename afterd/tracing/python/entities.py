@@ -1,7 +1,8 @@
 """What spectra count: statements, blocks, edges, predicates and conditions of a module.
 
-Blocks are straight runs of statements, named by the line of their first; edges join them. Counts
-are sums of site counts, so an entity is known before any run and each run only fills in numbers.
+Blocks are straight runs of simple statements, and the heads of compound ones, named by the line of
+their first; edges join them. Counts are sums of site counts, so an entity is known before any run
+and each run only fills in numbers.
 """
 
 from __future__ import annotations
@@ -119,15 +120,17 @@ def _graph(frame: Node) -> Iterator[Entity]:
 
 def _blocks(body: Sequence[Node], follow: Node | None, loop: Node | None) -> Iterator[Entity]:
     """Blocks of a statement list and the edges that leave them; ``follow`` comes after the list."""
+    first: Node | None = None  # of the straight run we are in
     for position, statement in enumerate(body):
         after = body[position + 1] if position + 1 < len(body) else follow
-        starts = position == 0 or body[position - 1].type not in _SIMPLE
-        if starts:
+        simple = statement.type in _SIMPLE
+        if first is None or not simple:
             path = statement.module.path
             yield Entity(EntityKind.BLOCK, path, statement.line, "", executed(statement))
-        if statement.type in _SIMPLE:
+        first = (first or statement) if simple else None
+        if first is not None:
             if position + 1 == len(body) or body[position + 1].type not in _SIMPLE:
-                yield from _fallthrough(statement, after, loop)
+                yield from _fallthrough(first, statement, after, loop)
         elif statement.type not in FRAMES:
             yield from _compound(statement, after, loop)
 
@@ -142,10 +145,12 @@ def _edge(source: Node, target: Node, counts: tuple[Count, ...]) -> Entity:
     return Entity(EntityKind.EDGE, source.module.path, source.line, str(target.line), counts)
 
 
-def _fallthrough(last: Node, after: Node | None, loop: Node | None) -> Iterator[Entity]:
+def _fallthrough(
+    first: Node, last: Node, after: Node | None, loop: Node | None
+) -> Iterator[Entity]:
     target = loop if last.type == "Continue" else None if last.type in _LEAVES else after
     if target is not None and target.line != last.line:
-        yield _edge(last, target, executed(last))
+        yield _edge(first, target, executed(last))
 
 
 def _compound(statement: Node, after: Node | None, loop: Node | None) -> Iterator[Entity]:

@@ -29,7 +29,7 @@ _MOST_REASONS = 12
 
 
 class PythonExecution:
-    """Implements ``model.trace.Execution``. ``test`` is the failing test's id, empty for a command."""
+    """Implements ``model.trace.Execution``; ``test`` is the failing test's id, or empty."""
 
     def __init__(
         self, bad: Trace, green: Trace | None, changes: Sequence[Change], test: str = ""

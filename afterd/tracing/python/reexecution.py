@@ -73,6 +73,7 @@ class WarmPython:
         traceback: TracebackType | None,
     ) -> None:
         """End the server and everything it started."""
+        self.cold = self.cold or "the warm process was closed"
         if self._stream is not None:
             self._stream.close()
         self._cancelled.set()

@@ -17,11 +17,11 @@ class PythonTraceRequest:
     ``command`` is run in ``bad/folder`` (and ``good/folder``): ``pytest …``,
     ``python -m unittest …``, ``python script.py`` or anything that starts Python. ``environment``
     is complete (see ``execution.environment.scrubbed``); ``pythonpath`` are folders of the tree
-    to be put first on the import path. ``test`` is the failing test's id, empty for a whole command.
-    ``original`` is the user's own checkout: an editable install points there, and its entries on
-    the import path are moved to the tree that is traced. ``directory`` takes traces and the code cache.
-    ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows. ``excluded`` folders of the
-    tree are not the program's.
+    to be put first on the import path. ``test`` is the failing test's id, empty for a whole
+    command. ``original`` is the user's own checkout: an editable install points there, and its
+    entries on the import path are moved to the tree that is traced. ``directory`` takes traces
+    and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows.
+    ``excluded`` folders of the tree are not the program's.
     """
 
     good: Path

@@ -1,8 +1,8 @@
 """When a variant of a Python program "does not build": the rest needs what was taken away.
 
 Python has no compiler to say so. The signs are a text that does not parse, an import that fails,
-and a name, attribute or parameter that is missing *because a reverted change had introduced it*; the
-same error on any other name is a failure of the program.
+and a name, attribute or parameter that is missing *because a reverted change had introduced it*;
+the same error on any other name is a failure of the program.
 """
 
 from __future__ import annotations

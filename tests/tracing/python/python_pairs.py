@@ -62,7 +62,7 @@ def request_for(
         written(tmp_path / "good", good),
         written(tmp_path / "bad", bad),
         command,
-        scrubbed(),
+        scrubbed(extra={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}),
         changes_of(good, bad),
         tmp_path / "work",
         limits=ProcessLimits(timeout=60.0),

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import builtins
 import sys
+from _thread import get_ident  # not threading: a program may not have imported it
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import get_ident
 from typing import Any
 
 from . import calls

@@ -7,6 +7,7 @@ be spelled, an audit hook, an exit function.
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import sys
@@ -53,6 +54,8 @@ class Session:
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
         watch_output(self.recorder.write)
         sys.addaudithook(self._audit)
+        if sys.version_info < (3, 12):
+            self._announce_threads()
         os.register_at_fork(after_in_child=self._forked)
         atexit.register(self.finish)
 
@@ -110,11 +113,25 @@ class Session:
         """Threads, processes and files: noticed as they happen (an audit hook must be quick)."""
         if event == "open":
             self._opened(arguments)
-        elif event in _THREADS and not self.finished:
-            self.recorder.follow_threads()
-            self.notes.add("The program starts threads; their steps are kept apart.")
+        elif event in _THREADS:
+            self._thread_starts()
         elif event == "os.fork" or event in _PROCESSES:
             self.notes.add("The program starts processes; what they do is not followed.")
+
+    def _thread_starts(self) -> None:
+        if not self.finished and self.counter is None:
+            self.recorder.follow_threads()
+            self.notes.add("The program starts threads; their steps are kept apart.")
+
+    def _announce_threads(self) -> None:
+        """Before 3.12 no audit event tells of a new thread: notice the call itself."""
+        original = _thread.start_new_thread
+
+        def start_new_thread(*arguments: Any) -> int:  # noqa: ANN401 # passed on as they are
+            self._thread_starts()
+            return original(*arguments)
+
+        _thread.start_new_thread = start_new_thread
 
     def _opened(self, arguments: tuple[Any, ...]) -> None:
         path = arguments[0]

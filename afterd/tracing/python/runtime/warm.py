@@ -26,9 +26,10 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +135,15 @@ class Server:
 
 @cache
 def rewritten_packages() -> frozenset[str]:
-    """Pytest's plugins: it rewrites their asserts, and warns when they were imported before it."""
-    points = entry_points(group="pytest11")
-    return frozenset(point.value.partition(":")[0].partition(".")[0] for point in points)
+    """All that comes with pytest's plugins: it rewrites their asserts when it imports them itself,
+    and warns about what was imported before.
+    """
+    found: set[str] = set()
+    for distribution in distributions():
+        if any(point.group == "pytest11" for point in distribution.entry_points):
+            files = distribution.files or []
+            found.update(file.parts[0].partition(".")[0] for file in files)
+    return frozenset(found)
 
 
 def unsafe() -> str:
@@ -184,7 +191,7 @@ def _execute(request: Run) -> int:
     except SystemExit as end:
         code = _exit_status(end.code)
     except BaseException:  # noqa: BLE001 # what the interpreter prints and exits 1 for
-        sys.excepthook(*sys.exc_info())
+        _show_uncaught()
         code = 1
     try:
         threading._shutdown()  # type: ignore[attr-defined] # noqa: SLF001 # waits as the interpreter does
@@ -194,6 +201,24 @@ def _execute(request: Run) -> int:
     except BaseException:  # noqa: BLE001 # a closed stream at exit
         code = code or 120
     return code
+
+
+def _show_uncaught() -> None:
+    """Print the exception as the interpreter would for a script of its own.
+
+    Not by the interpreter's hook: up to 3.12 it reads source lines from the disk, where a module
+    that was laid over has another text.
+    """
+    kind, error, seen = sys.exc_info()
+    own = (str(Path(__file__).parent), "<frozen runpy>", runpy.__file__)
+    while seen is not None and seen.tb_frame.f_code.co_filename.startswith(own):
+        seen = seen.tb_next
+    assert kind is not None
+    assert error is not None
+    if sys.excepthook is sys.__excepthook__:
+        traceback.print_exception(kind, error, seen)
+    else:
+        sys.excepthook(kind, error, seen)
 
 
 def _exit_status(code: object) -> int:
