@@ -49,6 +49,23 @@ _WRITES = {
     "modf": {1},
 }
 _RETURNS_NEW = frozenset("strdup strndup calloc realloc reallocarray getcwd ctime asctime localtime gmtime fgets".split())
+_COPIES = {
+    "strcpy": (0, 1),
+    "stpcpy": (0, 1),
+    "strncpy": (0, 1),
+    "memcpy": (0, 1),
+    "memmove": (0, 1),
+    "mempcpy": (0, 1),
+    "strdup": (-1, 0),
+    "strndup": (-1, 0),
+    "realloc": (-1, 0),
+    "reallocarray": (-1, 0),
+}
+
+
+def copies(name: str) -> tuple[int, int] | None:
+    """The arguments that a function copies bytes to and from, byte by byte; -1 is what it returns."""
+    return _COPIES.get(name.removeprefix("@"))
 
 
 def writes(name: str, argument: int) -> bool:

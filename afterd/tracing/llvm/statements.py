@@ -25,7 +25,7 @@ from afterd.model.term import (
 )
 from afterd.model.trace import StepKind
 from afterd.tracing.llvm import arithmetic, records
-from afterd.tracing.llvm.constants import from_word, recorded_value, sort_of
+from afterd.tracing.llvm.constants import from_word, recorded_value, sort_of, to_word
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type, typed
@@ -193,7 +193,8 @@ class Statements:
             byte = self.values.operand(kind, text, instance, index)
             term: Term = byte if cells.size == 1 else Apply(Op.CONCAT, (byte,) * cells.size, sort)
         else:
-            term = self.values.memory.copy_source(position, cells.address, cells.size, sort)
+            bits = to_word(self.ids.observed[step], sort)
+            term = self.values.memory.copy_source(position, cells.address, cells.size, sort, bits)
         place = instance.view.place(instance.block, index)
         return Statement(step, StepKind.ASSIGN, place, term, known(term), "", instance, index)
 
