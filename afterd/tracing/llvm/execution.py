@@ -8,7 +8,7 @@ from functools import cache
 
 from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.term import Concrete, StepId, Term, concretised
+from afterd.model.term import Concrete, StepId, Term, bitvec, concretised
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Effect, GreenValue, Predicate, Step, StepKind
 from afterd.tracing.linemap import LineMap, Reversed
@@ -23,6 +23,7 @@ from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.source import Sources
 from afterd.tracing.llvm.statements import Statement
 from afterd.tracing.llvm.steps import StepIds
+from afterd.tracing.llvm.symbols import initial_counterpart
 from afterd.tracing.llvm.ties import Ties
 from afterd.tracing.llvm.transplant import Transplant
 from afterd.tracing.rendering import rendered
@@ -47,13 +48,21 @@ class Pair:
 class LlvmExecution:
     """Implements ``model.trace.Execution`` over the processes of a test."""
 
-    def __init__(self, pairs: Iterable[tuple[Process, Process | None]], changes: Sequence[Change], good: Sources, bad: Sources) -> None:
+    def __init__(
+        self,
+        pairs: Iterable[tuple[Process, Process | None]],
+        changes: Sequence[Change],
+        good: Sources,
+        bad: Sources,
+    ) -> None:
         lines = LineMap(changes)
         self._changes = changes
         self._sources = bad
         self._pairs: dict[int, Pair] = {}
         for process, green in pairs:
-            self._pairs[process.recording.number] = _paired(process, green, changes, lines, good, bad)
+            self._pairs[process.recording.number] = _paired(
+                process, green, changes, lines, good, bad
+            )
         self._failed: dict[StepId, Failed] = {}
         self._concrete: dict[str, None] = {}
         self.step = cache(self._step)
@@ -104,7 +113,9 @@ class LlvmExecution:
             control=pair.bad.statements.control(identifier),
             changes=tied,
             green=_green(pair, statement, tied),
-            effect=pair.transplant.effect(statement) if pair.transplant and tied else Effect.UNKNOWN,
+            effect=pair.transplant.effect(statement)
+            if pair.transplant and tied
+            else Effect.UNKNOWN,
         )
 
     def _pair_onward(self, pair: Pair, statement: Statement) -> None:
@@ -117,7 +128,10 @@ class LlvmExecution:
         except KeyError:
             return
         pair.dual.pair_reads(statement.term, green.term)
-        mine, other = pair.bad.statements.control(statement.step), pair.green.statements.control(partner)
+        mine, other = (
+            pair.bad.statements.control(statement.step),
+            pair.green.statements.control(partner),
+        )
         if mine is not None and other is not None:
             pair.dual.pair_records(pair.bad.ids.position(mine), pair.green.ids.position(other))
 
@@ -200,13 +214,19 @@ class LlvmExecution:
         found: list[str] = []
         for pair in self._pairs.values():
             recording = pair.bad.recording
-            program = recording.arguments[0].rsplit("/", 1)[-1] if recording.arguments else "a process"
+            program = (
+                recording.arguments[0].rsplit("/", 1)[-1] if recording.arguments else "a process"
+            )
             if recording.threads:
                 found.append(f"{program} has several threads; only the first one was followed.")
             if recording.first:
-                found.append(f"Only the last {recording.end - recording.first:,} of {recording.end:,} events of {program} were kept.")
+                found.append(
+                    f"Only the last {recording.end - recording.first:,} of {recording.end:,} events of {program} were kept."
+                )
             if recording.forked_from is not None:
-                found.append(f"{program} was forked; values from before the fork were not followed.")
+                found.append(
+                    f"{program} was forked; values from before the fork were not followed."
+                )
             found += [f"Not followed: {source}" for source in pair.bad.program.store.opaque()[:3]]
         found += [f"Made concrete: {reason}." for reason in self._concrete]
         return tuple(dict.fromkeys(found))[:_MOST_NOTES]
@@ -226,7 +246,14 @@ _TELLING = {
 }
 
 
-def _paired(process: Process, green: Process | None, changes: Sequence[Change], lines: LineMap, good: Sources, bad: Sources) -> Pair:
+def _paired(
+    process: Process,
+    green: Process | None,
+    changes: Sequence[Change],
+    lines: LineMap,
+    good: Sources,
+    bad: Sources,
+) -> Pair:
     influence = Influence(process)
     if green is None:
         return Pair(process, influence)
@@ -254,11 +281,17 @@ def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> Gree
         return pair.counterparts.green_value(statement)
     if not statement.location.file:
         return GreenValue(Aligned.UNKNOWN)
-    if tied:
-        return GreenValue(Aligned.DIFFERENT)
-    return GreenValue(Aligned.SAME, statement.value, _readable(statement))
+    cells = pair.bad.ids.cells[statement.step]
+    there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
+    if there is None or not isinstance(statement.value, int):
+        same = GreenValue(Aligned.SAME, statement.value, _readable(statement))
+        return GreenValue(Aligned.DIFFERENT) if tied else same
+    alignment = Aligned.SAME if there == statement.value else Aligned.DIFFERENT
+    return GreenValue(alignment, there, rendered(there, bitvec(8 * cells.size)))
 
 
 def _readable(statement: Statement) -> str:
     pointer = isinstance(statement.value, int) and statement.pointer
-    return rendered(statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer)
+    return rendered(
+        statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer
+    )

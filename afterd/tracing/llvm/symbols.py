@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import bisect
+import re
 from dataclasses import dataclass
 from functools import cache
 
 from afterd.tracing.llvm.initialisers import Image, image_of, type_and_value
 from afterd.tracing.llvm.program import GlobalVariable, Program, Unit
 from afterd.tracing.llvm.recording import Recording
+from afterd.tracing.llvm.steps import Cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,11 @@ class Symbols:
         name = symbol.removeprefix("@").strip('"')
         return self._of_unit.get((id(unit), name), self._anywhere.get(name))
 
+    def named(self, symbol: str) -> Placed | None:
+        """A global by its name."""
+        address = self._anywhere.get(symbol)
+        return self.at(address) if address is not None else None
+
     def at(self, address: int) -> Placed | None:
         """The symbol whose bytes include an address."""
         number = bisect.bisect_right(self._addresses, address) - 1
@@ -54,7 +61,6 @@ class Symbols:
             return None
         placed = self._placed[number]
         return placed if address < placed.address + max(placed.size, 1) else None
-
 
     def initial(self, address: int, size: int) -> int | None:
         """The bits that a global's initialiser put at an address; None where that is not known."""
@@ -66,7 +72,33 @@ class Symbols:
         if placed.variable is None:
             return None
         unit = placed.unit
-        return image_of(placed.variable.definition, unit.layout, lambda name: self.address(unit, name))
+        return image_of(
+            placed.variable.definition, unit.layout, lambda name: self.address(unit, name)
+        )
+
+
+def initial_counterpart(bad: Symbols, green: Symbols, cells: Cells) -> int | None:
+    """The bits that the green version's initialiser has where the failing version has ``cells``.
+
+    The same offset of the global of the same name; None where its type is another one.
+    """
+    placed = bad.at(cells.address)
+    other = green.named(placed.symbol) if placed else None
+    if placed is None or other is None or not _same_type(placed, other):
+        return None
+    return green.initial(other.address + cells.address - placed.address, cells.size)
+
+
+def _same_type(one: Placed, other: Placed) -> bool:
+    if one.variable is None or other.variable is None or one.size != other.size:
+        return False
+    kinds = [
+        type_and_value(placed.variable.definition)[0] for placed in (one, other) if placed.variable
+    ]
+    structs = re.findall(r"%[-\w.$]+", kinds[0])
+    return kinds[0] == kinds[1] and all(
+        one.unit.layout.fields(name) == other.unit.layout.fields(name) for name in structs
+    )
 
 
 def _size(unit: Unit, variable: GlobalVariable | None) -> int:
