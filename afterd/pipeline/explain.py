@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from afterd.pipeline.search import search
 from afterd.pipeline.tracing import traced
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract
+from afterd.report.masking import Masker, secrets_of
 from afterd.store.explanations import save
 from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.history import find_baseline
@@ -72,7 +74,13 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
 
 
 def _stored(workspace: Workspace, explanation: Explanation) -> Explanation:
-    return save(workspace.store, workspace.name, explanation, _contract)
+    masked = _masker().value(explanation)
+    return save(workspace.store, workspace.name, masked, _contract)
+
+
+def _masker() -> Masker:
+    """Takes the secrets of afterd's own environment out of whatever is kept or shown."""
+    return Masker(secrets_of(os.environ))
 
 
 def _contract(explanation: Explanation) -> str:
@@ -97,7 +105,7 @@ def _oracle(case: _Case, wanted: Range) -> Oracle:
         wanted.variants.tree,
         case.test.recipe,
         case.workspace.executor,
-        cache=StoredOutcomes(case.workspace.store),
+        cache=StoredOutcomes(case.workspace.store, _masker().text),
         budget=case.settings.budget,
         progress=case.progress,
     )

@@ -12,6 +12,7 @@ from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.workspace import Range, Workspace
+from afterd.tracing.cautious import CautiousExecution
 from afterd.tracing.llvm.session import TraceRequest, trace
 
 _C = frozenset(
@@ -40,7 +41,9 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
         except (TraceError, ToolchainError) as error:
             reasons.append(str(error))
         else:
-            return Tracing(found.execution, "", found.build_seconds + found.test_seconds)
+            return Tracing(
+                CautiousExecution(found.execution), "", found.build_seconds + found.test_seconds
+            )
     if not reasons:
         reasons.append(
             "No changed file is in a language that afterd traces; only reversion was used."
