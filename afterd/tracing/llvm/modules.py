@@ -72,7 +72,11 @@ class ModuleStore:
     def blocks(self) -> int:
         """One more than the highest block id that was given out."""
         numbers = self.directory / "numbers"
-        return int(json.loads(numbers.read_text())[0]) if numbers.exists() else 0
+        if not numbers.exists():
+            return 0
+        with numbers.open() as file:  # a test may still be building: make check does
+            fcntl.flock(file, fcntl.LOCK_SH)
+            return int(json.loads(file.read() or "[0]")[0])
 
     def modules(self) -> Iterator[Module]:
         """Every module, in the order of compilation."""

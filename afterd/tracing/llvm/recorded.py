@@ -12,6 +12,9 @@ from afterd.tracing.llvm.irtypes import scalar_bits, split_top
 _CALLEE = re.compile(rf"(?:call|callbr|invoke) .*?(?:([@%]{NAME})\(|\b(asm) )")
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
 RETURNS_TWICE = frozenset("@setjmp @_setjmp @sigsetjmp @__sigsetjmp @vfork".split())
+REALLOC = "@realloc"
+"""Moves what the program stored: the one function of the C library that leaves a COPY."""
+
 PASSED = "@__afterd_passed"
 """Stands for what a calling convention puts into memory: see lowered.py."""
 
@@ -59,6 +62,8 @@ def _call_tags(name: str) -> tuple[int, ...]:
         return (records.FILL, records.LENGTH)
     if name.startswith("@llvm.") or name in {"asm", ""}:
         return ()
+    if name == REALLOC:
+        return (records.CALL, records.RETURN, records.COPY, records.LENGTH)
     return (records.CALL, records.RETURN)
 
 

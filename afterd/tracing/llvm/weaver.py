@@ -17,6 +17,7 @@ from afterd.tracing.llvm.ir import NAME, Block, Function, Instruction, stack_slo
 from afterd.tracing.llvm.irtypes import Layout, scalar_bits
 from afterd.tracing.llvm.recorded import (
     PASSED,
+    REALLOC,
     arguments,
     callee,
     loggable,
@@ -140,7 +141,7 @@ class Weaver:
         if records.CALL in found:
             yield from self._call(instruction, self.first.blocks + number, block)
             self._site += 1
-        elif records.LENGTH in found:
+        elif found[1:] == (records.LENGTH,):
             yield from self._copy(instruction, found[0])
         elif instruction.opcode in {"ret", "resume"}:
             yield from self._leave(instruction)
@@ -195,27 +196,33 @@ class Weaver:
             value = self._register()
             yield from self._widened(value, result_type(instruction), instruction.result)
         yield from self._identified(records.RETURN, self._site, value)
+        if callee(instruction) == REALLOC and instruction.result:
+            (_, source), (kind, size) = arguments(instruction)
+            yield from self._copied(records.COPY, instruction.result, ("ptr", source), (kind, size))
 
     def _copy(self, instruction: Instruction, tag: int) -> Iterator[str]:
         given = arguments(instruction)
-        (_, to), (length_kind, length) = given[0], given[-1]
-        value = ""
-        if callee(instruction) != PASSED:
-            kind, source = given[1]
-            length_kind, length = given[2]
-            value = self._register()
-            yield from self._widened(value, kind, source)
+        if callee(instruction) == PASSED:
+            yield from self._copied(tag, given[0][1], None, given[1])
+        else:
+            yield from self._copied(tag, given[0][1], given[1], given[2])
+            yield instruction.text
+
+    def _copied(
+        self, tag: int, to: str, source: tuple[str, str] | None, length: tuple[str, str]
+    ) -> Iterator[str]:
+        """The two records of a copy."""
+        value = self._register() if source else ""
+        if source:
+            yield from self._widened(value, *source)
         first, size, word = self._register(), self._register(), self._register()
         if self._stretch + 2 > STRETCH:  # the runtime may look at the ring: not between these two
             yield from self._room()
         yield from self._address(first, tag, 0, to)
         yield from self._record(first, value)
-        extend = f"zext i32 {length} to i64" if length_kind == "i32" else f"add i64 {length}, 0"
-        yield f"  {size} = {extend}"
+        yield from self._widened(size, *length)
         yield f"  {word} = or i64 {size}, {_signed(records.LENGTH << records.TAG_SHIFT)}"
         yield from self._record(word, "")
-        if callee(instruction) != PASSED:
-            yield instruction.text
 
     def _leave(self, instruction: Instruction) -> Iterator[str]:
         if self._calls:
