@@ -60,6 +60,8 @@ class Step:
     instance that decided that this step was executed (AFTER, Alg. 3: not post-dominated), ``None``
     at the outermost level. ``changes`` are the changes this step's statement was altered by
     (directly, through a macro, a type, an initialiser; or a removed statement that stood here).
+    ``old`` is the statement as it stood in the good version, over what the *failing* run could have
+    read here; None where that cannot be told. What ``effect`` says is its value against ``value``.
     """
 
     id: StepId
@@ -74,6 +76,7 @@ class Step:
     changes: tuple[ChangeId, ...] = ()
     green: GreenValue = GreenValue(Alignment.UNKNOWN)
     effect: Effect = Effect.UNKNOWN
+    old: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
