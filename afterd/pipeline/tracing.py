@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from afterd.errors import ToolchainError, TraceError
+from afterd.execution.build import Builder
+from afterd.execution.environment import scrubbed
+from afterd.execution.recipe import SLOT
 from afterd.execution.toolchain import find
 from afterd.model.change import ChangeForm
 from afterd.model.progress import Progress
@@ -14,6 +17,9 @@ from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.cautious import CautiousExecution
 from afterd.tracing.llvm.session import TraceRequest, trace
+from afterd.tracing.python.request import PythonTraceRequest
+from afterd.tracing.python.session import traced as python_traced
+from afterd.vcs.worktree import Slot
 
 _C = frozenset(
     [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".def", ".y", ".l"]
@@ -44,6 +50,14 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
             return Tracing(
                 CautiousExecution(found.execution), "", found.build_seconds + found.test_seconds
             )
+    if "python" in languages:
+        progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
+        try:
+            python = python_traced(_python_request(workspace, wanted, test))
+        except TraceError as error:
+            reasons.append(str(error))
+        else:
+            return Tracing(CautiousExecution(python.execution), "", python.test_seconds)
     if not reasons:
         reasons.append(
             "No changed file is in a language that afterd traces; only reversion was used."
@@ -72,3 +86,42 @@ def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceReq
         toolchain=find(),
         directory=workspace.state / "traced",
     )
+
+
+def _python_request(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTraceRequest:
+    """Both versions built where they must be; the slot's own folders first on the import path."""
+    trees = wanted.variants.tree(wanted.everything), wanted.variants.bad
+    good, bad = (
+        _prepared(slot, tree, test)
+        for slot, tree in zip(workspace.trace_slots(), trees, strict=True)
+    )
+    extra = dict(test.recipe.extra)
+    entries = extra.pop("PYTHONPATH", "").split(":")
+    elsewhere = [entry for entry in entries if entry and not entry.startswith(SLOT)]
+    if elsewhere:
+        extra["PYTHONPATH"] = ":".join(elsewhere)
+    inside = [
+        entry.removeprefix(SLOT).strip("/") or "." for entry in entries if entry.startswith(SLOT)
+    ]
+    return PythonTraceRequest(
+        good=good,
+        bad=bad,
+        command=test.recipe.test,
+        environment=scrubbed(extra=extra),
+        changes=wanted.changes.live,
+        directory=workspace.state / "traced" / "python",
+        test=test.recipe.test_id if test.runner != "command" else "",
+        folder=test.recipe.folder,
+        pythonpath=tuple(inside),
+        original=Path(workspace.repository.workdir) if workspace.repository.workdir else None,
+        limits=workspace.limits.test,
+    )
+
+
+def _prepared(slot: Slot, tree: str, test: FailingTest) -> Path:
+    """A slot with a tree in it, built. TraceError where the build fails."""
+    built = Builder(slot).build(test.recipe, tree)
+    if not built.ok:
+        message = f"The version to be traced does not build ({built.detail.splitlines()[0]})."
+        raise TraceError(message)
+    return slot.path
