@@ -26,6 +26,7 @@ VERBS = (
     "init",
     "doctor",
     "demo",
+    "bench",
 )
 
 

@@ -1,0 +1,47 @@
+"""What can be benchmarked: a program with a failing test whose cause is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from afterd.bench.judgement import Answer
+from afterd.errors import AfterdError
+
+
+class UnavailableError(AfterdError):
+    """A case cannot be asked on this machine; the sentence says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A case made real: a repository at ``path`` with two commits, and its commands."""
+
+    path: Path
+    good: str
+    bad: str
+    build: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+class Case(Protocol):
+    """A regression with a known cause. ``answers`` are the change sets that are right."""
+
+    @property
+    def name(self) -> str:
+        """As it stands in the table."""
+        ...
+
+    @property
+    def answers(self) -> Sequence[Answer]:
+        """The right ones; the first is the one that was written down as guilty."""
+        ...
+
+    def prepare(self, directory: Path) -> Prepared:
+        """Make the repository in ``directory``, which does not exist yet.
+
+        Raises UnavailableError when what it is made of cannot be had here.
+        """
+        ...

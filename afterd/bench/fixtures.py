@@ -1,0 +1,76 @@
+"""Cases out of ``fixtures/``: the paper's examples and the programs written for afterd."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.bench.case import Prepared
+from afterd.bench.judgement import Answer, MarkedTarget
+from afterd.config import shell
+from afterd.errors import UsageError
+from afterd.vcs.sample import Marker, fixtures_directory, materialise, read_scenario, scenarios
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureCase:
+    """A scenario of a fixture."""
+
+    fixture: Path
+    scenario: str
+    answers: Sequence[Answer]
+
+    @property
+    def name(self) -> str:
+        """FIXTURE/SCENARIO, or FIXTURE where it has only one."""
+        return f"{self.fixture.name}/{self.scenario}".rstrip("/")
+
+    def prepare(self, directory: Path) -> Prepared:
+        """Two commits out of the fixture's files and patches."""
+        sample = materialise(self.fixture, self.scenario, directory)
+        commands = (sample.scenario.build, sample.scenario.test)
+        build, test = (shell(line) if line else () for line in commands)
+        return Prepared(directory, sample.good, sample.bad, build, test)
+
+
+def fixture_cases(names: Sequence[str] = ()) -> list[FixtureCase]:
+    """The scenarios of these names; a fixture's name means all of its; no names mean everything.
+
+    Raises UsageError for a name that is none.
+    """
+    every = {case.name: case for case in _every()}
+    for name in names:
+        if not any(_belongs(case, name) for case in every):
+            near = difflib.get_close_matches(name, every, n=3) or every
+            raise UsageError(f"There is no scenario {name!r}; there are {', '.join(near)}.")
+    if not names:
+        return list(every.values())
+    return [case for key, case in every.items() if any(_belongs(key, name) for name in names)]
+
+
+def _belongs(case: str, name: str) -> bool:
+    return case == name or case.startswith(f"{name}/")
+
+
+def _every() -> Iterator[FixtureCase]:
+    for fixture in sorted(fixtures_directory().iterdir()):
+        for name in scenarios(fixture) if fixture.is_dir() else ():
+            if (_folder(fixture, name) / "scenario.toml").exists():
+                yield _case(fixture, name)
+
+
+def _folder(fixture: Path, scenario: str) -> Path:
+    return fixture / "scenarios" / scenario if scenario else fixture
+
+
+def _case(fixture: Path, name: str) -> FixtureCase:
+    """Undoing an alternative needs no auxiliary changes: they belong to the guilty ones."""
+    scenario = read_scenario(fixture, name)
+    guilty = _answer((*scenario.guilty, *scenario.auxiliary))
+    return FixtureCase(fixture, name, [guilty, *map(_answer, scenario.alternatives)])
+
+
+def _answer(markers: Sequence[Marker]) -> Answer:
+    return tuple(MarkedTarget(marker) for marker in markers)

@@ -1,0 +1,126 @@
+"""``afterd bench``: how well afterd does on programs whose fault is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from afterd.bench.case import Case
+from afterd.bench.fixtures import fixture_cases
+from afterd.bench.machine import machine, sentence
+from afterd.bench.measurement import Measurement
+from afterd.bench.tables import document, markdown, measured, text
+from afterd.bench.trial import Options, measurements
+from afterd.cli.output import errors, write
+from afterd.config import Strategy
+from afterd.config.kinds import parse_budget
+from afterd.errors import UsageError
+from afterd.report.sanitize import visible
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+_FORMATS = ("text", "md", "json")
+
+
+@click.group("bench")
+def command() -> None:
+    """Measure afterd on programs whose fault is known.
+
+    Every case is explained by each strategy in a fresh repository, and what is reported is compared
+    with what is to be found: matched, partial or missed.
+
+    Example: afterd bench fixtures brindle --strategy after
+    """
+
+
+def _output_options(function: Function) -> Function:
+    decorated = click.option(
+        "--output",
+        "-o",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Write to this file instead of the terminal.",
+    )(function)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(_FORMATS),
+        default="text",
+        show_default=True,
+        help="How the table is written.",
+    )(decorated)
+
+
+def _case_options(function: Function) -> Function:
+    decorated = click.option(
+        "--verbose", "-v", is_flag=True, help="Show each run and each suspicion as it happens."
+    )(_output_options(function))
+    decorated = click.option(
+        "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+        help="Variants built and tested at the same time.",
+    )(decorated)  # fmt: skip
+    decorated = click.option(
+        "--budget", default="10m", show_default=True, metavar="5m|40runs",
+        help="When to stop each explanation: a time, test runs, or both.",
+    )(decorated)  # fmt: skip
+    return click.option(
+        "--strategy", "strategies", multiple=True,
+        type=click.Choice([strategy.value for strategy in Strategy]),
+        help="Only this one; may be given again.  [default: all three]",
+    )(decorated)  # fmt: skip
+
+
+@command.command("fixtures")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_case_options
+def fixtures(
+    names: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    **given: Any,  # noqa: ANN401 - click has checked them
+) -> None:
+    """The sample programs that come with afterd.
+
+    NAME is a fixture or FIXTURE/SCENARIO; without one, all of them.
+
+    Example: afterd bench fixtures after-example brindle/long-run -v
+    """
+    _bench("fixtures", fixture_cases(names), form, output, _options(**given))
+
+
+def _bench(
+    name: str, cases: Sequence[Case], form: str, output: Path | None, options: Options
+) -> None:
+    """Measure, saying each row as it is done, and write the tables."""
+    rows = []
+    for row in measurements(cases, options):
+        errors().print(_line(row), markup=False, soft_wrap=True)
+        rows.append(row)
+    facts = machine()
+    if form == "json":
+        write(document(name, facts, rows), output)
+        return
+    grids = measured(f"{name}: {sentence(facts)}", rows)
+    write(markdown(grids) if form == "md" else text(grids), output)
+
+
+def _options(strategies: tuple[str, ...], jobs: int, budget: str, *, verbose: bool) -> Options:
+    try:
+        limit = parse_budget(budget)
+    except ValueError as error:
+        raise UsageError(f"--budget cannot be {budget!r}: {error}.") from error
+    say = (lambda line: click.echo(visible(line), err=True)) if verbose else None
+    chosen = tuple(map(Strategy, strategies)) or tuple(Strategy)
+    return Options(chosen, jobs, limit, say)
+
+
+def _line(row: Measurement) -> str:
+    """A row as it is done, for people who wait."""
+    note = f" ({row.note})" if row.note else ""
+    return visible(
+        f"{row.case}, {row.strategy}: {row.verdict.value}, {row.tests} test runs,"
+        f" {row.seconds:.1f} s{note}"
+    )
