@@ -35,6 +35,8 @@ def _move_path_entries(settings: Settings) -> None:
     if not settings.original or settings.original == settings.tree:
         return
     for position, entry in enumerate(sys.path):
+        if entry == settings.tree or entry.startswith(settings.tree + "/"):
+            continue  # afterd's own trees lie below the user's checkout, in its .git
         if entry == settings.original or entry.startswith(settings.original + "/"):
             sys.path[position] = settings.tree + entry[len(settings.original) :]
 
