@@ -79,7 +79,9 @@ def measure(explanation: Explanation) -> Phrase:
     """How many changes there were, and what the answer cost against the floor of k + 1 runs."""
     counts, runs, seconds = explanation.changes, explanation.runs, explanation.runs.seconds
     roots = len(explanation.root)
-    floor = f" (no fewer than {roots + 1} for {_count(roots, 'cause')})" if roots else ""
+    # One that passes, and one for each change put back; of a single change that is the bad version.
+    least = roots + 1 if roots > 1 else 1
+    floor = f" (no fewer than {least} for {_count(roots, 'cause')})" if roots else ""
     return (
         f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
         f"{counts.executed} executed. "
