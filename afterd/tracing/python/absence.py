@@ -12,6 +12,7 @@ from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.ties import Ties
 
+_CONTAINERS = frozenset({"l", "d", "s"})
 _LOOKED_AT = 400  # green rows per question
 
 
@@ -65,6 +66,9 @@ class Absence:
         step = self.green.step(self.green.trace.number(row))
         for read in reads(step.term):
             yield self.green.trace.position(read.step)
+        value = self.green.trace.value(row)
+        if isinstance(value, tuple) and value[0] in _CONTAINERS:
+            yield from self.green.cells.contents.content_writes(value, row)
         if step.control is not None:
             yield self.green.trace.position(step.control)
 

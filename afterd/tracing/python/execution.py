@@ -21,6 +21,7 @@ from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.ties import Ties
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
+from afterd.tracing.python.transplant import Transplant
 from afterd.tracing.python.values import Comparison, plain, render
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
@@ -48,6 +49,7 @@ class PythonExecution:
             self.alignment = Alignment(bad, green, matching)
             self.comparison = Comparison(bad.raw.header["types"], green.raw.header["types"])
             self.absence = Absence(self.alignment, self.green, self.ties)
+            self.transplant = Transplant(self.steps, matching)
         self._made: dict[StepId, Step] = {}
         self._reasons: dict[str, None] = {}
 
@@ -73,10 +75,12 @@ class PythonExecution:
             position = self.trace.position(identifier)
             for made in concretised(plainly.term):
                 self._reasons.setdefault(made.reason)
+            changes = self.ties.of_row(self.trace, position)
             found = self._made[identifier] = replace(
                 plainly,
-                changes=self.ties.of_row(self.trace, position),
+                changes=changes,
                 green=self._green_value(position),
+                old=self.transplant.old(position) if changes and self.green else None,
             )
         return found
 

@@ -112,8 +112,11 @@ class Failures:
                 node = self.trace.node(row)
                 if node is not None and node is not home and node.statement is statement:
                     return Place(statement, frame, row)
-            if rows and (function == "" or frame is frames[-1]):
-                return Place(statement, frame, rows[-1])
+            # A statement that raised before it left a row shows as its function's early end.
+            ends = home.type != "Module"
+            inner = [row for row in rows if ends or self.trace.kind(row) is not Kind.EXIT]
+            if inner and (function == "" or frame is frames[-1]):
+                return Place(statement, frame, inner[-1])
         return None
 
     # -- what --------------------------------------------------------------------------------
@@ -174,9 +177,10 @@ class Failures:
         return self.steps.terms.concrete(False, "the raise is not reached", found, BOOL)  # noqa: FBT003 # the condition is false
 
     def _assertion(self, place: Place) -> Term:
-        return self.steps.terms.condition(
-            place.node["test"], place.position, place.frame, outcome=False
-        )
+        """The test as it stood when the frame was left: an ``__eq__`` may have run last."""
+        left = self.trace.next_in_frame(place.frame, place.position)
+        position = place.position if left is None else left
+        return self.steps.terms.condition(place.node["test"], position, place.frame, outcome=False)
 
     def _checked(self, place: Place) -> Term | None:
         """``self.assertEqual(a, b)`` and its kin."""

@@ -20,8 +20,9 @@ class PythonTraceRequest:
     to be put first on the import path. ``test`` is the failing test's id, empty for a whole
     command. ``original`` is the user's own checkout: an editable install points there, and its
     entries on the import path are moved to the tree that is traced. ``directory`` takes traces
-    and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows.
-    ``excluded`` folders of the tree are not the program's.
+    and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows; a run
+    that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
+    folders of the tree are not the program's.
     """
 
     good: Path
@@ -35,6 +36,7 @@ class PythonTraceRequest:
     pythonpath: tuple[str, ...] = ()
     original: Path | None = None
     limits: ProcessLimits = field(default_factory=ProcessLimits)
-    head: int = 32
-    tail: int = 64
+    head: int = 8
+    tail: int = 24
+    most: int = 5_000_000
     excluded: tuple[str, ...] = ()

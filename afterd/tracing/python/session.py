@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from afterd.tracing.python.execution import PythonExecution
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.runner import Recorded, record
+from afterd.tracing.python.runtime.recorder import CHUNK
 from afterd.tracing.python.trace import Trace
+
+ROWS = CHUNK // 2  # in a chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +30,28 @@ def trace(request: PythonTraceRequest) -> PythonExecution:
 
 def traced(request: PythonTraceRequest) -> Traced:
     """Like ``trace``, with what it cost."""
-    bad = record(request, request.bad, "bad")
-    good = record(request, request.good, "good")
+    bad = _recorded(request, request.bad, "bad")
+    good = _recorded(request, request.good, "good")
     cache = request.directory / "cache"
     execution = PythonExecution(
         Trace(bad.traces[0], cache), _partner(bad, good, request), request.changes, request.test
     )
     return Traced(execution, bad.seconds + good.seconds)
+
+
+def _recorded(request: PythonTraceRequest, tree: Path, name: str) -> Recorded:
+    """A run of one version, repeated with a larger window when the first one was too small.
+
+    The analysis goes back to imports and through loops; a hole in the trace hides definitions.
+    """
+    found = record(request, tree, name)
+    most = max(raw.total for raw in found.traces)
+    room = (request.head + request.tail) * ROWS
+    if not room < most <= request.most:
+        return found
+    wider = replace(request, tail=math.ceil(most / ROWS) + 1)
+    again = record(wider, tree, name)
+    return replace(again, seconds=found.seconds + again.seconds)
 
 
 def _partner(bad: Recorded, good: Recorded, request: PythonTraceRequest) -> Trace | None:

@@ -16,7 +16,7 @@ from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.terms import Terms
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
-from afterd.tracing.python.values import Unknown, plain, render
+from afterd.tracing.python.values import Unknown, plain, render, same_object, sort_of
 
 _INITIAL = "a value from before the recorded window"
 
@@ -179,26 +179,35 @@ class Steps:
 
     def _iterated(self, source: Node, value: Recorded, position: int, frame: Frame) -> Term:
         """An iteration's item: what a traced generator yielded, or an element of a container."""
-        handed = self._yielded(position, frame)
+        handed = self._yielded(value, position, frame)
         if handed is not None:
-            return handed
+            return self._part_of(handed, value)
         found = [*reads(self.terms.term(source, position, frame))]
         found.extend(self.terms.contents(source, position, frame))
         return self.terms.concrete(value, f"an item of {source.source[:40]}", found)
 
-    def _yielded(self, position: int, frame: Frame) -> Read | None:
+    def _yielded(self, value: Recorded, position: int, frame: Frame) -> Read | None:
         branch = self.trace.previous_in_frame(frame, position)
         while branch >= 0 and self.trace.kind(branch) is Kind.VALUE and branch > frame.entered:
             branch = self.trace.previous_in_frame(frame, branch)
         returned = self.cells.returned(branch, frame) if branch >= 0 else None
         if returned is None or self.trace.kind(returned) is Kind.EXIT:
             return None
-        return self.terms.read(returned)
+        handed = self.terms.defined_value(returned)
+        if self.trace.kind(returned) is Kind.YIELD or same_object(handed, value):
+            return self.terms.read(returned)
+        return None  # a condition's __bool__, say
+
+    def _part_of(self, handed: Read, value: Recorded) -> Term:
+        """The value handed over, or what unpacking took out of it."""
+        if handed.value == plain(value) and handed.sort == sort_of(value):
+            return handed
+        return self.terms.concrete(value, "unpacked", [handed])
 
     def _entered(self, source: Node, value: Recorded, position: int, frame: Frame) -> Term:
-        handed = self._yielded(position, frame)
+        handed = self._yielded(value, position, frame)
         if handed is not None:
-            return handed
+            return self._part_of(handed, value)
         found = reads(self.terms.term(source, position, frame))
         return self.terms.concrete(value, "what a context manager gave", found)
 

@@ -7,6 +7,7 @@ displays. All else is Concrete: the value that was seen, depending on what was r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 from afterd.model.term import (
@@ -123,8 +124,10 @@ class Terms:
 
     def condition(self, node: Node, position: int, frame: Frame, *, outcome: bool) -> Term:
         """The truth of an expression, as a BOOL term whose value is ``outcome``."""
-        term = self.term(node, position, frame)
-        return self.truth(term, node, position, frame, outcome=outcome)
+        term = self.truth(self.term(node, position, frame), node, position, frame, outcome=outcome)
+        if isinstance(term, Concrete) and term.value is None:  # no row said, but the branch did
+            return replace(term, value=outcome)
+        return term
 
     def truth(self, term: Term, node: Node, position: int, frame: Frame, *, outcome: bool) -> Term:
         """A term's truth value."""
@@ -248,9 +251,9 @@ class Terms:
         operand = node["operand"]
         term = self.term(operand, position, frame, depth)
         if node["op"] == "Not":
-            value = self.cells.value_of(operand, position, frame)
-            known = None if isinstance(value, Unknown) else truth(value)
-            inner = self.truth(term, operand, position, frame, outcome=bool(known))
+            known = self.outcome(node, position, frame)
+            negated = isinstance(known, bool) and not known
+            inner = self.truth(term, operand, position, frame, outcome=negated)
             return Apply(Op.NOT, (inner,), BOOL)
         if node["op"] == "USub" and term.sort == INT:
             return Apply(Op.NEG, (term,), INT)
@@ -377,6 +380,10 @@ class Terms:
     def opaque_reads(self, node: Node, position: int, frame: Frame) -> Iterator[Read]:
         """Everything an opaque expression may have looked at: operands and what is in them."""
         yield from self.reads_below(node, position, frame)
+        if node.type == "Compare" and self.trace.last_at(node, frame, position + 1) is None:
+            implicit = self.cells.returned(position, frame)  # an __eq__ that no row received
+            if implicit is not None:
+                yield self.read(implicit)
         if _looks_inside(node):
             for child in _operands(node):
                 yield from self.contents(child, position, frame)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from python_pairs import one_file, reachable, suspects, traced_pair
+from python_pairs import one_file, reachable, request_for, suspects, traced_pair
 
+from afterd.logic.evaluate import UNKNOWN, evaluate
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Apply, Op, Read, reads
-from afterd.model.trace import Alignment, StepKind
+from afterd.model.trace import Alignment, Step, StepKind
+from afterd.tracing.python.execution import PythonExecution
+from afterd.tracing.python.session import trace
 
 SCRIPT = (sys.executable, "main.py")
 SCRIPT_TEST = (sys.executable, "test_lib.py")
@@ -59,6 +63,14 @@ def test_running_example_of_the_paper(tmp_path: Path) -> None:
     branch = execution.step(earlier.control)
     assert (branch.kind, branch.value, branch.changes) == (StepKind.BRANCH, False, ("c2",))
     assert suspects(execution) == {"c1", "c2", "c3"}
+    assert [worth(execution, step) for step in (total, branch)] == [3, True]
+
+
+def worth(execution: PythonExecution, step: Step) -> object:
+    """What the statement as it stood in the good version would have made of the same values."""
+    old = execution.step(step.id).old
+    assert old is not None
+    return evaluate(old)
 
 
 SCENARIOS = {
@@ -357,3 +369,67 @@ def test_unknown_steps_and_notes(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         execution.step(10**9)
     assert any("processes" in note for note in execution.notes())
+
+
+def test_terms_are_worth_their_values(tmp_path: Path) -> None:
+    """Every modelled term, evaluated under what its reads had, gives the step's value."""
+    bad = """\
+        def gen(n):
+            for i in range(n):
+                yield i, str(i)
+
+        class Tank:
+            size = 3
+            def __init__(self, level=0):
+                self.level = level
+            def __bool__(self):
+                return self.level > 0
+            def fill(self, by, *more, top=10):
+                self.level += by + sum(more)
+                if self.level > top or not by:
+                    self.level = min(self.level, top)
+                return self.level
+
+        tank = Tank()
+        parts = []
+        for number, text in gen(4):
+            label = "t" + text + f"{text}!"
+            parts.append(label)
+            if tank and number % 2 == 0 or label in ("t1", "t33!"):
+                tank.fill(number, 1, top=Tank.size)
+            else:
+                tank.fill(number * 3 - 1)
+        empty = [p for p in parts if not p.startswith("t")]
+        tank.level = -tank.level if not empty else 0
+        a, b = len(label), (tank.level, 1)
+        assert a == 99 and b[0] < 0
+        """
+    execution = traced_pair(tmp_path, {"main.py": "x = 1\n"}, {"main.py": bad}, SCRIPT)
+    trace = execution.trace
+    modelled = 0
+    for position in range(len(trace)):
+        step = execution.step(trace.number(position))
+        if isinstance(step.term, (Apply, Read)):
+            worth = evaluate(step.term)
+            if worth is not UNKNOWN:
+                modelled += 1
+                assert (worth, type(worth)) == (step.value, type(step.value)), step
+    assert modelled > 80
+
+
+def test_window_is_widened_by_running_again(tmp_path: Path) -> None:
+    """A loop that outgrows the window: the first rows are still there afterwards."""
+    text = "START = {start}\nn = START\nfor i in range({times}):\n    n += i % 3\nassert n < 0\n"
+    bad = text.format(start=7, times=30_000)
+    good = text.format(start=-99, times=3)
+    request = request_for(tmp_path, {"main.py": good}, {"main.py": bad}, SCRIPT)
+    small = replace(request, head=1, tail=1)
+    whole = trace(small)
+    assert whole.trace.gap == 0
+    assert whole.step(1).text == "START = 7"
+    cut = trace(replace(small, most=10, directory=tmp_path / "cut"))
+    assert cut.trace.gap > 0
+    assert cut.failures()
+    assert any("fell out of the window" in note for note in cut.notes())
+    last = cut.step(cut.failures()[0].step)
+    assert last.location.line in {3, 4, 5}
