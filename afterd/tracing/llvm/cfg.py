@@ -12,13 +12,15 @@ Successors = Sequence[Sequence[int]]
 class ControlFlow:
     """``depends[b]`` are the blocks whose branch decides whether b is executed (Ferrante et al. 1987);
     ``postdominator[b]`` the immediate post-dominator (-1: the exit); ``headers[b]`` the loop headers
-    around b, outermost first, b itself included when it is one.
+    around b, outermost first, b itself included when it is one; ``reached[b]`` whether a path leads
+    from the entry to b.
     """
 
     successors: tuple[tuple[int, ...], ...]
     depends: tuple[frozenset[int], ...]
     postdominator: tuple[int, ...]
     headers: tuple[tuple[int, ...], ...]
+    reached: tuple[bool, ...]
 
 
 def analyse(successors: Successors) -> ControlFlow:
@@ -44,6 +46,7 @@ def analyse(successors: Successors) -> ControlFlow:
         tuple(frozenset(found) for found in depends),
         tuple(-1 if p in {count, -1} else p for p in postdominator[:count]),
         _loops(successors),
+        tuple(dominator >= 0 for dominator in _dominators(successors, 0)),
     )
 
 

@@ -91,14 +91,13 @@ class Frames:
         shallow = recording.next_shallower(instance.position + 1, before, instance.depth)
         return shallow if shallow >= 0 else before
 
-    def latest(self, view: FunctionView, block: int, before: int) -> Instance | None:
-        """The last instance of a block in the activation that record ``before`` belongs to."""
-        depth = self.recording.depth_at(before)
+    def latest(self, instance: Instance, block: int, before: int) -> Instance | None:
+        """The last instance of a block in the activation of ``instance``, before a record."""
         tag = records.ENTER if block == 0 else records.BLOCK
-        wanted = records.identified(tag, view.numbered.first.blocks + block) | depth
-        at = self.recording.last(before + 1, self.start(before), _WHOLE, wanted)
-        if at < 0 and self.entry(before) < 0:
-            at = self.recording.earlier(before + 1, _WHOLE, wanted, depth)
+        wanted = records.identified(tag, instance.view.numbered.first.blocks + block) | instance.depth
+        at = self.recording.last(before, self.start(instance.position), _WHOLE, wanted)
+        if at < 0 and self.entry(instance.position) < 0:
+            at = self.recording.earlier(before, _WHOLE, wanted, instance.depth)
         return self.instance_at(at) if at >= 0 else None
 
     def _own_records(self, instance: Instance) -> tuple[int, ...]:

@@ -1,4 +1,9 @@
-"""Potential dependence: branches whose other side could have redefined what a step read."""
+"""Potential dependence: branches whose other side could have redefined what a step read.
+
+AFTER, Algorithm 3, lines for indirect influence: every branch executed between a definition and its
+use, in any activation, from whose other side a store to the same place can be reached before the two
+sides meet. Places are told apart as stores name them: a variable, a global, a field of a type.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,19 @@ from functools import cache
 from itertools import islice
 
 from afterd.model.term import StepId
-from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm import libc
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.irtypes import split_top
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.program import FunctionView, Unit
-from afterd.tracing.llvm.recorded import callee, pointer_of
+from afterd.tracing.llvm.recorded import PASSED, arguments, callee, pointer_of
 
-_BRANCHES = 2000  # instances looked at between a definition and its use
 _MOST = 12  # branches reported for one read, nearest first
+_LOOKED_AT = 2000  # executed branches that may be it, nearest first
 _CALL_DEPTH = 4
+
+Place = str
+"""``function%slot``, ``@global``, ``.type:indices`` for a field, ``.opcode`` for any other pointer."""
 
 
 class Influence:
@@ -26,36 +34,45 @@ class Influence:
         self._process = process
         self._written = cache(self._written_uncached)
         self._side = cache(self._side_uncached)
+        self._deciders = cache(self._deciders_uncached)
 
     def between(self, use: StepId, definition: StepId) -> Iterator[StepId]:
         """Branch instances between the two whose other side writes the same place, nearest first."""
         yield from islice(self._candidates(use, definition), _MOST)
 
     def _candidates(self, use: StepId, definition: StepId) -> Iterator[StepId]:
-        statement = self._process.statements.statement(use)
         place = self._place(definition)
-        if statement.instance is None or place is None:
+        end = self._process.ids.position(use)
+        if place is None or end < 0:
             return
-        ids = self._process.ids
-        start = max(ids.position(definition), self._process.recording.first)
-        for taken, before in self._branches(statement.instance, start):
-            if place in self._side(before.view, before.block, taken.block):
-                yield ids.of(taken.position)
+        frames, ids = self._process.frames, self._process.ids
+        start = max(ids.position(definition), -1) + 1
+        entered = self._process.recording.blocks_back(end, start, lambda block: self._decides(block, place))
+        for position in islice(entered, _LOOKED_AT):
+            taken = frames.instance_at(position)
+            before = frames.previous(taken) if taken else None
+            if taken and before and place in self._side(before.view, before.block, taken.block):
+                yield ids.of(position)
 
-    def _branches(self, instance: Instance, start: int) -> Iterator[tuple[Instance, Instance]]:
-        """(block entered, block left) backwards through the activation of the use."""
-        frames = self._process.frames
-        current: Instance | None = instance
-        for _ in range(_BRANCHES):
-            before = frames.previous(current) if current else None
-            if current is None or before is None or current.position < start:
-                return
-            if len(set(before.view.flow.successors[before.block])) > 1:
-                yield current, before
-            current = before
+    def _decides(self, block: int, place: Place) -> bool:
+        """Whether a block id is one side of a branch whose other side may write the place."""
+        try:
+            view = self._process.program.function_of_block(block)
+        except KeyError:
+            return False
+        return block - view.numbered.first.blocks in self._deciders(view, place)
 
-    def _place(self, definition: StepId) -> str | None:
-        """What the definition wrote, as stores name it: a slot, a global, or a field of a struct."""
+    def _deciders_uncached(self, view: FunctionView, place: Place) -> frozenset[int]:
+        return frozenset(
+            taken
+            for branch, sides in enumerate(view.flow.successors)
+            if len(set(sides)) > 1
+            for taken in sides
+            if place in self._side(view, branch, taken)
+        )
+
+    def _place(self, definition: StepId) -> Place | None:
+        """What the definition wrote."""
         if self._process.ids.is_initial(definition):
             cells = self._process.ids.cells[definition]
             placed = self._process.symbols.at(cells.address)
@@ -64,14 +81,14 @@ class Influence:
         instance = statement.instance
         if instance is None or instance.instructions[statement.instruction].opcode != "store":
             return None
-        return _place(instance.view, instance.instructions[statement.instruction])
+        return _stored(instance.view, instance.instructions[statement.instruction])
 
-    def _side_uncached(self, view: FunctionView, branch: int, taken: int) -> frozenset[str]:
+    def _side_uncached(self, view: FunctionView, branch: int, taken: int) -> frozenset[Place]:
         """Every place written between the untaken successors of a branch and where the sides meet."""
         stop = view.flow.postdominator[branch]
         stack = [s for s in view.flow.successors[branch] if s != taken]
         seen: set[int] = set()
-        places: set[str] = set()
+        places: set[Place] = set()
         while stack:
             block = stack.pop()
             if block in seen or block == stop:
@@ -79,42 +96,54 @@ class Influence:
             seen.add(block)
             stack.extend(view.flow.successors[block])
             for instruction in view.function.blocks[block].instructions:
-                if instruction.opcode == "store":
-                    places.add(_place(view, instruction))
-                elif instruction.opcode == "call":
-                    places |= self._written(callee(instruction), view.unit, _CALL_DEPTH)
+                places.update(self._places(view, instruction, _CALL_DEPTH))
         return frozenset(places)
 
-    def _written_uncached(self, name: str, unit: Unit, depth: int) -> frozenset[str]:
+    def _places(self, view: FunctionView, instruction: Instruction, depth: int) -> Iterator[Place]:
+        """What an instruction may write, as far as its text tells."""
+        if instruction.opcode == "store":
+            yield _stored(view, instruction)
+        elif instruction.opcode in {"call", "invoke"} and callee(instruction) != PASSED:
+            name = callee(instruction)
+            yield from self._written(name, view.unit, depth)
+            if not self._process.program.resolved(name.removeprefix("@")):
+                for number, (kind, text) in enumerate(arguments(instruction)):
+                    if kind.startswith("ptr") and libc.writes(name, number):
+                        yield _pointed(view, text)
+
+    def _written_uncached(self, name: str, unit: Unit, depth: int) -> frozenset[Place]:
         """The globals and fields that a function of the program may write, through calls a few deep."""
         view = self._process.program.function_named(name[1:], unit) if name.startswith("@") and depth else None
         if view is None:
             return frozenset()
-        places: set[str] = set()
-        for block in view.function.blocks:
-            for instruction in block.instructions:
-                if instruction.opcode == "store":
-                    place = _place(view, instruction)
-                    places |= {place} if place[0] in "@." else set()
-                elif instruction.opcode == "call":
-                    places |= self._written(callee(instruction), view.unit, depth - 1)
-        return frozenset(places)
+        return frozenset(
+            place
+            for block in view.function.blocks
+            for instruction in block.instructions
+            for place in self._places(view, instruction, depth - 1)
+            if place[0] in "@."
+        )
 
 
-def _place(view: FunctionView, store: Instruction) -> str:
-    """``%slot``, ``@global``, or ``.type:indices`` for a store through a computed pointer."""
-    pointer = pointer_of(store)
-    if pointer in view.locals or pointer.startswith("@"):
+def _stored(view: FunctionView, store: Instruction) -> Place:
+    return _pointed(view, pointer_of(store))
+
+
+def _pointed(view: FunctionView, pointer: str) -> Place:
+    """The place that a pointer operand names."""
+    if pointer.startswith("@"):
         return pointer
-    defined = view.definitions.get(pointer)
-    if defined is None:
-        return f".{store.text.split(',')[0].split(' ')[3]}"
-    instruction = view.function.blocks[defined[0]].instructions[defined[1]]
-    if instruction.opcode == "alloca":
-        return pointer
-    if instruction.opcode == "getelementptr":
-        kind, _, *indices = split_top(instruction.body)
-        return "." + kind + ":" + ",".join(i.split(" ")[-1] for i in indices if "%" not in i)
-    return f".{instruction.opcode}"
-
-
+    if pointer in view.slot_ids:
+        return f"{view.name}{pointer}"
+    block, number = view.definitions.get(pointer, (-1, -1))
+    if block < 0:
+        return ".parameter"
+    instruction = view.function.blocks[block].instructions[number]
+    if instruction.opcode != "getelementptr":
+        return f".{instruction.opcode}"
+    kind, base, *indices = split_top(instruction.body)
+    constant = ",".join(index.split(" ")[-1] for index in indices if "%" not in index)
+    whole = base.split(" ")[-1]
+    if kind.startswith("[") and (whole.startswith("@") or whole in view.slot_ids):
+        return _pointed(view, whole)  # an array of the program, whichever element
+    return f".{kind}:{constant}"

@@ -73,6 +73,8 @@ def writes(name: str, argument: int) -> bool:
     plain = name.removeprefix("@")
     if plain in _READS_ONLY:
         return False
+    if plain.startswith("llvm."):
+        return argument == 0
     return argument in _WRITES[plain] if plain in _WRITES else True
 
 

@@ -157,8 +157,19 @@ class FunctionView:
 
     @cached_property
     def flow(self) -> ControlFlow:
-        """Control dependence and loops."""
-        return analyse([self.targets(block.terminator) for block in self.function.blocks])
+        """Control dependence and loops. That a call may throw is no branch: see landing_pads."""
+        return analyse(
+            [
+                self.targets(block.terminator)[: 1 if block.terminator.opcode == "invoke" else None]
+                for block in self.function.blocks
+            ]
+        )
+
+    @cached_property
+    def landing_pads(self) -> tuple[int, ...]:
+        """The blocks to which exceptions lead."""
+        invokes = (block.terminator for block in self.function.blocks if block.terminator.opcode == "invoke")
+        return tuple(dict.fromkeys(target for invoke in invokes for target in self.targets(invoke)[1:]))
 
     def targets(self, terminator: Instruction) -> list[int]:
         """The blocks a terminator may go to, in the order written (a branch: true first)."""

@@ -274,32 +274,37 @@ class Statements:
         return self.control_of(self.statement(step).instance)
 
     def control_of(self, instance: Instance | None) -> StepId | None:
-        """The closest enclosing branch instance of a block instance, in its callers if need be."""
+        """The closest enclosing branch instance of a block instance, in its callers if need be.
+
+        A handler of an exception was executed because of what decided that it was thrown.
+        """
         while instance is not None:
             found = self.deciding(instance)
             if found is not None:
                 return found
-            caller = self.frames.caller(instance.position)
-            instance = caller[0] if caller else None
+            thrower = self._thrower(instance)
+            caller = self.frames.caller(instance.position) if thrower is None else None
+            instance = thrower or (caller[0] if caller else None)
         return None
 
     def deciding(self, instance: Instance) -> StepId | None:
         """The branch instance in the same activation on which the block instance depends."""
         depends = instance.view.flow.depends[instance.block]
-        if not depends:
+        executed = (self.frames.latest(instance, block, instance.position) for block in depends)
+        found = max((one for one in executed if one), key=lambda one: one.position, default=None)
+        taken = self.frames.following(found) if found else -1
+        if taken < 0 or taken >= self.recording.end_of(taken) or self.recording.tag(taken) != records.BLOCK:
             return None
-        current = instance
-        start = self.frames.start(instance.position)
-        first = instance.view.numbered.first.blocks
-        mask, depth = records.ANY_BLOCK | records.DEPTH_MASK, instance.depth
-        while True:
-            at = self.recording.last(current.position, start, mask, records.BLOCK << records.TAG_SHIFT | depth)
-            before = self.frames.instance_at(at) if at >= 0 else None
-            if before is None or before.view is not instance.view:
-                return None
-            if self.recording.identifier(at) - first in depends:
-                return self.ids.of(current.position)
-            current = before
+        return self.ids.of(taken)
+
+    def _thrower(self, instance: Instance) -> Instance | None:
+        """The instance that threw the exception on the way out of which a block was executed."""
+        view = instance.view
+        if view.flow.reached[instance.block]:
+            return None
+        pads = (self.frames.latest(instance, block, instance.position + 1) for block in view.landing_pads)
+        pad = max((one for one in pads if one), key=lambda one: one.position, default=None)
+        return self.frames.instance(pad.position - 1) if pad else None
 
 
 def _only_dependent(term: Term, value: Value, sort: Sort) -> Term:

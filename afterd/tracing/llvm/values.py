@@ -93,8 +93,7 @@ class Values:
         block, number = place
         if block == instance.block and number < index:
             return instance
-        before = instance.position - (1 if block == instance.block else 0)
-        return self.frames.latest(instance.view, block, before)
+        return self.frames.latest(instance, block, instance.position)
 
     def _parameter(self, register: str, instance: Instance, sort: Sort) -> Term:
         """A formal parameter is the caller's argument, as a term of the caller's own definitions."""
