@@ -13,7 +13,7 @@ from afterd.execution.oracle import Oracle
 from afterd.logic.solver import Solver
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode, Failure
-from afterd.model.outcome import FailureKind
+from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
 from afterd.model.term import StepId
 from afterd.model.trace import Execution, Predicate, Step
@@ -55,7 +55,7 @@ def search(
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
-        return _found(analysis, oracle, execution, solver)
+        return _found(analysis, frozenset(live), oracle, execution, solver)
 
 
 def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
@@ -69,10 +69,14 @@ def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing:
     else:
         isolated = add(live, executed, oracle.outcome)
     root = isolated.difference
-    passes = bool(root) and oracle.outcome(root).passed
-    reason = (
-        "" if passes else "Reverting what delta debugging isolated does not make the test pass."
-    )
+    outcome = oracle.outcome(root) if root else None
+    passes = outcome is not None and outcome.passed
+    if passes:
+        reason = ""
+    elif outcome is not None and outcome.reason is Unresolved.NOT_RUN:
+        reason = "The budget was spent before what delta debugging isolated was reverted."
+    else:
+        reason = "Reverting what delta debugging isolated does not make the test pass."
     return Found(
         root=root,
         verified=passes,
@@ -83,19 +87,25 @@ def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing:
     )
 
 
-def _found(analysis: Analysis, oracle: Oracle, execution: Execution, solver: Solver) -> Found:
+def _found(
+    analysis: Analysis, everything: ChangeSet, oracle: Oracle, execution: Execution, solver: Solver
+) -> Found:
+    """The analysis as an answer; all changes, left when the budget ended the search, are none."""
+    whole = analysis.root == everything and analysis.minimal is None and oracle.spent
     reason = ""
-    if not analysis.root:
+    if whole:
+        reason = "The budget was spent before fewer than all changes were seen to be enough."
+    elif not analysis.root:
         reason = (
             "The budget was spent before a set of changes was seen to make the test pass."
             if oracle.spent
             else "No set of changes that was tried makes the test pass."
         )
     return Found(
-        root=analysis.root,
+        root=frozenset() if whole else analysis.root,
         auxiliary=analysis.auxiliary,
         minimal=analysis.minimal,
-        verified=analysis.verified,
+        verified=analysis.verified and not whole,
         tree=analysis.tree,
         failure=_failure(analysis.failure, execution),
         executed=analysis.executed,
