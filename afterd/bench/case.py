@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from afterd.bench.judgement import Answer
-from afterd.errors import AfterdError
+from afterd.errors import AfterdError, UsageError
 
 
 class UnavailableError(AfterdError):
@@ -45,3 +46,23 @@ class Case(Protocol):
         Raises UnavailableError when what it is made of cannot be had here.
         """
         ...
+
+
+Some = TypeVar("Some", bound=Case)
+
+
+def selected(cases: Sequence[Some], names: Sequence[str]) -> list[Some]:
+    """The cases of these names, or below them (``brindle`` for ``brindle/crash``); none: all.
+
+    Raises UsageError for a name that is none.
+    """
+    known = [case.name for case in cases]
+    for name in names:
+        if not any(_belongs(case, name) for case in known):
+            near = difflib.get_close_matches(name, known, n=3) or known
+            raise UsageError(f"There is no case {name!r}; there are {', '.join(near)}.")
+    return [case for case in cases if not names or any(_belongs(case.name, n) for n in names)]
+
+
+def _belongs(case: str, name: str) -> bool:
+    return case == name or case.startswith(f"{name}/")

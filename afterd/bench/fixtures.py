@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 from afterd.bench.case import Prepared
 from afterd.bench.judgement import Answer, MarkedTarget
 from afterd.config import shell
-from afterd.errors import UsageError
 from afterd.vcs.sample import Marker, fixtures_directory, materialise, read_scenario, scenarios
 
 
@@ -35,23 +33,9 @@ class FixtureCase:
         return Prepared(directory, sample.good, sample.bad, build, test)
 
 
-def fixture_cases(names: Sequence[str] = ()) -> list[FixtureCase]:
-    """The scenarios of these names; a fixture's name means all of its; no names mean everything.
-
-    Raises UsageError for a name that is none.
-    """
-    every = {case.name: case for case in _every()}
-    for name in names:
-        if not any(_belongs(case, name) for case in every):
-            near = difflib.get_close_matches(name, every, n=3) or every
-            raise UsageError(f"There is no scenario {name!r}; there are {', '.join(near)}.")
-    if not names:
-        return list(every.values())
-    return [case for key, case in every.items() if any(_belongs(key, name) for name in names)]
-
-
-def _belongs(case: str, name: str) -> bool:
-    return case == name or case.startswith(f"{name}/")
+def fixture_cases() -> list[FixtureCase]:
+    """Every scenario of every fixture that has any."""
+    return list(_every())
 
 
 def _every() -> Iterator[FixtureCase]:

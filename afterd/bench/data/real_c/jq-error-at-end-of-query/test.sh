@@ -1,0 +1,3 @@
+# jq says what is wrong with the query and exits with 3.
+./jq -n -f query.jq
+[ $? -eq 3 ]

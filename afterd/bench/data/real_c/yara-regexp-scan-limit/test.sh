@@ -1,0 +1,1 @@
+./yara-scan r.yar in.txt | diff expected -
