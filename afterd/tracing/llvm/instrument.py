@@ -26,15 +26,13 @@ _CONSTRUCTORS = re.compile(
     r"^@llvm\.global_ctors = appending (?:\w+ )?(?:constant|global) \[(\d+) x ({ i32, ptr, ptr })\] \[(.*)\].*$",
     re.MULTILINE,
 )
-_GLOBAL = re.compile(
-    r'^(@(?:[-a-zA-Z$._0-9]+|"[^"]*")) = (?!.*(?:thread_local|available_externally|external |extern_weak |appending |'
-    r"alias |ifunc ))(?:[\w() ]*?)(?:global|constant) ",
-    re.MULTILINE,
-)
-_FUNCTION = re.compile(
-    r'^define (?!available_externally).*?(@(?:[-a-zA-Z$._0-9]+|"[^"]*"))\(', re.MULTILINE
-)
-_STRUCT = re.compile(r'^(%(?:[-a-zA-Z$._0-9]+|"[^"]*")) = type (.+)$', re.MULTILINE)
+_GLOBAL = re.compile(rf"^(@{NAME}) = ((?:[\w()]+ )*?)(?:global|constant) (.*)$", re.MULTILINE)
+_NO_ADDRESS = re.compile(r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b")
+_FUNCTION = re.compile(rf"^define (?!available_externally).*?(@{NAME})\(", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
+_RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)
+_SPECIAL = re.compile(r"^attributes #\d+ = { .*\bnaked\b|^@.* ifunc ", re.MULTILINE)
+_STRUCT = re.compile(rf"^(%{NAME}) = type (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +75,30 @@ def instrument(text: str, first: Numbers) -> Instrumented:
     parts: list[str] = []
     numbered: list[NumberedFunction] = []
     at, number = 0, first
+    untouched = _untouched(text) if _SPECIAL.search(text) else frozenset()
     for start, end, function in functions(text):
         locals_ = plain_locals(function)
         numbered.append(NumberedFunction(function.name, start, end, number))
         weaver = Weaver(function, locals_, number, first.blocks, layout)
-        parts += [text[at:start], "\n".join(weaver.lines()), "\n}"]
+        woven = text[start:end] if function.name in untouched else "\n".join([*weaver.lines(), "}"])
+        parts += [text[at:start], woven]
         number += count(function, locals_)
         at = end
     parts.append(text[at:])
-    total = Numbers(number.blocks - first.blocks, number.sites - first.sites, number.slots - first.slots)
+    blocks = max(number.blocks - first.blocks, 1)  # a module of data only has an id of its own too
+    total = Numbers(blocks, number.sites - first.sites, number.slots - first.slots)
     return Instrumented(_with_runtime("".join(parts), first, total), tuple(numbered), total)
+
+
+def _untouched(text: str) -> frozenset[str]:
+    """Functions that cannot record: all assembly, or run before there is a thread (ifunc resolvers)."""
+    naked = {group for group, body in _ATTRIBUTES.findall(text) if re.search(r"\bnaked\b", body)}
+    resolvers = {name.strip('"') for name in _RESOLVER.findall(text)}
+    return frozenset(
+        function.name
+        for _, _, function in functions(text)
+        if function.name in resolvers or naked & set(re.findall(r" (#\d+)", function.header))
+    )
 
 
 def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
@@ -116,4 +128,9 @@ def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
 
 def global_names(text: str) -> list[str]:
     """Globals and functions that the module defines and whose address a constructor can take, with @."""
-    return [*_GLOBAL.findall(text), *_FUNCTION.findall(text)]
+    variables = [
+        name
+        for name, linkage, body in _GLOBAL.findall(text)
+        if not _NO_ADDRESS.search(linkage) and 'section "llvm.metadata"' not in body
+    ]
+    return [*variables, *_FUNCTION.findall(text)]

@@ -23,6 +23,7 @@ class Module:
     ir: Path
     source: str
     directory: str
+    first_block: int  # what the module's constructor registers it by
     functions: tuple[NumberedFunction, ...]
     total: Numbers
 
@@ -89,6 +90,7 @@ class ModuleStore:
                 ir=self.directory / "ir" / row["ir"],
                 source=row["source"],
                 directory=row["directory"],
+                first_block=int(Path(row["ir"]).stem),
                 functions=tuple(
                     NumberedFunction(name, start, end, Numbers(blocks, sites, slots))
                     for name, start, end, blocks, sites, slots in row["functions"]

@@ -278,7 +278,7 @@ class Program:
     def unit_of_first_block(self, block: int) -> Unit | None:
         """The module whose constructor registered itself with this first block id."""
         for unit in self.units:
-            if unit.module.functions and unit.module.functions[0].first.blocks == block:
+            if unit.module.first_block == block:
                 return unit
         return None
 

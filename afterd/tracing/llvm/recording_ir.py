@@ -27,6 +27,10 @@ define internal void @__afterd_start() {{
   ret void
 }}
 
+define internal void @__afterd_passed(ptr %at, i64 %size) alwaysinline {{
+  ret void
+}}
+
 define internal void @__afterd_reload(ptr %at) alwaysinline {{
   %c = load volatile ptr, ptr @__afterd_cursor
   store ptr %c, ptr %at

@@ -143,7 +143,7 @@ class Weaver:
             self._site += 1
         elif found[1:] == (records.LENGTH,):
             yield from self._copy(instruction, found[0])
-        elif instruction.opcode in {"ret", "resume"}:
+        elif instruction.opcode in {"ret", "resume"} and not _is_tail_called(block):
             yield from self._leave(instruction)
         else:
             yield instruction.text
@@ -323,6 +323,11 @@ class Weaver:
     def _register(self) -> str:
         self._fresh += 1
         return f"%afterd.{self._fresh}"
+
+
+def _is_tail_called(block: Block) -> bool:
+    """Whether a block ends in ``musttail call`` and ``ret``, between which nothing may stand."""
+    return len(block.instructions) > 1 and "musttail call" in block.instructions[-2].text
 
 
 def _normal(invoke: Instruction) -> str:
