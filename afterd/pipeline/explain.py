@@ -7,7 +7,7 @@ import os
 import time
 from dataclasses import dataclass, replace
 
-from afterd.config import Settings
+from afterd.config import Settings, Strategy
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.oracle import Oracle
 from afterd.model.change import ChangeSet
@@ -18,7 +18,7 @@ from afterd.model.revision import RevisionRange
 from afterd.pipeline.answer import answered, unanswered
 from afterd.pipeline.failing import FailingTest, failing_tests
 from afterd.pipeline.search import search
-from afterd.pipeline.tracing import traced
+from afterd.pipeline.tracing import Tracing, traced
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract
 from afterd.report.masking import Masker, secrets_of
@@ -182,7 +182,8 @@ def _reverted(explanation: Explanation) -> ChangeSet:
 def _searched(
     case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
 ) -> Explanation:
-    tracing = traced(case.workspace, wanted, case.test, case.progress)
+    blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
+    tracing = Tracing(None) if blind else traced(case.workspace, wanted, case.test, case.progress)
     found = search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
     total = time.monotonic() - case.began
     return answered(

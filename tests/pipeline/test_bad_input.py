@@ -229,7 +229,8 @@ def test_the_budget_is_spent(tmp_path: Path, strategy: str) -> None:
 def test_two_at_once(broken: Path, tmp_path: Path) -> None:
     """The second is told which lock it met; the first, ended, gives it back."""
     started, lock = tmp_path / "started", broken / ".git" / "afterd" / "slots.lock"
-    command = [sys.executable, "-m", "afterd", "explain", "--test", f"touch {started}; sleep 60"]
+    test = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 60"
+    command = [sys.executable, "-m", "afterd", "explain", "--test", test]
     with subprocess.Popen(
         command, cwd=broken, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as first:
@@ -240,6 +241,8 @@ def test_two_at_once(broken: Path, tmp_path: Path) -> None:
             first.send_signal(signal.SIGTERM)
             first.wait(30)
     assert first.returncode == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):  # nor is its test left running
+        os.kill(int(started.read_text()), 0)
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert _explain(broken, "--test", TEST).status == 0

@@ -153,6 +153,7 @@ def test_delta_debugging_on_the_same_changes(running: Explained, strategy: str) 
     assert found.strategy == strategy
     assert found.root
     assert found.changes.total == 4
+    assert (found.runs.seconds.trace > 0) is (strategy == "add")  # which asks what was executed
     assert found.status is (Status.EXPLAINED if found.verified else Status.INCONCLUSIVE)
     assert bool(found.reason) is not found.verified
     reverted = ",".join(sorted(_ids(found.root)))
