@@ -54,7 +54,9 @@ class BlockMap:
         if number < 0:
             return False
         here = self._bad.function.blocks[block].instructions[index]
-        return _shape(here) == _shape(self._good.function.blocks[self.to_good[block]].instructions[number])
+        return _shape(here) == _shape(
+            self._good.function.blocks[self.to_good[block]].instructions[number]
+        )
 
     def _instruction(self, block: int, index: int) -> int:
         """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
@@ -81,10 +83,14 @@ def _shape(instruction: Instruction) -> str:
     """An instruction without the names of its registers and without metadata."""
     text = instruction.text.split(", !dbg")[0].split(", !prof")[0].strip()
     text = text.split(" = ", 1)[1] if instruction.result else text
-    return re.sub(r"@\.str[.\d]*", "@.str", re.sub(r"%(?!struct|union|class)[-a-zA-Z$._0-9]+", "%", text))
+    return re.sub(
+        r"@\.str[.\d]*", "@.str", re.sub(r"%(?!struct|union|class)[-a-zA-Z$._0-9]+", "%", text)
+    )
 
 
-def _signature(view: FunctionView, block: int, lines: LineMap | Reversed, *, mapped: bool) -> tuple[str, tuple[int, ...]]:
+def _signature(
+    view: FunctionView, block: int, lines: LineMap | Reversed, *, mapped: bool
+) -> tuple[str, tuple[int, ...]]:
     instructions = view.function.blocks[block].instructions
     shape = "\n".join(_shape(i) for i in instructions)
     places = [view.place(block, 0), view.place(block, len(instructions) - 1)]
@@ -93,7 +99,9 @@ def _signature(view: FunctionView, block: int, lines: LineMap | Reversed, *, map
     return shape, tuple(p.line for p in places)
 
 
-def _matched(here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tuple[int, ...]]]) -> dict[int, int]:
+def _matched(
+    here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tuple[int, ...]]]
+) -> dict[int, int]:
     """Equal blocks in order first; between them blocks of the same lines, then of the same shape."""
     pairs: dict[int, int] = {}
     matcher = SequenceMatcher(None, here, there, autojunk=False)
@@ -101,8 +109,12 @@ def _matched(here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tup
         if tag == "equal":
             pairs.update(zip(range(b1, b2), range(g1, g2), strict=True))
             continue
-        left = _pair_by(pairs, range(b1, b2), range(g1, g2), [s[1] for s in here], [s[1] for s in there])
-        left = _pair_by(pairs, left[0], left[1], [(s[1][:1],) for s in here], [(s[1][:1],) for s in there])
+        left = _pair_by(
+            pairs, range(b1, b2), range(g1, g2), [s[1] for s in here], [s[1] for s in there]
+        )
+        left = _pair_by(
+            pairs, left[0], left[1], [(s[1][:1],) for s in here], [(s[1][:1],) for s in there]
+        )
         _pair_by(pairs, left[0], left[1], [s[0] for s in here], [s[0] for s in there])
     if 0 not in pairs:
         pairs[0] = 0
@@ -194,7 +206,13 @@ class Alignment:
         return self._followed(instance, other, blocks, _path(instance), mine, entry)
 
     def _followed(
-        self, instance: Instance, other: FunctionView, blocks: BlockMap, path: list[int], mine: int, start: int
+        self,
+        instance: Instance,
+        other: FunctionView,
+        blocks: BlockMap,
+        path: list[int],
+        mine: int,
+        start: int,
     ) -> Found:
         """Follow the loop headers around the block, each to the same iteration, then the block."""
         depth = self.green.recording.depth_at(start)
@@ -219,7 +237,10 @@ class Alignment:
         Only for functions that were entered once; the counters cannot tell activations apart.
         """
         outer, *inner = _path(instance)
-        if not (_once(self.bad, instance.view) and _once(self.green, other)) or outer not in blocks.to_good:
+        if (
+            not (_once(self.bad, instance.view) and _once(self.green, other))
+            or outer not in blocks.to_good
+        ):
             return UNKNOWN
         here = self._executions(self.bad, instance.view, outer, instance.depth)
         rank = int(np.searchsorted(here, instance.position + 1))
@@ -276,10 +297,17 @@ class Alignment:
         """Past the last record of a green activation (or of what follows it at a shallower depth)."""
         recording = self.green.recording
         depth = recording.depth_at(entry)
-        following = recording.next(entry + 1, recording.end, records.TAG | records.DEPTH_MASK, records.ENTER << records.TAG_SHIFT | depth)
+        following = recording.next(
+            entry + 1,
+            recording.end,
+            records.TAG | records.DEPTH_MASK,
+            records.ENTER << records.TAG_SHIFT | depth,
+        )
         return following if following >= 0 else recording.end
 
-    def _executions(self, frames: Frames, view: FunctionView, block: int, depth: int) -> npt.NDArray[np.int64]:
+    def _executions(
+        self, frames: Frames, view: FunctionView, block: int, depth: int
+    ) -> npt.NDArray[np.int64]:
         """Every execution of a block at a call depth, in the whole window."""
         tag = records.ENTER if block == 0 else records.BLOCK
         word = records.identified(tag, view.numbered.first.blocks + block) | depth
@@ -327,8 +355,13 @@ class Alignment:
     def _callback(self, entry: int, call: int, there: int) -> int:
         """The activation that a call began: the n-th where external code called back several times."""
         mask = records.TAG | records.DEPTH_MASK
-        here_depth, there_depth = self.bad.recording.depth_at(entry), self.green.recording.depth_at(there) + 1
-        rank = self.bad.recording.count(call, entry, mask, records.ENTER << records.TAG_SHIFT | here_depth)
+        here_depth, there_depth = (
+            self.bad.recording.depth_at(entry),
+            self.green.recording.depth_at(there) + 1,
+        )
+        rank = self.bad.recording.count(
+            call, entry, mask, records.ENTER << records.TAG_SHIFT | here_depth
+        )
         limit = self.green.returned(there)
         end = limit if limit >= 0 else self.green.recording.end
         wanted = records.ENTER << records.TAG_SHIFT | there_depth

@@ -17,15 +17,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterd.tracing.llvm.arguments import CompileCommand, object_name, parse
+from afterd.tracing.llvm.arguments import CompileCommand, Source, object_name, parse, quoted
 from afterd.tracing.llvm.modules import ModuleStore
 
 _TRACEABLE = (
-    "-O0 -g -gno-column-info -Xclang -disable-O0-optnone -fno-stack-protector -fno-discard-value-names "
-    "-U_FORTIFY_SOURCE -fno-lto -fno-sanitize=all -fno-omit-frame-pointer -Wno-everything"
-).replace("-gno-column-info ", "").split()
+    "-O0 -g -Xclang -disable-O0-optnone -fno-stack-protector -fno-discard-value-names -U_FORTIFY_SOURCE "
+    "-fno-lto -fno-sanitize=all -fno-omit-frame-pointer -Wno-everything"
+).split()
 _UNKNOWN = re.compile(r"(?:unknown argument|unsupported option|unknown warning option):? '([^']+)'")
-_WRITER = "import sys; from afterd.tracing.llvm.compiler_wrapper import write_object; write_object(*sys.argv[1:])"
+_DROPPED_AT_LINK = ("-flto", "-fno-lto", "-fsanitize")
+_CONFIGURE = ("conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "testCCompiler", "sanitycheck")
+_ATTEMPTS = 6  # compilations, each without the options that the one before did not know
+_SECONDS = 300.0  # for LLVM, per module
+_ROOT = str(Path(__file__).parents[3])
+_WRITER = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1));"
+    "from afterd.tracing.llvm.object_code import write_object; write_object(*sys.argv[1:])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,50 +42,62 @@ class Wrapped:
 
     clang: tuple[str, ...]
     store: ModuleStore
-    library: Path
+
+    @property
+    def library(self) -> Path:
+        """Where the runtime is."""
+        return self.store.directory / "lib"
 
 
 def main() -> None:
     """Entry point of ``afterd-cc``; the environment says which compiler and which store."""
-    arguments = sys.argv[1:]
-    clang, store = os.environ.get("AFTERD_CC_CLANG", ""), os.environ.get("AFTERD_CC_STORE", "")
+    clang, store = os.environ.pop("AFTERD_CC_CLANG", ""), os.environ.pop("AFTERD_CC_STORE", "")
     if not clang or not store:
         sys.stderr.write("afterd-cc: only afterd starts this compiler; run `afterd explain` instead.\n")
         sys.exit(2)
-    wrapped = Wrapped(tuple(json.loads(clang)), ModuleStore(Path(store)), Path(store) / "lib")
-    sys.exit(compile_and_link(wrapped, arguments))
+    wrapped = Wrapped(tuple(json.loads(clang)), ModuleStore(Path(store)))
+    sys.exit(compile_and_link(wrapped, sys.argv[1:]))
 
 
 def compile_and_link(wrapped: Wrapped, arguments: Sequence[str]) -> int:
     """Do what the command line asks; returns the exit status of the step that failed, or 0."""
     command = parse(arguments)
-    if not command.makes_objects or _is_probe(command):
+    if not command.makes_objects or _is_question(command):
         return _plain(wrapped, arguments)
+    if command.refusal:
+        return _plainly_noted(wrapped, command, arguments, command.refusal)
     if command.compile_only:
         return _compile_each(wrapped, command, arguments)
-    if not command.links:
-        return _plain(wrapped, arguments)
     return _link(wrapped, command, arguments)
 
 
-def _is_probe(command: CompileCommand) -> bool:
-    """A configure script's questions are never part of the program; answering them plainly is faster."""
-    names = [Path(source).name for source in command.sources]
-    return any(name.startswith(("conftest", "CMakeCCompilerId", "testCCompiler", "sanitycheck")) for name in names) or "CMakeFiles/CMakeScratch" in os.getcwd().replace("CMakeTmp", "CMakeScratch")
+def _is_question(command: CompileCommand) -> bool:
+    """A configure script's programs are no part of the program; compiled plainly they answer faster."""
+    asked = any(Path(source.path).name.startswith(_CONFIGURE) for source in command.sources)
+    return asked or any(part in {"CMakeTmp", "CMakeScratch"} for part in Path.cwd().parts)
 
 
 def _plain(wrapped: Wrapped, arguments: Sequence[str]) -> int:
     return subprocess.run([*wrapped.clang, *arguments], check=False).returncode
 
 
+def _plainly_noted(
+    wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str], reason: str
+) -> int:
+    """Compile without instrumentation; what that made is opaque."""
+    status = _plain(wrapped, arguments)
+    if status == 0:
+        for source in command.sources:
+            wrapped.store.note_opaque(source.path, reason)
+    return status
+
+
 def _compile_each(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -> int:
-    if not command.sources:
-        return _plain(wrapped, arguments)
     for source in command.sources:
-        target = command.output or object_name(source)
-        if not _compile(wrapped, command, source, target):
-            return _plain(wrapped, arguments)
-    return 0
+        refusal = _compile(wrapped, command, source, command.output or object_name(source.path))
+        if refusal:
+            return _plainly_noted(wrapped, command, arguments, refusal)
+    return 0 if command.sources else _plain(wrapped, arguments)
 
 
 def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -> int:
@@ -85,71 +105,86 @@ def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -
         replaced = dict[str, str]()
         for number, source in enumerate(command.sources):
             target = str(Path(scratch) / f"{number}.o")
-            if _compile(wrapped, command, source, target):
-                replaced[source] = target
-        line = [replaced.get(argument, argument) for argument in arguments]
-        return _plain(wrapped, [*_without_lto(line), *_runtime(wrapped, command)])
+            refusal = _compile(wrapped, command, source, target)
+            if refusal:
+                return _plainly_noted(wrapped, command, [*arguments, *_runtime(wrapped, command)], refusal)
+            replaced[source.path] = target
+        line = _linked(command, replaced)
+        if len(command.expanded) > len(arguments):  # it was too long for a command line
+            response = Path(scratch) / "arguments"
+            response.write_text(quoted(line), errors="surrogateescape")
+            line = [f"@{response}"]
+        return _plain(wrapped, [*line, *_runtime(wrapped, command)])
 
 
-def _without_lto(arguments: Sequence[str]) -> list[str]:
-    return [argument for argument in arguments if not argument.startswith(("-flto", "-fsanitize"))]
+def _linked(command: CompileCommand, replaced: dict[str, str]) -> list[str]:
+    """The command line with objects for sources, and without what would compile them again."""
+    line: list[str] = []
+    waiting = iter(command.expanded)
+    for argument in waiting:
+        if argument == "-x":
+            next(waiting, "")
+        elif argument.startswith("-x") or argument.startswith(_DROPPED_AT_LINK):
+            continue
+        else:
+            line.append(replaced.get(argument, argument))
+    return line
 
 
 def _runtime(wrapped: Wrapped, command: CompileCommand) -> list[str]:
+    """The runtime by its path: ``-l`` would not find it behind a -Bstatic that was left open."""
+    if command.relocatable:
+        return []
     if command.static:
         return [str(wrapped.library / "afterd_rt.o"), "-lpthread"]
-    return [f"-L{wrapped.library}", "-lafterd_rt", f"-Wl,-rpath,{wrapped.library}"]
+    return [str(wrapped.library / "libafterd_rt.so"), f"-Wl,-rpath,{wrapped.library}"]
 
 
-def _compile(wrapped: Wrapped, command: CompileCommand, source: str, target: str) -> bool:
-    """Compile one source with instrumentation; False when a plain compilation should say why not."""
+def _compile(wrapped: Wrapped, command: CompileCommand, source: Source, target: str) -> str:
+    """Compile one source with instrumentation; why that cannot be done, or nothing."""
     with tempfile.TemporaryDirectory(prefix="afterd-cc-") as scratch:
         bitcode = Path(scratch) / "module.bc"
-        flags = [*command.flags, *_dependencies(command, target), *_TRACEABLE]
-        done = _clang_bitcode(wrapped, source, bitcode, flags)
-        if done is None:
-            return False
-        writer = [sys.executable, "-c", _WRITER, str(bitcode), source, str(wrapped.store.directory), target]
-        made = subprocess.run(writer, check=False, capture_output=True, text=True, errors="replace")
+        flags = [*command.flags, *_dependencies(command, source, target), *_TRACEABLE]
+        refusal = _clang_bitcode(wrapped, source, bitcode, flags)
+        if refusal:
+            return refusal
+        writer = [sys.executable, "-I", "-c", _WRITER, _ROOT]
+        words = [str(bitcode), source.path, str(wrapped.store.directory), target]
+        try:
+            made = subprocess.run(
+                [*writer, *words], check=False, capture_output=True, text=True, errors="replace", timeout=_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return f"code generation took more than {_SECONDS:.0f} seconds"
     if made.returncode == 0:
-        return True
-    why = made.stderr.strip().splitlines()[-1:] or [f"code generation ended with status {made.returncode}"]
-    wrapped.store.note_opaque(source, why[0][:300])
-    return False
+        return ""
+    said = [line for line in made.stderr.splitlines() if line.strip() and not line.startswith(" ")]
+    return (said or [f"code generation ended with status {made.returncode}"])[-1][:300]
 
 
-def _clang_bitcode(wrapped: Wrapped, source: str, bitcode: Path, flags: list[str]) -> bool | None:
-    """Run clang, dropping options of other compilers that it names as unknown; None when it fails."""
-    for _ in range(6):
-        line = [*wrapped.clang, *flags, "-c", "-emit-llvm", source, "-o", str(bitcode)]
+def _clang_bitcode(wrapped: Wrapped, source: Source, bitcode: Path, flags: list[str]) -> str:
+    """Run clang, dropping options of other compilers that it names as unknown; why it failed."""
+    errors = ""
+    for _ in range(_ATTEMPTS):
+        line = [*wrapped.clang, *flags, "-c", "-emit-llvm", "-o", str(bitcode), *source.arguments]
         done = subprocess.run(line, check=False, capture_output=True, text=True, errors="replace")
         if done.returncode == 0:
-            return True
-        unknown = set(_UNKNOWN.findall(done.stderr))
+            return ""
+        errors = done.stderr
+        unknown = set(_UNKNOWN.findall(errors))
         kept = [flag for flag in flags if flag not in unknown]
         if len(kept) == len(flags):
-            return None
+            break
         flags = kept
-    return None
+    first = next((line for line in errors.splitlines() if "error:" in line), "clang makes no bitcode of it")
+    return first[:300]
 
 
-def _dependencies(command: CompileCommand, target: str) -> list[str]:
+def _dependencies(command: CompileCommand, source: Source, target: str) -> list[str]:
     """The dependency file goes where a plain compilation would have put it, and names its object."""
     if not command.dependencies:
         return []
-    named = [] if command.dependency_file else ["-MF", str(Path(target).with_suffix(".d"))]
-    return named + ([] if command.dependency_target else ["-MT", target])
-
-
-def write_object(bitcode: str, source: str, store: str, target: str) -> None:
-    """The child of afterd-cc: the only process that LLVM may take down with it."""
-    from afterd.tracing.llvm.object_code import instrumented_object  # noqa: PLC0415 - the wrapper itself must start without loading LLVM
-
-    made = instrumented_object(Path(bitcode).read_bytes(), source, ModuleStore(Path(store)))
-    temporary = Path(f"{target}.afterd")
-    temporary.write_bytes(made)
-    temporary.replace(target)
-
-
-if __name__ == "__main__":
-    main()
+    beside = target if command.compile_only else command.output or Path(source.path).name
+    named = [] if command.dependency_file else ["-MF", str(Path(beside).with_suffix(".d"))]
+    made = target if command.compile_only else command.output or object_name(source.path)
+    return named + ([] if command.dependency_target else ["-MQ", made])

@@ -64,7 +64,11 @@ class Counterparts:
         recording = self._green.recording
         if following >= recording.end or recording.tag(following) != records.BLOCK:
             return None
-        return self._green.ids.of(following) if recording.depth_at(following) == instance.depth else None
+        return (
+            self._green.ids.of(following)
+            if recording.depth_at(following) == instance.depth
+            else None
+        )
 
     def _record(self, statement: Statement, here: Instance, there: Instance) -> int:
         blocks = self._alignment.blocks(here.view)
@@ -125,7 +129,9 @@ class Counterparts:
 
 
 def _text(statement: Statement) -> str:
-    return rendered(statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer)
+    return rendered(
+        statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer
+    )
 
 
 def _compared(statement: Statement, value: Value, text: str) -> GreenValue:

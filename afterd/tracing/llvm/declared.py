@@ -45,7 +45,10 @@ def declarations(
         if change.form is not ChangeForm.HUNK:
             continue
         names: set[str] = set()
-        for sources, file, span in ((bad, change.file, change.new), (good, change.old_file, change.old)):
+        for sources, file, span in (
+            (bad, change.file, change.new),
+            (good, change.old_file, change.old),
+        ):
             for line in range(span.start, span.start + span.count):
                 names.update(_declared_at(sources, file, line))
         if names:

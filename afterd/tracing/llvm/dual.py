@@ -14,7 +14,6 @@ from afterd.model.term import Read, StepId, Term, reads
 from afterd.model.trace import StepKind
 from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.process import Process
-from afterd.tracing.llvm.statements import Statement
 from afterd.tracing.llvm.ties import Ties
 
 _LEVELS = 8  # branches above green's step that are looked at
@@ -23,7 +22,9 @@ _LEVELS = 8  # branches above green's step that are looked at
 class DualSlice:
     """Pairs of steps of one process in the two runs."""
 
-    def __init__(self, bad: Process, green: Process, forward: Alignment, backward: Alignment, ties: Ties) -> None:
+    def __init__(
+        self, bad: Process, green: Process, forward: Alignment, backward: Alignment, ties: Ties
+    ) -> None:
         self._bad, self._green = bad, green
         self._forward, self._backward = forward, backward
         self._ties = ties
@@ -56,11 +57,11 @@ class DualSlice:
         if not self._bad.ids.is_initial(mine) and not self._green.ids.is_initial(other):
             self.pair_records(self._bad.ids.position(mine), self._green.ids.position(other))
 
-    def departed(self, statement: Statement, green: StepId) -> Iterator[StepId]:
+    def departed(self, green: StepId, *, besides: StepId) -> Iterator[StepId]:
         """Branches of the failing run that went another way than the ones above green's step went."""
         for branch in self._above(green):
             mine = self._counterpart(branch)
-            if mine is not None and mine != statement.step and self._differs(mine, branch):
+            if mine is not None and mine != besides and self._differs(mine, branch):
                 yield mine
 
     def removed_guards(self, green: StepId) -> Iterator[ChangeId]:
@@ -100,7 +101,10 @@ class DualSlice:
             return False
         blocks = self._forward.blocks(here.view)
         if blocks is None or here.block not in blocks.to_good:
-            return self._bad.statements.statement(mine).value != self._green.statements.statement(branch).value
+            return (
+                self._bad.statements.statement(mine).value
+                != self._green.statements.statement(branch).value
+            )
         return blocks.to_good[here.block] != there.block
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from afterd.model.change import Change, ChangeId
@@ -17,7 +17,7 @@ from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.counterpart import Counterparts
 from afterd.tracing.llvm.coverage import executed_changes
 from afterd.tracing.llvm.dual import DualSlice
-from afterd.tracing.llvm.failures import Failed, failures
+from afterd.tracing.llvm.failures import Failed, failures, other_way
 from afterd.tracing.llvm.influence import Influence
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.source import Sources
@@ -73,11 +73,12 @@ class LlvmExecution:
         for pair in self._pairs.values():
             for failed in failures(pair.bad, pair.green, self._sources):
                 self._failed.setdefault(failed.step, failed)
-                found.append(self._predicate(failed))
                 if pair.dual is not None and failed.records is not None:
                     pair.dual.pair_records(*failed.records)
                 if pair.dual is not None and failed.green is not None:
                     pair.dual.pair_reads(failed.condition, failed.green)
+                found.extend(self._predicate(other) for other in _departures(pair, failed))
+                found.append(self._predicate(failed))
         return sorted(found, key=lambda predicate: _TELLING[predicate.kind or FailureKind.EXIT])
 
     def _predicate(self, failed: Failed) -> Predicate:
@@ -179,7 +180,7 @@ class LlvmExecution:
         """Branches that kept the failing run from what green did at this point."""
         statement = pair.bad.statements.statement(step)
         partner = self._partner(pair, statement)
-        return pair.dual.departed(statement, partner) if pair.dual and partner is not None else ()
+        return pair.dual.departed(partner, besides=step) if pair.dual and partner is not None else ()
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act at the step through a statement or a guard that was removed."""
@@ -288,6 +289,17 @@ def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> Gree
         return GreenValue(Aligned.DIFFERENT) if tied else same
     alignment = Aligned.SAME if there == statement.value else Aligned.DIFFERENT
     return GreenValue(alignment, there, rendered(there, bitvec(8 * cells.size)))
+
+
+def _departures(pair: Pair, failed: Failed) -> Iterable[Failed]:
+    """The branches that kept the failing run from what green did: they say more than what it did."""
+    if failed.green_event < 0 or pair.green is None or pair.dual is None:
+        return
+    event = pair.green.ids.of(failed.green_event)
+    for branch in pair.dual.departed(event, besides=failed.step):
+        place = pair.bad.statements.statement(branch).location
+        condition = other_way(pair.bad, branch)
+        yield replace(failed, step=branch, condition=condition, location=place)
 
 
 def _readable(statement: Statement) -> str:

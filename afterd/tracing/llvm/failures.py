@@ -22,7 +22,9 @@ _LEAVING = frozenset("@exit @_exit @_Exit @quick_exit".split())
 _FORMATTED = {"@printf": 0, "@fprintf": 1, "@vprintf": 0, "@vfprintf": 1, "@dprintf": 1}
 _BUFFERS = {"@write": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
 _TEXTS = {"@puts": 0, "@fputs": 0, "@fputs_unlocked": 0, "@perror": 0}
-_CONVERSION = re.compile(rb"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGaAcspnm%])")
+_CONVERSION = re.compile(
+    rb"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGaAcspnm%])"
+)
 _MOST_DEPARTURES = 200
 
 
@@ -30,6 +32,7 @@ _MOST_DEPARTURES = 200
 class Failed:
     """A failed assertion before it is put into the model: which condition was false, and where.
 
+    ``green_event`` is the position of what green did at this point, where it did something else.
     ``records`` are the positions of the event in the failing run and of its like in the green one,
     ``green`` is the condition as the green run would put it: the data flow is paired from there.
     """
@@ -43,6 +46,7 @@ class Failed:
     expected: str = ""
     records: tuple[int, int] | None = None
     green: Term | None = None
+    green_event: int = -1
 
 
 def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
@@ -55,7 +59,11 @@ def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[
         return
     for departure in departures(bad.recording, green.recording)[:_MOST_DEPARTURES]:
         yield from _output(bad, green, departure)
-    if ending.how == "exit" and green.recording.ending.how == "exit" and ending.status != green.recording.ending.status:
+    if (
+        ending.how == "exit"
+        and green.recording.ending.how == "exit"
+        and ending.status != green.recording.ending.status
+    ):
         yield from _exit(bad, green.recording.ending.status & 0xFF)
 
 
@@ -81,12 +89,16 @@ def _abort(process: Process, sources: Sources) -> Iterator[Failed]:
     step = process.statements.control(process.ids.of(position))
     place = instance.view.place(instance.block, index)
     name = callee(instance.instructions[index]).removeprefix("@")
-    message = f"{sources.text(place.file, place.line)} failed" if name == "__assert_fail" else f"{name}() was called"
+    message = (
+        f"{sources.text(place.file, place.line)} failed"
+        if name == "__assert_fail"
+        else f"{name}() was called"
+    )
     if step is not None:
-        yield Failed(FailureKind.ASSERTION, step, _other_way(process, step), message, place)
+        yield Failed(FailureKind.ASSERTION, step, other_way(process, step), message, place)
 
 
-def _other_way(process: Process, step: StepId) -> Term:
+def other_way(process: Process, step: StepId) -> Term:
     """The condition under which the branch would not have gone the way it went."""
     statement = process.statements.statement(step)
     return statement.term if statement.value is False else Apply(Op.NOT, (statement.term,), BOOL)
@@ -107,14 +119,25 @@ def _crash(process: Process) -> Iterator[Failed]:
     instruction = instance.instructions[index] if index >= 0 else None
     if instruction is None or instruction.opcode not in {"load", "store", "call"}:
         return
-    pairs = operands(instruction)[1:] if instruction.opcode != "call" else [p for p in arguments(instruction) if p[0].startswith("ptr")]
+    pairs = (
+        operands(instruction)[1:]
+        if instruction.opcode != "call"
+        else [p for p in arguments(instruction) if p[0].startswith("ptr")]
+    )
     for kind, text in pairs:
         pointer = process.values.operand(kind, text, instance, index)
         value = known(pointer)
         if isinstance(value, int):
             condition = Apply(Op.NE, (pointer, Const(value, pointer.sort)), BOOL)
             step = _after(process)
-            yield Failed(FailureKind.CRASH, step, condition, message, place, rendered(value, bitvec(64), pointer=True))
+            yield Failed(
+                FailureKind.CRASH,
+                step,
+                condition,
+                message,
+                place,
+                rendered(value, bitvec(64), pointer=True),
+            )
 
 
 def _after(process: Process) -> StepId:
@@ -134,7 +157,7 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
     """Wrong output: the value that was printed, the byte that was written, or that anything was."""
     observed, expected = _readable(departure.observed), _readable(departure.expected)
     if departure.bad is None:
-        yield from _missing(bad, departure, observed, expected)
+        yield from _missing(bad, green, departure, observed, expected)
         return
     call = _output_call(bad, departure.bad.position)
     if call is None:
@@ -147,11 +170,27 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
     other = _output_call(green, departure.green.position) if departure.green else None
     both = (position, other[2]) if other else None
     if condition is not None:
-        wanted = _printed_otherwise(green, other[0], other[1], _swapped(departure), bad) if other else None
-        yield Failed(FailureKind.OUTPUT, step, condition, message, place, observed, expected, both, wanted)
+        wanted = (
+            _printed_otherwise(green, other[0], other[1], _swapped(departure), bad)
+            if other
+            else None
+        )
+        yield Failed(
+            FailureKind.OUTPUT, step, condition, message, place, observed, expected, both, wanted
+        )
     branch = bad.statements.control(step)
     if branch is not None:
-        yield Failed(FailureKind.OUTPUT, branch, _other_way(bad, branch), message, place, observed, expected, both)
+        yield Failed(
+            FailureKind.OUTPUT,
+            branch,
+            other_way(bad, branch),
+            message,
+            place,
+            observed,
+            expected,
+            both,
+            green_event=other[2] if other else -1,
+        )
 
 
 def _swapped(departure: Departure) -> Departure:
@@ -175,20 +214,31 @@ def _output_call(process: Process, position: int) -> tuple[Instance, int, int] |
     return (instance, site[1], at) if instance and site else None
 
 
-def _missing(bad: Process, departure: Departure, observed: str, expected: str) -> Iterator[Failed]:
-    """Green wrote more: the last branch before the run ended is where the explanation starts."""
-    last = bad.recording.end - 1
-    position = bad.recording.last(last + 1, bad.recording.first, records.ANY_BLOCK, records.BLOCK << records.TAG_SHIFT)
-    if position < 0:
+def _missing(
+    bad: Process, green: Process, departure: Departure, observed: str, expected: str
+) -> Iterator[Failed]:
+    """Green wrote more: what kept the failing run from it, or the last branch before it ended."""
+    step = bad.statements.control_of(bad.frames.instance(bad.recording.end - 1))
+    if step is None:
         return
     message = f"output on {_stream(departure.fd)} is missing"
-    step = bad.ids.of(position)
-    statement = bad.statements.statement(step)
-    yield Failed(FailureKind.OUTPUT, step, _other_way(bad, step), message, statement.location, observed, expected)
+    other = _output_call(green, departure.green.position) if departure.green else None
+    yield Failed(
+        FailureKind.OUTPUT,
+        step,
+        other_way(bad, step),
+        message,
+        bad.statements.statement(step).location,
+        observed,
+        expected,
+        green_event=other[2] if other else -1,
+    )
 
 
-def _printed_otherwise(process: Process, instance: Instance, index: int, departure: Departure, green: Process) -> Term | None:
-    """"What was printed is what green printed", over the argument or the byte that made the difference."""
+def _printed_otherwise(
+    process: Process, instance: Instance, index: int, departure: Departure, green: Process
+) -> Term | None:
+    """ "What was printed is what green printed", over the argument or the byte that made the difference."""
     instruction = instance.instructions[index]
     name, given = callee(instruction), arguments(instruction)
     other = _output_call(green, departure.green.position) if departure.green else None
@@ -204,13 +254,19 @@ def _printed_otherwise(process: Process, instance: Instance, index: int, departu
     if name in _BUFFERS or name in _TEXTS:
         kind, text = given[{**_BUFFERS, **_TEXTS}[name]]
         pointer = process.values.pointer_value(kind, text, instance, index)
-        return _byte_at(process, pointer, departure.offset, instance, index, departure) if pointer else None
+        return (
+            _byte_at(process, pointer, departure.offset, instance, index, departure)
+            if pointer
+            else None
+        )
     kind, text = given[0] if given else ("", "")
     term = process.values.operand(kind, text, instance, index) if kind.startswith("i") else None
     return _not_observed(term, _green_argument(green, other, name, 0)) if term else None
 
 
-def _green_argument(green: Process, call: tuple[Instance, int, int] | None, name: str, argument: int) -> Const | None:
+def _green_argument(
+    green: Process, call: tuple[Instance, int, int] | None, name: str, argument: int
+) -> Const | None:
     """The value green gave to the same function, when the same one wrote there."""
     if call is None or callee(call[0].instructions[call[1]]) != name:
         return None
@@ -219,7 +275,11 @@ def _green_argument(green: Process, call: tuple[Instance, int, int] | None, name
         return None
     term = green.values.operand(*given[argument], call[0], call[1])
     value = known(term)
-    return Const(value, term.sort) if value is not None and term.sort.kind is not SortKind.OPAQUE else None
+    return (
+        Const(value, term.sort)
+        if value is not None and term.sort.kind is not SortKind.OPAQUE
+        else None
+    )
 
 
 def _not_observed(term: Term, green: Const | None) -> Term | None:
@@ -229,10 +289,14 @@ def _not_observed(term: Term, green: Const | None) -> Term | None:
         return Apply(Op.FEQ if term.sort.kind is SortKind.FLOAT else Op.EQ, (term, green), BOOL)
     if value is None or term.sort.kind is SortKind.OPAQUE:
         return None
-    return Apply(Op.FNE if term.sort.kind is SortKind.FLOAT else Op.NE, (term, Const(value, term.sort)), BOOL)
+    return Apply(
+        Op.FNE if term.sort.kind is SortKind.FLOAT else Op.NE, (term, Const(value, term.sort)), BOOL
+    )
 
 
-def _conversion(process: Process, instance: Instance, index: int, format_at: int, departure: Departure) -> int | None:
+def _conversion(
+    process: Process, instance: Instance, index: int, format_at: int, departure: Departure
+) -> int | None:
     """The argument whose conversion printed the byte at the departure's offset."""
     given = arguments(instance.instructions[index])
     text = _constant_text(process, given[format_at], instance, index)
@@ -255,24 +319,40 @@ def _conversion(process: Process, instance: Instance, index: int, format_at: int
     if not matched or not groups:
         return groups[0] if groups else None
     for number, used in enumerate(groups, start=1):
-        if matched.start(number) <= departure.offset <= max(matched.end(number) - 1, matched.start(number)):
+        if (
+            matched.start(number)
+            <= departure.offset
+            <= max(matched.end(number) - 1, matched.start(number))
+        ):
             return used
-    after = [used for number, used in enumerate(groups, start=1) if matched.end(number) <= departure.offset]
+    after = [
+        used
+        for number, used in enumerate(groups, start=1)
+        if matched.end(number) <= departure.offset
+    ]
     return after[-1] if after else groups[0]
 
 
-def _constant_text(process: Process, given: tuple[str, str], instance: Instance, index: int) -> bytes | None:
+def _constant_text(
+    process: Process, given: tuple[str, str], instance: Instance, index: int
+) -> bytes | None:
     """The format string, when it is a literal of the module."""
     name = given[1].removeprefix("@")
     found = instance.view.unit.globals.get(name) if given[1].startswith("@") else None
-    literal = re.search(r'c"((?:[^"\\]|\\[0-9A-Fa-f]{2}|\\\\)*)"', found.definition) if found else None
+    literal = (
+        re.search(r'c"((?:[^"\\]|\\[0-9A-Fa-f]{2}|\\\\)*)"', found.definition) if found else None
+    )
     if not literal:
         return None
-    raw = re.sub(r"\\([0-9A-Fa-f]{2})", lambda hexed: chr(int(hexed.group(1), 16)), literal.group(1))
+    raw = re.sub(
+        r"\\([0-9A-Fa-f]{2})", lambda hexed: chr(int(hexed.group(1), 16)), literal.group(1)
+    )
     return raw.encode("latin-1", errors="replace").removesuffix(b"\0")
 
 
-def _byte_of_text(process: Process, pointer: Term, instance: Instance, index: int, departure: Departure) -> Term | None:
+def _byte_of_text(
+    process: Process, pointer: Term, instance: Instance, index: int, departure: Departure
+) -> Term | None:
     """A string argument: the pointer itself, or the first byte of the string that is not as in green."""
     address = known(pointer)
     if not isinstance(address, int) or departure.bad is None:
@@ -280,7 +360,9 @@ def _byte_of_text(process: Process, pointer: Term, instance: Instance, index: in
     difference = departure.offset
     shown = departure.bad.data
     for start in range(max(0, difference - 4096), difference + 1):
-        first = process.values.memory.read(address, 1, process.values.moment(instance, index), bitvec(8), None)
+        first = process.values.memory.read(
+            address, 1, process.values.moment(instance, index), bitvec(8), None
+        )
         if known(first) == shown[start] if start < len(shown) else False:
             found = _byte_at(process, address, difference - start, instance, index, departure)
             if found is not None:
@@ -288,12 +370,27 @@ def _byte_of_text(process: Process, pointer: Term, instance: Instance, index: in
     return _not_observed(pointer, None)
 
 
-def _byte_at(process: Process, address: int, offset: int, instance: Instance, index: int, departure: Departure) -> Term | None:
-    """"The byte is green's", as a condition over what wrote it."""
+def _byte_at(
+    process: Process,
+    address: int,
+    offset: int,
+    instance: Instance,
+    index: int,
+    departure: Departure,
+) -> Term | None:
+    """ "The byte is green's", as a condition over what wrote it."""
     before = process.values.moment(instance, index)
-    shown = departure.bad.data[departure.offset] if departure.bad and departure.offset < len(departure.bad.data) else None
+    shown = (
+        departure.bad.data[departure.offset]
+        if departure.bad and departure.offset < len(departure.bad.data)
+        else None
+    )
     term = process.values.memory.read(address + offset, 1, before, bitvec(8), shown)
-    expected = departure.green.data[departure.green_offset] if departure.green and departure.green_offset < len(departure.green.data) else None
+    expected = (
+        departure.green.data[departure.green_offset]
+        if departure.green and departure.green_offset < len(departure.green.data)
+        else None
+    )
     if known(term) != shown or shown is None:
         return None
     wanted = Const(expected, bitvec(8)) if expected is not None and expected != shown else None
@@ -307,7 +404,9 @@ def _exit(process: Process, expected: int) -> Iterator[Failed]:
     message = f"exit status {status}"
     if call and callee(call[0].instructions[call[1]]) in _LEAVING:
         instance, index, position = call
-        term = process.values.operand("i32", arguments(instance.instructions[index])[0][1], instance, index)
+        term = process.values.operand(
+            "i32", arguments(instance.instructions[index])[0][1], instance, index
+        )
         yield from _status(process, term, position, instance, index, message, status, expected)
         return
     last = process.frames.instance(process.recording.end - 1)
@@ -316,18 +415,45 @@ def _exit(process: Process, expected: int) -> Iterator[Failed]:
         found = re.match(r"  ret i32 ([^,]+)", last.instructions[-1].text)
         if found:
             term = process.values.operand("i32", found.group(1), last, index)
-            yield from _status(process, term, process.recording.end - 1, last, index, message, status, expected)
+            yield from _status(
+                process, term, process.recording.end - 1, last, index, message, status, expected
+            )
 
 
-def _status(process: Process, term: Term, position: int, instance: Instance, index: int, message: str, status: int, expected: int) -> Iterator[Failed]:
+def _status(
+    process: Process,
+    term: Term,
+    position: int,
+    instance: Instance,
+    index: int,
+    message: str,
+    status: int,
+    expected: int,
+) -> Iterator[Failed]:
     place = instance.view.place(instance.block, index)
     if isinstance(term, Const):
         branch = process.statements.control_of(instance)
         if branch is not None:
-            yield Failed(FailureKind.EXIT, branch, _other_way(process, branch), message, place, str(status), str(expected))
+            yield Failed(
+                FailureKind.EXIT,
+                branch,
+                other_way(process, branch),
+                message,
+                place,
+                str(status),
+                str(expected),
+            )
         return
     condition = Apply(Op.EQ, (term, Const(expected, term.sort)), BOOL)
-    yield Failed(FailureKind.EXIT, process.ids.of(position) + 1, condition, message, place, str(status), str(expected))
+    yield Failed(
+        FailureKind.EXIT,
+        process.ids.of(position) + 1,
+        condition,
+        message,
+        place,
+        str(status),
+        str(expected),
+    )
 
 
 def _stream(fd: int) -> str:
@@ -336,4 +462,3 @@ def _stream(fd: int) -> str:
 
 def _readable(data: bytes) -> str:
     return data.decode(errors="backslashreplace")
-

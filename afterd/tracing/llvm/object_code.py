@@ -37,6 +37,14 @@ def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> byte
     return bytes(machine.emit_object(module))
 
 
+def write_object(bitcode: str, source: str, store: str, target: str) -> None:
+    """The child of afterd-cc: the only process that LLVM may take down with it."""
+    made = instrumented_object(Path(bitcode).read_bytes(), source, ModuleStore(Path(store)))
+    temporary = Path(f"{target}.afterd")
+    temporary.write_bytes(made)
+    temporary.replace(target)
+
+
 def _machine(triple: str, level: int) -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

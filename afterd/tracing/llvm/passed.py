@@ -80,7 +80,7 @@ class Passed:
         (_, register), (_, length) = arguments(instance.instructions[index])
         if register in instance.view.parameters:
             return self._by_value(instance, register, offset, size, sort)
-        if int(length) in {SAVED_REGISTERS, STACK_ARGUMENTS}:
+        if length.isdigit() and int(length) in {SAVED_REGISTERS, STACK_ARGUMENTS}:
             return self._variable(instance, int(length), offset, size, sort)
         return self._list(instance, index, offset, size, sort)
 

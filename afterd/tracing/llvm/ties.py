@@ -20,7 +20,14 @@ from afterd.tracing.llvm.symbols import Placed
 class Ties:
     """Direct ties by line; ties through a declared name only where the IR of the statement changed."""
 
-    def __init__(self, changes: Sequence[Change], lines: LineMap, good: Sources, bad: Sources, alignment: Alignment) -> None:
+    def __init__(
+        self,
+        changes: Sequence[Change],
+        lines: LineMap,
+        good: Sources,
+        bad: Sources,
+        alignment: Alignment,
+    ) -> None:
         self._lines, self._good, self._bad = lines, good, bad
         self._alignment = alignment
         self._fingerprints = Fingerprints()
@@ -76,10 +83,14 @@ class Ties:
         if not found and element:
             found = self._lines.changes_in_bad(where.file, *self._bad.table(where.file, where.line))
         mentioned = frozenset(
-            name for line in range(first, last + 1) for name in self._bad.identifiers(where.file, line)
+            name
+            for line in range(first, last + 1)
+            for name in self._bad.identifiers(where.file, line)
         )
         named = tuple(
-            declared.change for declared, names in self._declared if not declared.function and names & mentioned
+            declared.change
+            for declared, names in self._declared
+            if not declared.function and names & mentioned
         )
         return tuple(dict.fromkeys((*found, *named)))
 
@@ -94,7 +105,11 @@ class Ties:
         number = body[at + 1 :].split(" x ", 1)[0]
         if not number.isdigit() or not int(number):
             return None
-        return self._bad.element(variable.location.file, variable.location.line, (address - placed.address) // max(placed.size // int(number), 1))
+        return self._bad.element(
+            variable.location.file,
+            variable.location.line,
+            (address - placed.address) // max(placed.size // int(number), 1),
+        )
 
     def removed_at(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
         """The changes that removed or altered a statement of the good version."""

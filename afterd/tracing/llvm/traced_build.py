@@ -19,6 +19,10 @@ from afterd.limits import Limits
 from afterd.tracing.llvm.modules import ModuleStore
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
+_WRAPPER = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1));"
+    "from afterd.tracing.llvm.compiler_wrapper import main; main()"
+)
 _C_NAMES = ("cc", "gcc", "clang", "c99", "c89")
 _CXX_NAMES = ("c++", "g++", "clang++")
 
@@ -32,7 +36,8 @@ def prepare(directory: Path, toolchain: Toolchain) -> ModuleStore:
     library.mkdir(exist_ok=True)
     shims.mkdir(exist_ok=True)
     common = (*clang, "-O2", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector", "-pthread", str(_RUNTIME))
-    _compile((*common, "-shared", "-o", str(library / "libafterd_rt.so")), directory)
+    shared = ("-shared", "-Wl,-soname,libafterd_rt.so", "-o", str(library / "libafterd_rt.so"))
+    _compile((*common, *shared), directory)
     _compile((*common, "-c", "-o", str(library / "afterd_rt.o")), directory)
     for names, real in ((_C_NAMES, clang), (_CXX_NAMES, _cxx(clang, toolchain))):
         for name in names:
@@ -73,8 +78,8 @@ def _write_shim(path: Path, store: Path, real: tuple[str, ...]) -> None:
     """A shell script, so that no variable of the build's environment can turn it off."""
     settings = f"AFTERD_CC_STORE={shlex.quote(str(store))} AFTERD_CC_CLANG={shlex.quote(json.dumps(real))}"
     root = shlex.quote(str(Path(__file__).parents[3]))
-    program = f"-u PYTHONHOME PYTHONPATH={root} {shlex.quote(sys.executable)} -m afterd.tracing.llvm.compiler_wrapper"
-    path.write_text(f'#!/bin/sh\n{settings} exec env {program} "$@"\n')
+    program = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_WRAPPER)} {root}"
+    path.write_text(f'#!/bin/sh\n{settings} exec {program} "$@"\n')
     path.chmod(0o755)
 
 

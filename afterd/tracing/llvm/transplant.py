@@ -67,7 +67,10 @@ class Transplant:
         instance = statement.instance
         if instance is None:
             return None
-        view, blocks = self._alignment.counterpart(instance.view), self._alignment.blocks(instance.view)
+        view, blocks = (
+            self._alignment.counterpart(instance.view),
+            self._alignment.blocks(instance.view),
+        )
         if view is None or blocks is None or instance.block not in blocks.to_good:
             return None
         moment = self._process.values.moment(instance, statement.instruction)
@@ -111,7 +114,9 @@ class Transplant:
             kind, text = typed(instruction.body)
         else:
             return Effect.UNKNOWN
-        return Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
+        return (
+            Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
+        )
 
     def _same_place(self, statement: Statement, store: Instruction, site: _Site) -> bool:
         """Whether the good version would have stored into the same variable or address."""
@@ -147,7 +152,9 @@ class Transplant:
         place = site.view.definitions.get(text)
         if place is None:
             raise _Unknown
-        return self._instruction(site.view.function.blocks[place[0]].instructions[place[1]], site, depth + 1)
+        return self._instruction(
+            site.view.function.blocks[place[0]].instructions[place[1]], site, depth + 1
+        )
 
     def _instruction(self, instruction: Instruction, site: _Site, depth: int) -> Term:
         match instruction.opcode:
@@ -167,10 +174,16 @@ class Transplant:
                 return Apply(Op.ITE, parts, parts[1].sort)
         if instruction.opcode in arithmetic.BINARY:
             kind, left, right = arithmetic.binary_operands(instruction.body)
-            return arithmetic.binary(instruction.opcode, self._term(kind, left, site, depth), self._term(kind, right, site, depth))
+            return arithmetic.binary(
+                instruction.opcode,
+                self._term(kind, left, site, depth),
+                self._term(kind, right, site, depth),
+            )
         if instruction.opcode in arithmetic.CASTS and " to " in instruction.text:
             source, target = instruction.body.rsplit(" to ", 1)
-            made = arithmetic.cast(instruction.opcode, self._term(*typed(source), site, depth), target.strip())
+            made = arithmetic.cast(
+                instruction.opcode, self._term(*typed(source), site, depth), target.strip()
+            )
             if made is not None:
                 return made
         raise _Unknown
@@ -200,23 +213,31 @@ class Transplant:
     def _variable(self, slot: str, site: _Site, kind: str) -> Term:
         """The failing run's value of the variable of the same name."""
         name = site.view.slot_names.get(slot, "")
-        same = [own for own, called in site.instance.view.slot_names.items() if called == name and name]
+        same = [
+            own for own, called in site.instance.view.slot_names.items() if called == name and name
+        ]
         if len(same) != 1:
             raise _Unknown
         if same[0] in site.instance.view.locals:
             return self._process.values.local_at(site.instance, same[0], site.moment, sort_of(kind))
         address = self._stack_address_here(same[0], site)
-        return self._process.values.memory.read(address, site.view.unit.layout.size(kind), site.moment, sort_of(kind), None)
+        return self._process.values.memory.read(
+            address, site.view.unit.layout.size(kind), site.moment, sort_of(kind), None
+        )
 
     def _stack_address(self, slot: str, site: _Site) -> int:
         name = site.view.slot_names.get(slot, "")
-        same = [own for own, called in site.instance.view.slot_names.items() if called == name and name]
+        same = [
+            own for own, called in site.instance.view.slot_names.items() if called == name and name
+        ]
         if len(same) != 1 or same[0] in site.instance.view.locals:
             raise _Unknown
         return self._stack_address_here(same[0], site)
 
     def _stack_address_here(self, slot: str, site: _Site) -> int:
-        value = self._process.values.pointer_value("ptr", slot, site.instance, len(site.instance.instructions))
+        value = self._process.values.pointer_value(
+            "ptr", slot, site.instance, len(site.instance.instructions)
+        )
         if value is None:
             raise _Unknown
         return value
