@@ -24,6 +24,7 @@ class Influence:
         self.steps = steps
         self.trace: Trace = steps.trace
         self._written: dict[tuple[Node, bool], frozenset[str]] = {}
+        self._by_function: dict[tuple[Node, int], frozenset[str]] = {}
         self._functions: dict[str, list[Node]] = {}
         for module in self.trace.all_modules():
             self._collect(module)
@@ -80,16 +81,23 @@ class Influence:
                 yield from self._called(node["func"], depth)
 
     def _called(self, function: Node, depth: int) -> Iterator[str]:
+        """The attributes that functions of this name write, and what they call."""
         name = function["attr"] if function.type == "Attribute" else function["id"]
         targets = self._functions.get(name, []) if isinstance(name, str) and depth else []
         for target in targets[:4]:
-            body = target["body"]
-            nodes = [
-                inner
-                for part in (body if isinstance(body, list) else [body])
-                for inner in part.walk()
-            ]
-            yield from (name for name in self._writes(nodes, depth - 1) if name.startswith("."))
+            yield from self._function_writes(target, depth - 1)
+
+    def _function_writes(self, function: Node, depth: int) -> frozenset[str]:
+        found = self._by_function.get((function, depth))
+        if found is None:
+            self._by_function[function, depth] = frozenset()  # recursion ends here
+            body = function["body"]
+            parts = body if isinstance(body, list) else [body]
+            inside = (node for part in parts for node in part.walk())
+            names = self._writes(inside, depth)
+            found = frozenset(name for name in names if name.startswith("."))
+            self._by_function[function, depth] = found
+        return found
 
 
 def _spelled(node: Node) -> str:

@@ -74,11 +74,10 @@ class Names:
         yield from sorted(rows, reverse=True)
 
     def _starred(self, module: Module, name: str, position: int) -> int | None:
-        for node in module.root.walk():
-            if node.type == "ImportFrom" and any(item["name"] == "*" for item in node["names"]):
-                source = self.imported(node)
-                if source is not None and source.bindings(MODULE_SCOPE, name):
-                    return self.module_variable(source, name, position)
+        for node in module.star_imports:
+            source = self.imported(node)
+            if source is not None and source.bindings(MODULE_SCOPE, name):
+                return self.module_variable(source, name, position)
         return None
 
     # -- modules -----------------------------------------------------------------------------

@@ -15,6 +15,11 @@ Field = Any  # of a node: a Node, a list, a string, a constant; None where there
 FRAMES = frozenset({"Module", "FunctionDef", "AsyncFunctionDef", "ClassDef", "Lambda"})
 FUNCTIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda"})
 COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
+STATEMENTS = FRAMES - {"Module", "Lambda"} | frozenset(
+    """Return Delete Assign TypeAlias AugAssign AnnAssign For AsyncFor While If With AsyncWith Match
+    Raise Try TryStar Assert Import ImportFrom Global Nonlocal Expr Pass Break Continue
+    ExceptHandler match_case""".split()  # noqa: SIM905 # a table of words
+)
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 MODULE_SCOPE = 0
@@ -66,11 +71,8 @@ class Node:
 
     @property
     def is_statement(self) -> bool:
-        """Whether it stands in a block."""
-        parent = self.parent
-        return parent is not None and any(
-            isinstance(block := parent[name], list) and self in block for name in BLOCKS
-        )
+        """Whether it stands in a block (handlers and cases do too)."""
+        return self.type in STATEMENTS
 
     @property
     def statement(self) -> Node:
@@ -128,11 +130,20 @@ class Module:
     text: list[str]
     nodes: dict[int, Node] = field(default_factory=dict)
     _bindings: dict[tuple[int, str], list[Node]] | None = None
+    _stars: list[Node] | None = None
 
     @property
     def root(self) -> Node:
         """The module node."""
         return self.nodes[MODULE_SCOPE]
+
+    @property
+    def star_imports(self) -> list[Node]:
+        """Its ``from … import *`` statements."""
+        if self._stars is None:
+            aliases = [n for n in self.nodes.values() if n.type == "alias" and n["name"] == "*"]
+            self._stars = [alias.parent for alias in aliases if alias.parent is not None]
+        return self._stars
 
     def bindings(self, owner: int, name: str) -> list[Node]:
         """The nodes that bind ``name`` in the scope with number ``owner``."""

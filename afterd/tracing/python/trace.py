@@ -16,6 +16,7 @@ from afterd.tracing.python.runtime.rows import KIND_BITS, MAX_NODES, NODE_BITS, 
 from afterd.tracing.python.tracefile import Raw, Recorded
 
 _KIND_MASK = (1 << KIND_BITS) - 1
+_KINDS = {kind.value: kind for kind in Kind}  # quicker than Kind(…), which is asked per row
 
 
 class Trace:
@@ -42,7 +43,7 @@ class Trace:
 
     def kind(self, position: int) -> Kind:
         """What the row says."""
-        return Kind(self.sites[position] & _KIND_MASK)
+        return _KINDS[self.sites[position] & _KIND_MASK]
 
     def value(self, position: int) -> Recorded:
         """The recorded value."""
@@ -52,7 +53,7 @@ class Trace:
         """The node and kind of a site."""
         found = self._nodes.get(site)
         if found is None:
-            found = self._nodes[site] = (self._lookup(site), Kind(site & _KIND_MASK))
+            found = self._nodes[site] = (self._lookup(site), _KINDS[site & _KIND_MASK])
         return found
 
     def _lookup(self, site: int) -> Node | None:

@@ -25,35 +25,35 @@ Anything = Any  # a value of the traced program
 Description = tuple[Any, ...]
 Recorded = Any  # None, bool, int, float, str, bytes or a Description
 
-PLAIN = frozenset({bool, float, type(None)})
 LONG = 400  # characters of a string that are kept as they are
 _KEPT = 160  # of a longer one, at each end
-ITEMS = 24
-DEPTH = 3
-_BITS = 2048  # of an integer that is kept as it is
+ITEMS = 12
+DEPTH = 2
 CUT: Description = ("n",)
 
 
 class TypeTable:
-    """Numbers for types, with what the analysis needs of each: names and ancestry."""
+    """Numbers for types, with what the analysis needs of each: names and ancestry.
+
+    Types are known by identity, with a weak reference that says whether it is still the same one:
+    a strong one kept classes alive whose collection a test waited for, and hashing a class runs
+    its metaclass's code.
+    """
 
     def __init__(self) -> None:
-        # By identity, with a weak reference that says whether it is still the same type: a strong
-        # one kept classes alive whose collection a test waited for, and hashing a class runs its
-        # metaclass's code.
-        self.numbers: dict[int, tuple[int, weakref.ref[type]]] = {}
+        self.known: dict[int, tuple[Reader | None, int, weakref.ref[type]]] = {}
         self.rows: list[tuple[str, str, int, tuple[int, ...]]] = []
 
-    def number(self, kind: type) -> int:
-        """The number of ``kind``; a new one is entered with its identity and its MRO's."""
-        found = self.numbers.get(id(kind))
-        if found is None or found[1]() is not kind:
-            found = self.numbers[id(kind)] = (len(self.rows), weakref.ref(kind))
+    def enter(self, kind: type) -> tuple[Reader | None, int, weakref.ref[type]]:
+        """What reads objects of a type, its number, a reference; a new type is entered."""
+        found = self.known.get(id(kind))
+        if found is None or found[2]() is not kind:
+            found = self.known[id(kind)] = (_reader(kind), len(self.rows), weakref.ref(kind))
             ancestry = tuple(id(base) for base in type.__dict__["__mro__"].__get__(kind))
             module = type.__getattribute__(kind, "__module__")
             name = type.__dict__["__qualname__"].__get__(kind)
             self.rows.append((module if type(module) is str else "", name, id(kind), ancestry))
-        return found[0]
+        return found
 
 
 class Describer:
@@ -61,29 +61,27 @@ class Describer:
 
     def __init__(self, types: TypeTable) -> None:
         self.types = types
+        self.known = types.known
 
     def describe(self, value: Anything, depth: int = DEPTH) -> Recorded:
         """The description, ``depth`` levels of containers deep."""
         kind = type(value)
-        if kind in PLAIN:
-            return value
-        if kind in _TEXTS:
-            return _text(value, kind)
+        found = self.known.get(id(kind))
+        if found is None or found[2]() is not kind:
+            try:
+                found = self.types.enter(kind)
+            except Exception:  # noqa: BLE001 # a type that lies about itself
+                return CUT
+        read, number, _ = found
+        if read is None:
+            return ("o", id(value), number, None)
         try:
-            return self._compound(value, kind, depth)
-        except Exception:  # noqa: BLE001 # another thread changed it, or its type lies about itself
+            return read(self, value, depth, number)
+        except Exception:  # noqa: BLE001 # another thread changed it
             return CUT
 
-    def _compound(self, value: Anything, kind: type, depth: int) -> Recorded:
-        if not depth:
-            return CUT if kind in _CONTAINERS else ("o", id(value), self.types.number(kind), None)
-        if kind is tuple:
-            return ("t", *self._items(value, depth))
-        if kind in _CONTAINERS:
-            return (_CONTAINERS[kind], id(value), len(value), *self._items(value, depth))
-        return ("o", id(value), self.types.number(kind), self._content(value, kind, depth))
-
-    def _items(self, value: Anything, depth: int) -> list[Recorded]:
+    def items(self, value: Anything, depth: int) -> list[Recorded]:
+        """The first items of a container; a dict's keys and values in turn."""
         if type(value) is dict:
             flat = [part for pair in _head(value.items()) for part in pair]
         else:
@@ -91,25 +89,58 @@ class Describer:
         found = [self.describe(item, depth - 1) for item in flat]
         return [*found, CUT] if len(value) > ITEMS else found
 
-    def _content(self, value: Anything, kind: type, depth: int) -> Recorded:
-        # issubclass of the real type: isinstance would call a __class__ property.
-        for base, read in _CONTENTS:
-            if issubclass(kind, base):
-                return read(value)
-        if issubclass(kind, type):
-            return self.types.rows[self.types.number(value)][1]
-        if issubclass(kind, BaseException):
-            return ("t", *self._items(_ARGUMENTS.__get__(value), depth))
-        return _enumerated(value, kind)
+
+Reader = Callable[[Describer, Any, int, int], Recorded]
+
+
+def _reader(kind: type) -> Reader | None:
+    """How objects of a type are described, decided once a type; None: by identity alone.
+
+    ``issubclass`` of the real type: ``isinstance`` would call a ``__class__`` property.
+    """
+    for exact, read in _EXACT:
+        if kind is exact:
+            return read
+    for base, content in _CONTENTS:
+        if issubclass(kind, base):
+            return _with_content(content)
+    if type(kind).__name__ in {"EnumType", "EnumMeta"}:
+        return _with_content(_enumerated)
+    return None
+
+
+Content = Callable[[Describer, Any, int], Recorded]
+
+
+def _with_content(content: Content) -> Reader:
+    def read(describer: Describer, value: Anything, depth: int, number: int) -> Recorded:
+        return ("o", id(value), number, content(describer, value, depth))
+
+    return read
+
+
+def _plain(_: Describer, value: Anything, __: int, ___: int) -> Recorded:
+    return value
+
+
+def _tuple(describer: Describer, value: Anything, depth: int, _: int) -> Recorded:
+    return ("t", *describer.items(value, depth)) if depth else CUT
+
+
+def _tagged(tag: str) -> Reader:
+    def read(describer: Describer, value: Anything, depth: int, _: int) -> Recorded:
+        if not depth:
+            return CUT
+        return (tag, id(value), len(value), *describer.items(value, depth))
+
+    return read
 
 
 def _text(value: Anything, kind: type) -> Recorded:
-    """Numbers and strings; long ones by their ends and a hash."""
-    if kind is int:
-        return value if value.bit_length() < _BITS else _long("B", hex(value))
+    """Strings; long ones by their ends and a hash."""
     if len(value) <= LONG:
         return value
-    return _long("S", value) if kind is str else _long("B", value.decode("latin-1"))
+    return long_form("S", value) if kind is str else long_form("B", value.decode("latin-1"))
 
 
 def stored_attribute(owner: object, name: str) -> object:
@@ -130,25 +161,43 @@ def _head(value: Anything) -> list[Any]:
     return found
 
 
-def _enumerated(value: object, kind: type) -> Recorded:
-    if type(kind).__name__ in {"EnumType", "EnumMeta"}:
-        name = object.__getattribute__(value, "__dict__").get("_name_")
-        return name if type(name) is str else None
-    return None
+def _enumerated(_: Describer, value: object, _depth: int) -> Recorded:
+    name = object.__getattribute__(value, "__dict__").get("_name_")
+    return name if type(name) is str else None
 
 
-def _long(tag: str, text: str) -> Description:
+def _class(describer: Describer, value: Anything, _: int) -> Recorded:
+    """A class by its name; entering it here gives the analysis its ancestry."""
+    return describer.types.rows[describer.types.enter(value)[1]][1]
+
+
+def _exception(describer: Describer, value: Anything, depth: int) -> Recorded:
+    return ("t", *describer.items(_ARGUMENTS.__get__(value), depth))
+
+
+def long_form(tag: str, text: str) -> Description:
+    """A long text by its length, hash and both ends."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return (tag, len(text), digest, text[:_KEPT], text[-_KEPT:])
 
 
-_TEXTS = frozenset({int, str, bytes})
 _ARGUMENTS: Any = BaseException.__dict__["args"]  # a getter in C
-_CONTENTS: tuple[tuple[type, Callable[[Anything], Recorded]], ...] = (
-    (FunctionType, lambda value: value.__qualname__),
-    (MethodType, lambda value: getattr(value.__func__, "__qualname__", None)),
-    (ModuleType, lambda value: ModuleType.__getattribute__(value, "__name__")),
-    (str, lambda value: _text(str.__str__(value), str)),
-    (int, lambda value: _text(int.__index__(value), int)),
+_CONTENTS: tuple[tuple[type, Content], ...] = (
+    (FunctionType, lambda _, value, __: value.__qualname__),
+    (MethodType, lambda _, value, __: getattr(value.__func__, "__qualname__", None)),
+    (ModuleType, lambda _, value, __: ModuleType.__getattribute__(value, "__name__")),
+    (str, lambda _, value, __: _text(str.__str__(value), str)),
+    (int, lambda _, value, __: int.__index__(value)),
+    (type, _class),
+    (BaseException, _exception),
 )
-_CONTAINERS: dict[type, str] = {tuple: "t", list: "l", dict: "d", set: "s", frozenset: "s"}
+_EXACT: tuple[tuple[type, Reader], ...] = (
+    *((kind, _plain) for kind in (int, bool, float, type(None))),
+    (str, lambda _, value, __, ___: _text(value, str)),
+    (bytes, lambda _, value, __, ___: _text(value, bytes)),
+    (tuple, _tuple),
+    (list, _tagged("l")),
+    (dict, _tagged("d")),
+    (set, _tagged("s")),
+    (frozenset, _tagged("s")),
+)

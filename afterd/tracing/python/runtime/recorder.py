@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import calls
-from .describe import LONG, PLAIN, Describer, Recorded, TypeTable, stored_attribute
+from .describe import LONG, Describer, Recorded, TypeTable, stored_attribute
 from .rows import Kind
 
 Anything = Any  # a value of the traced program
@@ -132,8 +132,9 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
     depth = 1  # frames between instrumented code and here
     describe = recorder.describe
     recording = recorder.recording
-    plain, long, getframe, full = PLAIN, LONG, sys._getframe, CHUNK  # noqa: SLF001 # the documented way to the caller's frame
+    long, getframe, full = LONG, sys._getframe, CHUNK  # noqa: SLF001 # the documented way to the caller's frame
     identity, kind_of, length, exc_info, ident = id, type, len, sys.exc_info, get_ident
+    integer, boolean, string = int, bool, str
 
     def rotate() -> None:
         nonlocal chunk, first, opened
@@ -144,8 +145,13 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
 
     def value(site: int, result: Anything) -> Anything:
         nonlocal chunk
-        kind = kind_of(result)
-        if kind in plain or (kind is str and length(result) <= long):
+        kind = kind_of(result)  # compared by identity: hashing a class runs its metaclass's code
+        if (
+            kind is integer
+            or kind is boolean
+            or result is None
+            or (kind is string and length(result) <= long)
+        ):
             chunk += (site, result)
         else:
             chunk += (site, describe(result))
@@ -175,7 +181,11 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         frames[address] = (site, first + length(chunk) // 2)
         chunk += (site, address)
         for code, argument in zip(sites, values):  # noqa: B905 # strict= costs a keyword a call
-            chunk += (code, describe(argument))
+            kind = kind_of(argument)
+            if kind is integer or kind is boolean or argument is None:
+                chunk += (code, argument)
+            else:
+                chunk += (code, describe(argument))
 
     def leave(site: int) -> None:
         nonlocal chunk

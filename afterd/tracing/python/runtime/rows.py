@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from enum import IntEnum
 
-FORMAT = 4  # of trace files and of cached trees; part of every cache key
+FORMAT = 5  # of trace files and of cached trees; part of every cache key
 NODE_BITS = 20
 KIND_BITS = 4
 MAX_NODES = 1 << NODE_BITS
@@ -33,7 +33,6 @@ class Kind(IntEnum):
     OUTPUT = 10  # bytes written to standard output; value: the text
     THREAD = 11  # the rows that follow belong to this thread
     PEEK = 12  # what an augmented assignment left in an attribute or item
-    OPEN = 13  # a file of the repository was opened; value: its path
 
 
 def fingerprint(path: str, source: bytes) -> int:

@@ -2,7 +2,7 @@
 
 ``begin`` is called by ``sitecustomize`` before any module of the program is imported. Everything
 it touches outside itself: ``sys.meta_path``, ``sys.excepthook``, names in ``builtins`` that cannot
-be spelled, an audit hook, an exit function.
+be spelled, the functions that start threads, an exit function.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import _thread
 import atexit
 import os
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from types import CodeType
 from typing import Any
 
@@ -22,11 +25,9 @@ from .failures import Failure, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
 from .recorder import Recorder, install_silence
-from .rows import Kind
 from .settings import Settings
 
-_THREADS = {"_thread.start_new_thread", "_thread.start_joinable_thread"}
-_PROCESSES = {"subprocess.Popen", "os.posix_spawn", "os.exec"}
+Anything = Any  # passed on as it is
 
 
 class Session:
@@ -53,9 +54,7 @@ class Session:
         sys.meta_path.insert(0, OwnFinder(self.territory, self.compile, asked=asked))
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
         watch_output(self.recorder.write)
-        sys.addaudithook(self._audit)
-        if sys.version_info < (3, 12):
-            self._announce_threads()
+        self._announce_threads()
         os.register_at_fork(after_in_child=self._forked)
         atexit.register(self.finish)
 
@@ -91,6 +90,7 @@ class Session:
         if self.finished:
             return
         self.finished = True
+        self._note_children()
         recording = self.recorder.stop()
         tracefile.write(Path(self.settings.out), recording, self._facts())
 
@@ -109,36 +109,34 @@ class Session:
             "notes": sorted(self.notes),
         }
 
-    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Threads, processes and files: noticed as they happen (an audit hook must be quick)."""
-        if event == "open":
-            self._opened(arguments)
-        elif event in _THREADS:
-            self._thread_starts()
-        elif event == "os.fork" or event in _PROCESSES:
-            self.notes.add("The program starts processes; what they do is not followed.")
-
     def _thread_starts(self) -> None:
         if not self.finished and self.counter is None:
             self.recorder.follow_threads()
             self.notes.add("The program starts threads; their steps are kept apart.")
 
     def _announce_threads(self) -> None:
-        """Before 3.12 no audit event tells of a new thread: notice the call itself."""
-        original = _thread.start_new_thread
+        """Notice the calls that start threads.
 
-        def start_new_thread(*arguments: Any) -> int:  # noqa: ANN401 # passed on as they are
+        Not by an audit hook: ``id`` and ``sys._getframe`` are audited too, and the recorder lives
+        on them; with a hook a traced loop ran five times slower.
+        """
+        for name in ("start_new_thread", "start_joinable_thread"):
+            original = getattr(_thread, name, None)
+            if original is not None:
+                setattr(_thread, name, self._announcing(original))
+
+    def _announcing(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def start(*arguments: Anything, **named: Anything) -> Anything:
             self._thread_starts()
-            return original(*arguments)
+            return original(*arguments, **named)
 
-        _thread.start_new_thread = start_new_thread
+        return start
 
-    def _opened(self, arguments: tuple[Any, ...]) -> None:
-        path = arguments[0]
-        if isinstance(path, str) and not self.finished and not path.endswith((".py", ".pyc")):
-            absolute = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 # pathlib is slow
-            if self.territory.owns(absolute):
-                self.recorder.write(int(Kind.OPEN), self.compiler.relative(absolute))
+    def _note_children(self) -> None:
+        """Processes that were started and have ended; a forked one runs the same program on."""
+        if getrusage(RUSAGE_CHILDREN).ru_maxrss:
+            self.notes.add("The program starts processes; what they do is not followed.")
 
     def _forked(self) -> None:
         """A forked child (multiprocessing, os.fork) goes on unrecorded."""

@@ -12,9 +12,12 @@ from array import array
 from pathlib import Path
 from typing import Any
 
+from .describe import long_form
 from .recorder import Chunk, Recording
 
 Anything = Any  # a value of the traced program
+
+_BITS = 2048  # of an integer that is written as it is
 
 
 def write(directory: Path, recording: Recording, facts: dict[str, Any]) -> None:
@@ -67,6 +70,8 @@ def _encoded(kind: type, key: Anything) -> Anything:
         return [_encoded(*item) for item in key]
     if kind is float:
         return ["f", key]
+    if kind is int and key.bit_length() > _BITS:
+        return list(long_form("B", hex(key)))
     if kind is bytes:
         return ["b", key.decode("latin-1")]
     return key
