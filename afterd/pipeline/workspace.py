@@ -143,7 +143,7 @@ def wanted_range(workspace: Workspace, settings: Settings) -> Range:
     """The range the user asked for. RepositoryError for what cannot be one."""
     repository = workspace.repository
     if settings.diff is not None:
-        good = resolve(repository, settings.good or settings.range.split("..")[0] or "HEAD")
+        good = resolve(repository, _patched(settings))
         bad, changes = changes_from_patch(
             repository, good, _patch(settings.diff), workspace.rules, workspace.limits.change
         )
@@ -152,9 +152,13 @@ def wanted_range(workspace: Workspace, settings: Settings) -> Range:
 
 
 def range_between(workspace: Workspace, revisions: RevisionRange) -> Range:
-    """A range by its two commits."""
+    """A range by its two ends: commits, or at its bad end the tree that a patch (--diff) made.
+
+    Such a tree is in afterd's own store alone, and the user's repository does not know it.
+    """
+    known = revisions.bad in workspace.repository
     changes = changes_between(
-        workspace.repository,
+        workspace.repository if known else workspace.objects,
         revisions.good,
         revisions.bad,
         workspace.rules,
@@ -168,6 +172,13 @@ def _range(workspace: Workspace, revisions: RevisionRange, changes: ChangeList) 
     everything = frozenset(change.id for change in changes.live)
     good, bad = _contents(workspace, variants.good), _contents(workspace, variants.bad)
     return Range(revisions, prune(changes, good, bad, workspace.rules), variants, everything)
+
+
+def _patched(settings: Settings) -> str:
+    """What a patch stands on: the good revision that was named, else HEAD."""
+    if settings.good or settings.range == Settings().range:
+        return settings.good or "HEAD"
+    return settings.range.split("..")[0] or "HEAD"
 
 
 def _patch(path: Path) -> bytes:
