@@ -13,15 +13,18 @@ class Cause:
     """A causal chain for one predicate (AFTER, section II-A).
 
     ``steps`` are its generator instructions (Definition 1) in execution order, the predicate's own
-    step last. ``evidence`` is PROVED for a minimal unsat core; INFERRED for a dynamic slice, and
-    for a core that rests on values taken as observed because the walk was cut. ``made_concrete``
-    are the reasons why terms of its steps were not followed by the theory, each once.
+    step last. ``evidence`` is PROVED for an unsat core, ``minimal`` where each of its steps was
+    shown to be needed; INFERRED for a dynamic slice, and for a core that rests on values taken as
+    observed because the walk was cut. ``beyond`` are the other steps that the predicate depends on,
+    nearest first, as far as they were looked at. ``made_concrete`` are the reasons why terms of its
+    steps were not followed by the theory, each once.
     """
 
     predicate: Predicate
     steps: tuple[Step, ...]
     evidence: Evidence
     minimal: bool = True
+    beyond: tuple[Step, ...] = ()
     made_concrete: tuple[str, ...] = ()
     note: str = ""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
-from afterd.causality.infection import carriers_into, clean, infected
+from afterd.causality.infection import Green, carriers_into, clean, detours, infected
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
@@ -46,12 +46,14 @@ class Causes:
         execution: Execution,
         core_of: CoreOf,
         progress: Progress,
+        green: Green,
         most: int = 50,
         limits: SliceLimits | None = None,
     ) -> None:
         self.links: list[Link] = []
         self._execution = execution
         self._core_of = core_of
+        self._green = green
         self._progress = progress
         self._left = most
         self._limits = limits
@@ -115,6 +117,9 @@ class Causes:
     def _accounted(self, step: Step, known: Container[StepId]) -> bool:
         if step.changes or self._execution.omitted(step.id):
             return True
+        around = detours(self._execution, self._green, step)
+        if around:
+            return any(branch in known for branch in around)
         return any(source.id in known for source in carriers_into(self._execution, step))
 
     def _explain(self, waiting: _Waiting) -> None:

@@ -1,10 +1,10 @@
 """What would reverting do? Asked of the recorded values, before anything is run.
 
-The steps of the causes are evaluated again, in execution order. A step whose change is reverted has
-green's value if its inputs would be as in green. If not, its old text is taken to differ from the
-new one as it does on green's inputs, or on those of the failing run: not at all, by a difference,
-or by going the other way. Where a way would be taken that green did not take either, nothing is
-predicted.
+The slices of the causes are evaluated again, in execution order. A step whose change is reverted has
+green's value if its inputs would be as in green. If not, its old text is evaluated; where that is
+not known, it is taken to differ from the new one as it does on green's inputs: not at all, by a
+difference, or by going the other way. Where a way would be taken that green did not take either,
+nothing is predicted.
 
 A prediction orders the runs. It decides nothing: only a passing run does.
 """
@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import green_value, infected, on_green_inputs, settled
+from afterd.causality.infection import Green, detours, effect, infected, settled
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, normal, observed, same
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
-from afterd.model.term import Read, SortKind, StepId
+from afterd.model.term import Read, Sort, SortKind, StepId
 from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
 
 _SURE, _GUESSED = 0.95, 0.8
@@ -38,14 +38,17 @@ class _Imagined:
 class Counterfactual:
     """Predictions from the causes found so far; a later cause makes a new one necessary."""
 
-    def __init__(self, execution: Execution, links: Sequence[Link]) -> None:
+    def __init__(self, execution: Execution, green: Green, links: Sequence[Link]) -> None:
         self._execution = execution
-        steps = {step.id: step for link in links for step in link.cause.steps}
+        self._green = green
+        causes = [link.cause for link in links]
+        steps = {s.id: s for cause in causes for s in (*cause.beyond, *cause.steps)}
         self._failure = links[0].cause.predicate if links else None
         own = self._failure.step if self._failure else None
         self._steps = [steps[identifier] for identifier in sorted(steps) if identifier != own]
         self._acting = {step.id: self._changes(step) for step in self._steps}
         self._inputs = {s.id: [read.step for read in distinct_reads(s.term)] for s in self._steps}
+        self._detours = {step.id: detours(execution, green, step) for step in self._steps}
         self._known: dict[ChangeSet, float] = {}
 
     def passes(self, reverted: ChangeSet) -> float:
@@ -63,7 +66,9 @@ class Counterfactual:
             new = self._imagine(step, reverted, imagined)
             if new is not None:
                 imagined[step.id] = new
-                guessed |= not new.as_in_green and bool(self._acting[step.id] & reverted)
+                guessed |= (
+                    step.old is None and not new.as_in_green and self._touches(step, reverted)
+                )
         verdict = self._verdict(self._failure, imagined)
         if verdict is None:
             return NOBODY_KNOWS
@@ -75,6 +80,9 @@ class Counterfactual:
             return frozenset(step.changes)
         return frozenset((*step.changes, *self._execution.omitted(step.id)))
 
+    def _touches(self, step: Step, reverted: ChangeSet) -> bool:
+        return bool(self._acting[step.id] & reverted)
+
     def _imagine(
         self, step: Step, reverted: ChangeSet, imagined: dict[StepId, _Imagined]
     ) -> _Imagined | None:
@@ -83,14 +91,18 @@ class Counterfactual:
         if guard is not None and not self._reached(step, guard):
             gone = guard.as_in_green and step.green.alignment is Alignment.ABSENT
             return _Imagined(UNKNOWN, as_in_green=gone, happens=not gone)
-        touched = bool(self._acting[step.id] & reverted)
-        if not touched and not any(source in imagined for source in self._inputs[step.id]):
+        touched = self._touches(step, reverted)
+        sources = (*self._inputs[step.id], *self._detours[step.id])
+        if not touched and not any(source in imagined for source in sources):
             return None
         restored = self._restored(step, imagined)
         if restored is not None and (touched or not self._acting[step.id]):
             return restored
-        value = Evaluator(lambda read: _value(read, imagined)).value(step.term)
-        if touched:
+        if any(self._turned(branch, imagined) for branch in self._detours[step.id]):
+            return _Imagined(UNKNOWN, as_in_green=False)
+        text = step.old if touched and step.old is not None else step.term
+        value = normal(Evaluator(lambda read: _value(read, imagined)).value(text), step.term.sort)
+        if touched and step.old is None:
             value = self._old_text(step, value)
         return _Imagined(value, self._is_green(step, value))
 
@@ -99,35 +111,33 @@ class Counterfactual:
         assert step.control is not None
         return guard.happens and guard.value == self._execution.step(step.control).value
 
+    def _turned(self, branch: StepId, imagined: dict[StepId, _Imagined]) -> bool:
+        """Whether a branch would go another way, or might."""
+        return branch in imagined and imagined[branch].value != self._execution.step(branch).value
+
     def _restored(self, step: Step, imagined: dict[StepId, _Imagined]) -> _Imagined | None:
         """The step as in green, if all that it depends on would be."""
-        sources = self._inputs[step.id]
+        sources = [*self._inputs[step.id], *self._detours[step.id]]
         if step.control is not None:
-            sources = [*sources, step.control]
+            sources.append(step.control)
         if not all(self._as_in_green(source, imagined) for source in sources):
             return None
         if step.green.alignment is Alignment.ABSENT:
             return _Imagined(UNKNOWN, as_in_green=True, happens=False)
-        value = green_value(step)
+        value = self._green.value(step)
         return None if value is UNKNOWN else _Imagined(value, as_in_green=True)
 
     def _old_text(self, step: Step, value: Known) -> Known:
         """``value`` of the new text, moved as the old text differs from it where both are known."""
-        if step.effect is Effect.NEUTRAL:
+        here = effect(step)
+        if here is Effect.NEUTRAL or value is UNKNOWN:
             return value
-        if step.effect is Effect.MATTERS and isinstance(value, bool):
+        if isinstance(value, bool) and here is Effect.MATTERS:
             return not value
-        old, new = green_value(step), on_green_inputs(self._execution, step)
-        if UNKNOWN in (old, new, value):
+        old, new = self._green.value(step), self._green.on_green_inputs(step)
+        if UNKNOWN in (old, new):
             return UNKNOWN
-        if same(old, new):
-            return value if step.effect is Effect.UNKNOWN else UNKNOWN
-        if isinstance(value, bool):
-            return not value
-        numbers = step.term.sort.kind in {SortKind.BITVEC, SortKind.INT}
-        if numbers and isinstance(value, int) and isinstance(old, int) and isinstance(new, int):
-            return normal(value + old - new, step.term.sort)
-        return UNKNOWN
+        return _moved(value, old, new, step.term.sort)
 
     def _as_in_green(self, source: StepId, imagined: dict[StepId, _Imagined]) -> bool:
         if source in imagined:
@@ -135,7 +145,7 @@ class Counterfactual:
         return self._execution.step(source).green.alignment is Alignment.SAME
 
     def _is_green(self, step: Step, value: Known) -> bool:
-        green = green_value(step)
+        green = self._green.value(step)
         return value is not UNKNOWN and green is not UNKNOWN and same(value, green)
 
     def _verdict(self, failure: Predicate, imagined: dict[StepId, _Imagined]) -> bool | None:
@@ -161,3 +171,16 @@ def _value(read: Read, imagined: dict[StepId, _Imagined]) -> Known:
         return observed(read)
     now = imagined[read.step]
     return now.value if now.happens else UNKNOWN
+
+
+def _moved(value: Known, old: Known, new: Known, sort: Sort) -> Known:
+    """``value`` changed as ``new`` must be changed to become ``old``."""
+    if same(old, new):
+        return value
+    if isinstance(value, bool):
+        return not value
+    if sort.kind not in {SortKind.BITVEC, SortKind.INT}:
+        return UNKNOWN
+    if not (isinstance(value, int) and isinstance(old, int) and isinstance(new, int)):
+        return UNKNOWN
+    return normal(value + old - new, sort)

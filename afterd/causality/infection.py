@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, normal, same
+from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, evaluate, normal, same
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import Read, SortKind
-from afterd.model.trace import Alignment, Execution, Step
+from afterd.model.term import Read, SortKind, StepId
+from afterd.model.trace import Alignment, Effect, Execution, Step, StepKind
 
 
 class Role(IntEnum):
@@ -45,32 +45,61 @@ def settled(step: Step) -> bool:
     return clean(step) and step.value is not None and step.term.sort.kind is not SortKind.OPAQUE
 
 
-def green_value(step: Step) -> Known:
-    """What the green run had here; UNKNOWN where it did not come here or that was not recorded."""
-    if step.green.alignment in {Alignment.ABSENT, Alignment.UNKNOWN}:
-        return UNKNOWN
-    value = step.value if clean(step) else step.green.value
-    if value is None and step.term.sort.kind is not SortKind.OPAQUE:
-        return UNKNOWN
-    return normal(value, step.term.sort)
+def effect(step: Step) -> Effect:
+    """Whether the good version's statement would have done something else on the same values."""
+    if step.effect is not Effect.UNKNOWN or step.old is None:
+        return step.effect
+    before, now = evaluate(step.old), normal(step.value, step.term.sort)
+    if UNKNOWN in (before, now):
+        return Effect.UNKNOWN
+    return Effect.NEUTRAL if same(before, now) else Effect.MATTERS
 
 
-def on_green_inputs(execution: Execution, step: Step) -> Known:
-    """What the step's term gives on the inputs that the green run had."""
+class Green:
+    """The green run's values; where a step was not aligned, what its inputs there make of it.
 
-    def value_of(read: Read) -> Known:
-        return green_value(execution.step(read.step))
+    A step that no change touched computes in the green run what its term says. So a gap in the
+    alignment is bridged by evaluation, a few steps deep.
+    """
 
-    return Evaluator(value_of).value(step.term)
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._values: dict[StepId, Known] = {}
+
+    def value(self, step: Step, depth: int = 3) -> Known:
+        """What the green run had at ``step``; UNKNOWN where it did not come here or none knows."""
+        if step.id not in self._values:
+            self._values[step.id] = self._recorded(step)
+            if step.green.alignment is Alignment.UNKNOWN and not step.changes and depth:
+                self._values[step.id] = self.on_green_inputs(step, depth - 1)
+        return self._values[step.id]
+
+    def on_green_inputs(self, step: Step, depth: int = 3) -> Known:
+        """What the step's term gives on the inputs that the green run had."""
+        if step.kind in {StepKind.INITIAL, StepKind.OPAQUE}:
+            return UNKNOWN
+
+        def value_of(read: Read) -> Known:
+            return self.value(self._execution.step(read.step), depth)
+
+        return Evaluator(value_of).value(step.term)
+
+    def _recorded(self, step: Step) -> Known:
+        if step.green.alignment in {Alignment.ABSENT, Alignment.UNKNOWN}:
+            return UNKNOWN
+        value = step.value if clean(step) else step.green.value
+        if value is None and step.term.sort.kind is not SortKind.OPAQUE:
+            return UNKNOWN
+        return normal(value, step.term.sort)
 
 
-def role(execution: Execution, step: Step) -> Role:
+def role(execution: Execution, green: Green, step: Step) -> Role:
     """The part of ``step`` in the infection."""
     if clean(step):
         return Role.CLEAN
     if not infected(step):
         return Role.UNKNOWN
-    expected, got = green_value(step), on_green_inputs(execution, step)
+    expected, got = green.value(step), green.on_green_inputs(step)
     if expected is not UNKNOWN and got is not UNKNOWN:
         return Role.CARRIER if same(expected, got) else Role.ENTRY
     return _by_inputs(execution, step)
@@ -84,6 +113,21 @@ def _by_inputs(execution: Execution, step: Step) -> Role:
     if guard is None or clean(guard):
         return Role.ENTRY
     return Role.GUARDED if step.green.alignment is Alignment.ABSENT else Role.ENTRY
+
+
+def detours(execution: Execution, green: Green, step: Step) -> list[StepId]:
+    """Branches whose other side, taken in green, wrote what ``step`` read: its infection came by a
+    definition that did not happen. Empty where the step, or what it read, accounts for its value.
+    """
+    changed = step.changes or execution.omitted(step.id) if infected(step) else True
+    if changed or role(execution, green, step) is not Role.ENTRY:
+        return []
+    found = [
+        branch
+        for read in distinct_reads(step.term)
+        for branch in execution.indirect_influences(step.id, read.step)
+    ]
+    return [branch for branch in dict.fromkeys(found) if infected(execution.step(branch))]
 
 
 def carriers_into(execution: Execution, step: Step) -> Iterator[Step]:

@@ -16,6 +16,7 @@ from afterd.causality.analysis import Analysis, Oracles
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
+from afterd.causality.infection import Green
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
@@ -55,7 +56,8 @@ class Loop:
         auxiliary = AuxiliarySearch(oracles.builds, changes, everything)
         self._trials = Trials(oracles.outcome, auxiliary, oracles.outcomes)
         self._reversion = Reversion(self._trials, changes)
-        self._causes = Causes(execution, oracles.core, progress)
+        self._green = Green(execution)
+        self._causes = Causes(execution, oracles.core, progress, self._green)
         self._notes: list[str] = []
 
     def explain(self) -> Analysis:
@@ -94,14 +96,14 @@ class Loop:
 
     def _plausible(self) -> list[Suspect]:
         """The suspects whose statements are not as in green."""
-        found = suspects_of(self._execution, self._causes.links)
+        found = suspects_of(self._execution, self._green, self._causes.links)
         return [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
         self._progress.suspects([suspect.change for suspect in suspects])
         closed = self._causes.explained() or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
-        predict = Counterfactual(self._execution, self._causes.links).passes
+        predict = Counterfactual(self._execution, self._green, self._causes.links).passes
         return self._reversion.find_root(suspects, outside, predict)
 
     def _anywhere(self) -> Root | None:
@@ -122,7 +124,7 @@ class Loop:
             (Tier.EXECUTED, self._execution.executed_changes()),
             (Tier.OTHER, structural_order(self._changes.values())),
         )
-        known = ranked(suspects_of(self._execution, self._causes.links), tiers)
+        known = ranked(suspects_of(self._execution, self._green, self._causes.links), tiers)
         return [suspect for suspect in known if suspect.change in self._changes]
 
     def _concluded(self, root: Root | None) -> Analysis:
@@ -140,7 +142,7 @@ class Loop:
                 dict.fromkeys((*self._notes, *self._remarks(found), *self._execution.notes()))
             ),
             failure=self._causes.failure,
-            suspects=suspects_of(self._execution, links),
+            suspects=suspects_of(self._execution, self._green, links),
             runs=self._trials.runs,
         )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from afterd.causality.cause import Cause
 from afterd.causality.infection import clean, settled
 from afterd.logic import theory
-from afterd.logic.constraint import Answer, Problem, Satisfiable, Undecided, Unsatisfiable
+from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable
 from afterd.logic.wp import weakest_precondition
 from afterd.model.explanation import Evidence
 from afterd.model.term import Read, StepId
@@ -55,10 +55,10 @@ def semantic_analysis(
         facts = walk.pending() if cut else []
         answer = core_of(weakest_precondition(predicate, steps, facts, settled))
         if isinstance(answer, Unsatisfiable):
-            return _proved(execution, predicate, answer, facts)
+            return _proved(execution, predicate, answer, facts, steps)
         if walk.exhausted:
             break
-    return _inferred(execution, predicate, steps[: limits.inferred], answer)
+    return _inferred(execution, predicate, steps, limits.inferred, answer)
 
 
 def _sizes(limits: SliceLimits) -> Iterator[int]:
@@ -70,38 +70,52 @@ def _sizes(limits: SliceLimits) -> Iterator[int]:
 
 
 def _proved(
-    execution: Execution, predicate: Predicate, core: Unsatisfiable, facts: Sequence[Read]
+    execution: Execution,
+    predicate: Predicate,
+    core: Unsatisfiable,
+    facts: Sequence[Read],
+    walked: Sequence[Step],
 ) -> Cause:
     unfollowed = {read.step for read in facts} & set(core.core)
     steps = _in_order(execution, predicate, core.core)
     note = ""
     if unfollowed:
-        note = f"{len(unfollowed)} values were taken as observed: the slice was cut"
+        note = f"{len(unfollowed)} values were taken as observed: the slice was cut."
     return Cause(
         predicate,
         steps,
         Evidence.INFERRED if unfollowed else Evidence.PROVED,
         core.minimal,
+        _others(walked, steps),
         _made_concrete(steps, core.precision),
         note,
     )
 
 
 def _inferred(
-    execution: Execution, predicate: Predicate, steps: Sequence[Step], answer: Answer
+    execution: Execution, predicate: Predicate, walked: Sequence[Step], most: int, answer: Answer
 ) -> Cause:
     """The dynamic slice, without what is as in green where the green run is known."""
-    telling = [step.id for step in steps if not clean(step)] or [step.id for step in steps]
-    chosen = _in_order(execution, predicate, telling)
-    note = "the recorded terms do not force what was observed"
-    if not isinstance(answer, Satisfiable):
-        note = (
-            f"the solver has no answer ({answer.reason})" if isinstance(answer, Undecided) else ""
-        )
-    reasons = _made_concrete(chosen, theory.Precision.EXACT)
+    nearest = walked[:most]
+    telling = [step.id for step in nearest if not clean(step)] or [step.id for step in nearest]
+    steps = _in_order(execution, predicate, telling)
+    note = "The recorded terms do not force what was observed: dependence stands for the cause."
+    if isinstance(answer, Undecided):
+        note = f"The solver has no answer ({answer.reason}): dependence stands for the cause."
     return Cause(
-        predicate, chosen, Evidence.INFERRED, minimal=False, made_concrete=reasons, note=note
+        predicate,
+        steps,
+        Evidence.INFERRED,
+        minimal=False,
+        beyond=_others(walked, steps),
+        made_concrete=_made_concrete(steps, theory.Precision.EXACT),
+        note=note,
     )
+
+
+def _others(walked: Sequence[Step], steps: Sequence[Step]) -> tuple[Step, ...]:
+    chosen = {step.id for step in steps}
+    return tuple(step for step in walked if step.id not in chosen)
 
 
 def _in_order(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import Role, infected, role
+from afterd.causality.infection import Green, Role, effect, infected, role
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId
 from afterd.model.trace import Effect, Execution, Step
@@ -65,10 +65,10 @@ class Suspect:
         return WEIGHTS[self.tier] * _LEVEL_DISCOUNT**self.level
 
 
-def suspects_of(execution: Execution, links: Sequence[Link]) -> list[Suspect]:
+def suspects_of(execution: Execution, green: Green, links: Sequence[Link]) -> list[Suspect]:
     """The changes that the causes speak of, most suspicious first."""
     best: dict[ChangeId, Suspect] = {}
-    for suspect in _found(execution, links):
+    for suspect in _found(execution, green, links):
         known = best.get(suspect.change)
         if known is None or _key(suspect) < _key(known):
             best[suspect.change] = suspect
@@ -86,11 +86,11 @@ def ranked(
     return list(found.values())
 
 
-def _found(execution: Execution, links: Sequence[Link]) -> Iterable[Suspect]:
+def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterable[Suspect]:
     asked = 0
     for link in links:
         for step in reversed(link.cause.steps):
-            part = role(execution, step)
+            part = role(execution, green, step)
             for change in step.changes:
                 yield Suspect(change, _tier(step, part), link.level, step.id)
             if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
@@ -98,6 +98,19 @@ def _found(execution: Execution, links: Sequence[Link]) -> Iterable[Suspect]:
             asked += 1
             for change in execution.omitted(step.id):
                 yield Suspect(change, _omission(step, part), link.level, step.id)
+        yield from _beyond(execution, green, link)
+
+
+def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]:
+    """Changes outside the core: it shows one way in which the failure had to come about, and when
+    that way is barred there may be another.
+    """
+    for step in link.cause.beyond:
+        if step.changes:
+            tier = _tier(step, role(execution, green, step))
+            tier = Tier.CARRIER if tier is Tier.ENTRY else Tier.SLICE
+            for change in step.changes:
+                yield Suspect(change, tier, link.level, step.id)
 
 
 def _tier(step: Step, part: Role) -> Tier:
@@ -106,9 +119,10 @@ def _tier(step: Step, part: Role) -> Tier:
     What the good version's statement would have done on the values that this one had weighs more
     than where the infection seems to enter: a rewritten statement on ill values is a carrier.
     """
-    if step.effect is Effect.NEUTRAL:
+    here = effect(step)
+    if here is Effect.NEUTRAL:
         return Tier.SLICE
-    if step.effect is Effect.MATTERS and part is not Role.CLEAN:
+    if here is Effect.MATTERS and part is not Role.CLEAN:
         return Tier.ENTRY if infected(step) else Tier.CARRIER
     return _TIER_OF_ROLE[part]
 
