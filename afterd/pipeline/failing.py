@@ -31,11 +31,16 @@ def failing_tests(
     if settings.test:
         return [FailingTest(_given(workspace, settings), "command")]
     progress.stage("looking for tests")
-    with workspace.executor.workbench(wanted.variants.bad) as bench:
-        bench.slot.move_to(wanted.variants.bad)
-        found = detect(bench.slot.path)
+    found = detected(workspace, wanted)
     progress.stage("running the test suite at the bad version", found.sentence)
     return _of_suite(workspace, settings, wanted, found)
+
+
+def detected(workspace: Workspace, wanted: Range) -> Detected:
+    """How the bad version is built and tested, by the look of it; TestError: no tests."""
+    with workspace.executor.workbench(wanted.variants.bad) as bench:
+        bench.slot.move_to(wanted.variants.bad)
+        return detect(bench.slot.path)
 
 
 def _given(workspace: Workspace, settings: Settings) -> Recipe:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from afterd.config import Settings
+from afterd.config import Settings, command_line
 from afterd.errors import UsageError
 from afterd.execution.oracle import Oracle
 from afterd.execution.recipe import Recipe
@@ -12,7 +12,7 @@ from afterd.model.change import ChangeSet, in_order
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Silent
-from afterd.pipeline.failing import failing_tests
+from afterd.pipeline.failing import detected, failing_tests
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between
 from afterd.store.explanations import load
 from afterd.vcs.patch import tree_patch
@@ -67,12 +67,16 @@ def _recipe(
     workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation
 ) -> Recipe:
     """The recipe of the explained test: as configured now, with the test that was explained."""
-    if explanation.test_command:
+    command = explanation.test_command
+    if command:
+        # a test that was found, not given, needs what its runner sets, such as PYTHONPATH
+        given = explanation.test == command_line(command)
+        extra = {} if given else detected(workspace, wanted).extra
         return Recipe(
-            explanation.test_command,
+            command,
             explanation.build_command,
             explanation.test,
-            extra={"PATH": workspace.path},
+            extra={"PATH": workspace.path, **extra},
             limits=workspace.limits,
         )
     only = replace(settings, tests=(explanation.test,))
