@@ -20,6 +20,7 @@ _NO_OBJECT = frozenset(
     "-E -S -M -MM -fsyntax-only -emit-llvm -emit-ast --analyze -### --version -v --help -print-search-dirs "
     "-dumpmachine -dumpversion -dumpspecs -cc1 -cc1as".split()
 )
+_DEPENDENCIES = frozenset("-MD -MMD -MP -MG -MV -MF -MT -MQ".split())
 _LANGUAGES = {".c": "c", ".i": "cpp-output", ".ii": "c++-cpp-output"} | dict.fromkeys(
     (".cc", ".cpp", ".cxx", ".c++", ".C", ".cp", ".CPP"), "c++"
 )
@@ -70,9 +71,8 @@ class CompileCommand:
     makes_objects: bool  # neither -E nor -S nor a question
     static: bool = False
     relocatable: bool = False  # -r: a link whose result is linked again
-    dependencies: bool = False  # -MD or -MMD
+    dependencies: tuple[str, ...] = ()  # -MD or -MMD and what belongs to it
     dependency_file: str = ""
-    dependency_target: bool = False
     refusal: str = ""  # why the result is not traced, whatever the sources are
 
 
@@ -82,6 +82,7 @@ class _Reading:
 
     sources: list[Source] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
+    dependencies: list[str] = field(default_factory=list)
     every: set[str] = field(default_factory=set)
     output: str = ""
     language: str = ""
@@ -113,6 +114,8 @@ def parse(arguments: Sequence[str]) -> CompileCommand:
             reading.language = argument[2:]
         elif argument == "-" or not argument.startswith("-"):
             _file(reading, argument)
+        elif argument in _DEPENDENCIES or argument.startswith("-Wp,-M"):
+            reading.dependencies.append(argument)
         elif not argument.startswith((*_LINKER_PREFIXES, *_DROPPED)) and argument != "-c":
             reading.flags.append(argument)
     return _command(expanded, reading)
@@ -123,9 +126,11 @@ def _with_value(reading: _Reading, option: str, value: str) -> None:
         reading.output = value
     elif option == "-x":
         reading.language = "" if value == "none" else value
+    elif option in _DEPENDENCIES:
+        reading.dependencies += [option, value]
+        reading.dependency_file = value if option == "-MF" else reading.dependency_file
     elif option not in _LINKER_ONLY:
         reading.flags += [option, value]
-        reading.dependency_file = value if option == "-MF" else reading.dependency_file
 
 
 def _file(reading: _Reading, path: str) -> None:
@@ -137,7 +142,8 @@ def _file(reading: _Reading, path: str) -> None:
 def _command(expanded: tuple[str, ...], reading: _Reading) -> CompileCommand:
     every = reading.every
     asks = bool(every & _NO_OBJECT) or any(argument.startswith(("-print", "--print")) for argument in every)
-    given = [argument for argument in every if argument.startswith("-Wp,-M")]
+    given = [argument for argument in reading.dependencies if argument.startswith("-Wp,-M")]
+    makes_them = bool({"-MD", "-MMD"} & every or given)
     return CompileCommand(
         expanded=expanded,
         sources=tuple(reading.sources),
@@ -147,9 +153,8 @@ def _command(expanded: tuple[str, ...], reading: _Reading) -> CompileCommand:
         makes_objects=not asks,
         static=bool(every & {"-static", "-static-pie", "--static"}),
         relocatable=bool(every & {"-r", "-Wl,-r", "--relocatable"}),
-        dependencies=bool(every & {"-MD", "-MMD"} or given),
+        dependencies=tuple(reading.dependencies) if makes_them else (),
         dependency_file=reading.dependency_file or (given[0].rpartition(",")[2] if given else ""),
-        dependency_target=bool(every & {"-MT", "-MQ"}),
         refusal=_refusal(expanded, reading),
     )
 

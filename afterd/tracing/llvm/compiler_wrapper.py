@@ -24,7 +24,9 @@ _TRACEABLE = (
     "-O0 -g -Xclang -disable-O0-optnone -fno-stack-protector -fno-discard-value-names -U_FORTIFY_SOURCE "
     "-fno-lto -fno-sanitize=all -fno-omit-frame-pointer -Wno-everything"
 ).split()
-_UNKNOWN = re.compile(r"(?:unknown argument|unsupported option|unknown warning option):? '([^']+)'")
+_UNKNOWN = re.compile(
+    r"(?:unknown argument|unsupported option|unknown warning option|unknown clang option):? ['\"]([^'\"]+)['\"]"
+)
 _DROPPED_AT_LINK = ("-flto", "-fno-lto", "-fsanitize")
 _CONFIGURE = ("conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "testCCompiler", "sanitycheck")
 _ATTEMPTS = 6  # compilations, each without the options that the one before did not know
@@ -144,8 +146,8 @@ def _compile(wrapped: Wrapped, command: CompileCommand, source: Source, target: 
     """Compile one source with instrumentation; why that cannot be done, or nothing."""
     with tempfile.TemporaryDirectory(prefix="afterd-cc-") as scratch:
         bitcode = Path(scratch) / "module.bc"
-        flags = [*command.flags, *_dependencies(command, source, target), *_TRACEABLE]
-        refusal = _clang_bitcode(wrapped, source, bitcode, flags)
+        flags = [*command.flags, *_TRACEABLE]
+        refusal = _clang_bitcode(wrapped, source, bitcode, flags, _dependencies(command, source, target))
         if refusal:
             return refusal
         writer = [sys.executable, "-I", "-c", _WRITER, _ROOT]
@@ -162,12 +164,18 @@ def _compile(wrapped: Wrapped, command: CompileCommand, source: Source, target: 
     return (said or [f"code generation ended with status {made.returncode}"])[-1][:300]
 
 
-def _clang_bitcode(wrapped: Wrapped, source: Source, bitcode: Path, flags: list[str]) -> str:
+def _clang_bitcode(
+    wrapped: Wrapped, source: Source, bitcode: Path, flags: list[str], dependencies: list[str]
+) -> str:
     """Run clang, dropping options of other compilers that it names as unknown; why it failed."""
     errors = ""
     for _ in range(_ATTEMPTS):
-        line = [*wrapped.clang, *flags, "-c", "-emit-llvm", "-o", str(bitcode), *source.arguments]
-        done = subprocess.run(line, check=False, capture_output=True, text=True, errors="replace")
+        making = ["-c", "-emit-llvm", "-o", str(bitcode), *source.arguments]
+        done = _run([*wrapped.clang, *flags, *dependencies, *making])
+        if done.returncode == 0 and not bitcode.exists():  # zig cc 0.17 does one or the other
+            listing = ["-E", "-o", str(bitcode.with_suffix(".i")), *source.arguments]
+            _run([*wrapped.clang, *flags, *dependencies, *listing])
+            done = _run([*wrapped.clang, *flags, *making])
         if done.returncode == 0:
             return ""
         errors = done.stderr
@@ -180,6 +188,10 @@ def _clang_bitcode(wrapped: Wrapped, source: Source, bitcode: Path, flags: list[
     return first[:300]
 
 
+def _run(line: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(line, check=False, capture_output=True, text=True, errors="replace")
+
+
 def _dependencies(command: CompileCommand, source: Source, target: str) -> list[str]:
     """The dependency file goes where a plain compilation would have put it, and names its object."""
     if not command.dependencies:
@@ -187,4 +199,5 @@ def _dependencies(command: CompileCommand, source: Source, target: str) -> list[
     beside = target if command.compile_only else command.output or Path(source.path).name
     named = [] if command.dependency_file else ["-MF", str(Path(beside).with_suffix(".d"))]
     made = target if command.compile_only else command.output or object_name(source.path)
-    return named + ([] if command.dependency_target else ["-MQ", made])
+    target_named = {"-MT", "-MQ"} & set(command.dependencies)
+    return [*command.dependencies, *named, *([] if target_named else ["-MQ", made])]

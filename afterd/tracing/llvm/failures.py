@@ -219,6 +219,10 @@ def _missing(
 ) -> Iterator[Failed]:
     """Green wrote more: what kept the failing run from it, or the last branch before it ended."""
     step = bad.statements.control_of(bad.frames.instance(bad.recording.end - 1))
+    if step is None:  # it ended on a way that no branch decided
+        end, tag = bad.recording.end, records.BLOCK << records.TAG_SHIFT
+        position = bad.recording.last(end, 0, records.TAG, tag)
+        step = bad.ids.of(position) if position >= 0 else None
     if step is None:
         return
     message = f"output on {_stream(departure.fd)} is missing"

@@ -36,6 +36,15 @@ _CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """Where a parameter got its value: the caller's instance, its call instruction, which argument."""
+
+    caller: Instance
+    call: int
+    argument: int
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A step without its relation to changes and to the green run.
 
@@ -53,6 +62,7 @@ class Statement:
     instruction: int = 0
     unsigned: bool = False
     pointer: bool = False
+    passed: Passed | None = None
 
 
 class Statements:
@@ -116,7 +126,18 @@ class Statements:
             index,
             pointer in instance.view.unsigned,
             kind.startswith("ptr"),
+            self._passed(text, instance),
         )
+
+    def _passed(self, text: str, instance: Instance) -> Passed | None:
+        """The call that gave a parameter its value, where ``text`` is one: a change of the argument
+        acts at the callee's first line, and stands at the caller's."""
+        if text not in instance.view.parameters:
+            return None
+        caller = self.frames.caller(instance.position)
+        if caller is None:
+            return None
+        return Passed(caller[0], caller[1], instance.view.parameters.index(text))
 
     def _atomic(self, step: StepId, position: int, instance: Instance, index: int) -> Statement:
         instruction = instance.instructions[index]

@@ -46,7 +46,13 @@ class Ties:
         if statement.instance is None:
             return ()
         view = statement.instance.view
-        return self.of_line(view, statement.location.file, statement.location.line)
+        own = self.of_line(view, statement.location.file, statement.location.line)
+        passed = statement.passed
+        if passed is None:
+            return own
+        place = passed.caller.view.place(passed.caller.block, passed.call)
+        given = self.of_line(passed.caller.view, place.file, place.line)
+        return tuple(dict.fromkeys((*own, *given)))
 
     def _of_line(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
         first, last = self._bad.extent(file, line)

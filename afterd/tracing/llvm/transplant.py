@@ -21,7 +21,7 @@ from afterd.tracing.llvm.irtypes import split_top
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.program import FunctionView
 from afterd.tracing.llvm.recorded import arguments, callee, operands, typed
-from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.llvm.statements import Passed, Statement
 from afterd.tracing.llvm.values import known
 
 _CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
@@ -53,18 +53,21 @@ class Transplant:
 
     def effect(self, statement: Statement) -> Effect:
         """Whether the statement as it was in the good version would have done the same here."""
-        site = self._site(statement)
+        passed = statement.passed
+        instance = passed.caller if passed else statement.instance
+        site = self._site(instance, passed.call if passed else statement.instruction)
         if site is None:
             return Effect.UNKNOWN
         try:
+            if passed is not None:
+                return self._argument(statement, passed, site)
             if statement.kind is StepKind.BRANCH:
                 return self._branch(statement, site)
             return self._value(statement, site)
         except (_Unknown, ValueError, IndexError, KeyError):
             return Effect.UNKNOWN
 
-    def _site(self, statement: Statement) -> _Site | None:
-        instance = statement.instance
+    def _site(self, instance: Instance | None, instruction: int) -> _Site | None:
         if instance is None:
             return None
         view, blocks = (
@@ -73,7 +76,7 @@ class Transplant:
         )
         if view is None or blocks is None or instance.block not in blocks.to_good:
             return None
-        moment = self._process.values.moment(instance, statement.instruction)
+        moment = self._process.values.moment(instance, instruction)
         return _Site(view, blocks.to_good[instance.block], instance, moment, blocks)
 
     def _branch(self, statement: Statement, site: _Site) -> Effect:
@@ -100,7 +103,7 @@ class Transplant:
         return targets[0]
 
     def _value(self, statement: Statement, site: _Site) -> Effect:
-        if statement.value is None or statement.pointer:
+        if statement.value is None:
             return Effect.UNKNOWN
         number = site.blocks.instruction(site.instance.block, statement.instruction)
         if number < 0:
@@ -117,6 +120,18 @@ class Transplant:
         return (
             Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
         )
+
+    def _argument(self, statement: Statement, passed: Passed, site: _Site) -> Effect:
+        """Compare the argument that the good version would have given in the caller."""
+        number = site.blocks.instruction(passed.caller.block, passed.call)
+        if number < 0 or statement.value is None:
+            return Effect.UNKNOWN
+        call = site.view.function.blocks[site.block].instructions[number]
+        own = passed.caller.instructions[passed.call]
+        if callee(call) != callee(own):
+            return Effect.UNKNOWN
+        kind, text = arguments(call)[passed.argument]
+        return Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
 
     def _same_place(self, statement: Statement, store: Instruction, site: _Site) -> bool:
         """Whether the good version would have stored into the same variable or address."""
