@@ -18,7 +18,7 @@ COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
 STATEMENTS = FRAMES - {"Module", "Lambda"} | frozenset(
     """Return Delete Assign TypeAlias AugAssign AnnAssign For AsyncFor While If With AsyncWith Match
     Raise Try TryStar Assert Import ImportFrom Global Nonlocal Expr Pass Break Continue
-    ExceptHandler match_case""".split()  # noqa: SIM905 # a table of words
+    ExceptHandler match_case""".split()  # a table of words
 )
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 

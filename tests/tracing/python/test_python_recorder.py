@@ -46,7 +46,21 @@ def test_file_round_trip(tmp_path: Path) -> None:
     """Sites and values come back; equal values of different types stay apart."""
     recorder = Recorder(4, 4)
     value = recorder.functions["@v"]
-    values = [1, True, 1.0, "1", b"1", None, (1, True), -0.0, 0.0, 2**70, "\ud800", [1, [2]], 1 << 100_000]
+    values = [
+        1,
+        True,
+        1.0,
+        "1",
+        b"1",
+        None,
+        (1, True),
+        -0.0,
+        0.0,
+        2**70,
+        "\ud800",
+        [1, [2]],
+        1 << 100_000,
+    ]
     for number, item in enumerate(values):
         value(site(7, number, Kind.VALUE), item)
     runtime_tracefile.write(tmp_path, recorder.stop(), {"modules": []})
