@@ -8,19 +8,121 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _WITH_VALUE = frozenset(
-    "-o -I -D -U -include -isystem -L -x -MF -MT -MQ -MJ -arch -Xlinker -Xclang -T -u -z -idirafter -iquote "
-    "-imacros -isysroot -target --target --param -Xpreprocessor -Xassembler -framework -rpath -e -iprefix "
-    "-iwithprefix -iwithprefixbefore -B -l -G -V -b -dumpdir -dumpbase -Tdata -Ttext -Tbss --sysroot -aux-info "
-    "-mllvm -current_version -compatibility_version -install_name -soname -h -F -iframework -include-pch "
-    "-cxx-isystem -ivfsoverlay -working-directory -resource-dir -wrapper -serialize-diagnostics".split()
+    [
+        "-o",
+        "-I",
+        "-D",
+        "-U",
+        "-include",
+        "-isystem",
+        "-L",
+        "-x",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-MJ",
+        "-arch",
+        "-Xlinker",
+        "-Xclang",
+        "-T",
+        "-u",
+        "-z",
+        "-idirafter",
+        "-iquote",
+        "-imacros",
+        "-isysroot",
+        "-target",
+        "--target",
+        "--param",
+        "-Xpreprocessor",
+        "-Xassembler",
+        "-framework",
+        "-rpath",
+        "-e",
+        "-iprefix",
+        "-iwithprefix",
+        "-iwithprefixbefore",
+        "-B",
+        "-l",
+        "-G",
+        "-V",
+        "-b",
+        "-dumpdir",
+        "-dumpbase",
+        "-Tdata",
+        "-Ttext",
+        "-Tbss",
+        "--sysroot",
+        "-aux-info",
+        "-mllvm",
+        "-current_version",
+        "-compatibility_version",
+        "-install_name",
+        "-soname",
+        "-h",
+        "-F",
+        "-iframework",
+        "-include-pch",
+        "-cxx-isystem",
+        "-ivfsoverlay",
+        "-working-directory",
+        "-resource-dir",
+        "-wrapper",
+        "-serialize-diagnostics",
+    ]
 )
-_LINKER_ONLY = frozenset("-L -l -Xlinker -T -u -z -rpath -e -framework -soname -h -Tdata -Ttext -Tbss".split())
-_LINKER_PREFIXES = ("-L", "-l", "-Wl,", "-shared", "-static", "-rdynamic", "-pie", "-no-pie", "-fuse-ld")
+_LINKER_ONLY = frozenset(
+    [
+        "-L",
+        "-l",
+        "-Xlinker",
+        "-T",
+        "-u",
+        "-z",
+        "-rpath",
+        "-e",
+        "-framework",
+        "-soname",
+        "-h",
+        "-Tdata",
+        "-Ttext",
+        "-Tbss",
+    ]
+)
+_LINKER_PREFIXES = (
+    "-L",
+    "-l",
+    "-Wl,",
+    "-shared",
+    "-static",
+    "-rdynamic",
+    "-pie",
+    "-no-pie",
+    "-fuse-ld",
+)
 _NO_OBJECT = frozenset(
-    "-E -S -M -MM -fsyntax-only -emit-llvm -emit-ast --analyze -### --version -v --help -print-search-dirs "
-    "-dumpmachine -dumpversion -dumpspecs -cc1 -cc1as".split()
+    [
+        "-E",
+        "-S",
+        "-M",
+        "-MM",
+        "-fsyntax-only",
+        "-emit-llvm",
+        "-emit-ast",
+        "--analyze",
+        "-###",
+        "--version",
+        "-v",
+        "--help",
+        "-print-search-dirs",
+        "-dumpmachine",
+        "-dumpversion",
+        "-dumpspecs",
+        "-cc1",
+        "-cc1as",
+    ]
 )
-_DEPENDENCIES = frozenset("-MD -MMD -MP -MG -MV -MF -MT -MQ".split())
+_DEPENDENCIES = frozenset(["-MD", "-MMD", "-MP", "-MG", "-MV", "-MF", "-MT", "-MQ"])
 _LANGUAGES = {".c": "c", ".i": "cpp-output", ".ii": "c++-cpp-output"} | dict.fromkeys(
     (".cc", ".cpp", ".cxx", ".c++", ".C", ".cp", ".CPP"), "c++"
 )
@@ -40,7 +142,9 @@ _DROPPED = (
     "-fembed-bitcode",
 )
 _FOREIGN = ("-m32", "-mx32", "-m16", "-target", "--target", "-arch")
-_FREESTANDING = frozenset("-ffreestanding -nostdlib -nodefaultlibs -nostartfiles -nolibc -mkernel".split())
+_FREESTANDING = frozenset(
+    ["-ffreestanding", "-nostdlib", "-nodefaultlibs", "-nostartfiles", "-nolibc", "-mkernel"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +245,9 @@ def _file(reading: _Reading, path: str) -> None:
 
 def _command(expanded: tuple[str, ...], reading: _Reading) -> CompileCommand:
     every = reading.every
-    asks = bool(every & _NO_OBJECT) or any(argument.startswith(("-print", "--print")) for argument in every)
+    asks = bool(every & _NO_OBJECT) or any(
+        argument.startswith(("-print", "--print")) for argument in every
+    )
     given = [argument for argument in reading.dependencies if argument.startswith("-Wp,-M")]
     makes_them = bool({"-MD", "-MMD"} & every or given)
     return CompileCommand(

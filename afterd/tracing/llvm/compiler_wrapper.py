@@ -20,10 +20,19 @@ from pathlib import Path
 from afterd.tracing.llvm.arguments import CompileCommand, Source, object_name, parse, quoted
 from afterd.tracing.llvm.modules import ModuleStore
 
-_TRACEABLE = (
-    "-O0 -g -Xclang -disable-O0-optnone -fno-stack-protector -fno-discard-value-names -U_FORTIFY_SOURCE "
-    "-fno-lto -fno-sanitize=all -fno-omit-frame-pointer -Wno-everything"
-).split()
+_TRACEABLE = [
+    "-O0",
+    "-g",
+    "-Xclang",
+    "-disable-O0-optnone",
+    "-fno-stack-protector",
+    "-fno-discard-value-names",
+    "-U_FORTIFY_SOURCE",
+    "-fno-lto",
+    "-fno-sanitize=all",
+    "-fno-omit-frame-pointer",
+    "-Wno-everything",
+]
 _UNKNOWN = re.compile(
     r"(?:unknown argument|unsupported option|unknown warning option|unknown clang option):? ['\"]([^'\"]+)['\"]"
 )
@@ -55,7 +64,9 @@ def main() -> None:
     """Entry point of ``afterd-cc``; the environment says which compiler and which store."""
     clang, store = os.environ.pop("AFTERD_CC_CLANG", ""), os.environ.pop("AFTERD_CC_STORE", "")
     if not clang or not store:
-        sys.stderr.write("afterd-cc: only afterd starts this compiler; run `afterd explain` instead.\n")
+        sys.stderr.write(
+            "afterd-cc: only afterd starts this compiler; run `afterd explain` instead.\n"
+        )
         sys.exit(2)
     wrapped = Wrapped(tuple(json.loads(clang)), ModuleStore(Path(store)))
     sys.exit(compile_and_link(wrapped, sys.argv[1:]))
@@ -109,7 +120,9 @@ def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -
             target = str(Path(scratch) / f"{number}.o")
             refusal = _compile(wrapped, command, source, target)
             if refusal:
-                return _plainly_noted(wrapped, command, [*arguments, *_runtime(wrapped, command)], refusal)
+                return _plainly_noted(
+                    wrapped, command, [*arguments, *_runtime(wrapped, command)], refusal
+                )
             replaced[source.path] = target
         line = _linked(command, replaced)
         if len(command.expanded) > len(arguments):  # it was too long for a command line
@@ -147,14 +160,21 @@ def _compile(wrapped: Wrapped, command: CompileCommand, source: Source, target: 
     with tempfile.TemporaryDirectory(prefix="afterd-cc-") as scratch:
         bitcode = Path(scratch) / "module.bc"
         flags = [*command.flags, *_TRACEABLE]
-        refusal = _clang_bitcode(wrapped, source, bitcode, flags, _dependencies(command, source, target))
+        refusal = _clang_bitcode(
+            wrapped, source, bitcode, flags, _dependencies(command, source, target)
+        )
         if refusal:
             return refusal
         writer = [sys.executable, "-I", "-c", _WRITER, _ROOT]
         words = [str(bitcode), source.path, str(wrapped.store.directory), target]
         try:
             made = subprocess.run(
-                [*writer, *words], check=False, capture_output=True, text=True, errors="replace", timeout=_SECONDS
+                [*writer, *words],
+                check=False,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_SECONDS,
             )
         except subprocess.TimeoutExpired:
             return f"code generation took more than {_SECONDS:.0f} seconds"
@@ -184,7 +204,9 @@ def _clang_bitcode(
         if len(kept) == len(flags):
             break
         flags = kept
-    first = next((line for line in errors.splitlines() if "error:" in line), "clang makes no bitcode of it")
+    first = next(
+        (line for line in errors.splitlines() if "error:" in line), "clang makes no bitcode of it"
+    )
     return first[:300]
 
 

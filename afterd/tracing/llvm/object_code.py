@@ -20,7 +20,9 @@ def named_text(bitcode: bytes) -> tuple[str, str]:
     module = llvm.parse_bitcode(bitcode)
     passes = llvm.create_new_module_pass_manager()
     passes.add_instruction_namer_pass()
-    builder = llvm.create_pass_builder(_machine(module.triple, 0), llvm.create_pipeline_tuning_options())
+    builder = llvm.create_pass_builder(
+        _machine(module.triple, 0), llvm.create_pipeline_tuning_options()
+    )
     passes.run(module, builder)
     return str(module), module.triple
 
@@ -49,4 +51,6 @@ def _machine(triple: str, level: int) -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()  # without it, inline assembly ends the process
-    return llvm.Target.from_triple(triple).create_target_machine(opt=level, reloc="pic", codemodel="small")
+    return llvm.Target.from_triple(triple).create_target_machine(
+        opt=level, reloc="pic", codemodel="small"
+    )

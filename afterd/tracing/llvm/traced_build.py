@@ -35,7 +35,15 @@ def prepare(directory: Path, toolchain: Toolchain) -> ModuleStore:
     library, shims = directory / "lib", directory / "bin"
     library.mkdir(exist_ok=True)
     shims.mkdir(exist_ok=True)
-    common = (*clang, "-O2", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector", "-pthread", str(_RUNTIME))
+    common = (
+        *clang,
+        "-O2",
+        "-fPIC",
+        "-fno-sanitize=all",
+        "-fno-stack-protector",
+        "-pthread",
+        str(_RUNTIME),
+    )
     shared = ("-shared", "-Wl,-soname,libafterd_rt.so", "-o", str(library / "libafterd_rt.so"))
     _compile((*common, *shared), directory)
     _compile((*common, "-c", "-o", str(library / "afterd_rt.o")), directory)
@@ -76,7 +84,9 @@ def _compile(line: tuple[str, ...], directory: Path) -> None:
 
 def _write_shim(path: Path, store: Path, real: tuple[str, ...]) -> None:
     """A shell script, so that no variable of the build's environment can turn it off."""
-    settings = f"AFTERD_CC_STORE={shlex.quote(str(store))} AFTERD_CC_CLANG={shlex.quote(json.dumps(real))}"
+    settings = (
+        f"AFTERD_CC_STORE={shlex.quote(str(store))} AFTERD_CC_CLANG={shlex.quote(json.dumps(real))}"
+    )
     root = shlex.quote(str(Path(__file__).parents[3]))
     program = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_WRAPPER)} {root}"
     path.write_text(f'#!/bin/sh\n{settings} exec {program} "$@"\n')

@@ -33,7 +33,9 @@ INSTALLED = _installed()
 
 
 @pytest.fixture(scope="session", params=["clang", "zig"])
-def laboratory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+def laboratory(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Laboratory:
     """A traced build's store, for each compiler in turn."""
     assert INSTALLED, "no compiler: install clang or the ziglang wheel"
     found = INSTALLED.get(request.param)

@@ -70,7 +70,11 @@ def _terms(process: Process, position: int) -> Iterator[tuple[str, Term, object]
                 yield f"lost at {position}", process.statements.statement(-1).term, position
             elif instruction.opcode == "load":
                 term = process.values.register(instance, index)
-                yield instruction.text.strip(), term, from_word(process.recording.value(position), term.sort)
+                yield (
+                    instruction.text.strip(),
+                    term,
+                    from_word(process.recording.value(position), term.sort),
+                )
 
 
 def _began_inside(process: Process, statement: Statement) -> bool:
@@ -89,5 +93,7 @@ def _unlike(process: Process, term: Term) -> Iterator[str]:
         both = read.value is not None and source.value is not None and read.sort == source.term.sort
         if both and not same(read.value, source.value):
             yield f"reads {read.value} where {source.target or source.kind} is {source.value}"
-        if source.kind is not StepKind.INITIAL and read.step >= process.ids.of(process.recording.end):
+        if source.kind is not StepKind.INITIAL and read.step >= process.ids.of(
+            process.recording.end
+        ):
             yield "reads what was not yet executed"

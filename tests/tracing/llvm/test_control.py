@@ -28,7 +28,9 @@ def process(corpus: dict[str, Built]) -> Process:
     return corpus["decisions"].processes[0]
 
 
-def at(process: Process, name: str, tags: tuple[int, ...] = (records.STORE, records.LSTORE)) -> Iterator[Statement]:
+def at(
+    process: Process, name: str, tags: tuple[int, ...] = (records.STORE, records.LSTORE)
+) -> Iterator[Statement]:
     """The executions of a line's stores (or branches, or calls), in order."""
     for position in range(process.recording.first, process.recording.end):
         if process.recording.tag(position) in tags:
@@ -70,14 +72,16 @@ def test_a_branch_in_a_loop_hangs_on_the_loop_and_that_on_its_last_round(process
     assert [branch.value for branch in branches] == [False, True, False, True]
     assert [parent(process, branch) for branch in branches] == ["loop True"] * 4
     rounds = list(at(process, "loop", (records.BLOCK,)))
-    conditions = [branch for branch in rounds if branch.term.sort.width == 0 and list(reads(branch.term))]
+    conditions = [
+        branch for branch in rounds if branch.term.sort.width == 0 and list(reads(branch.term))
+    ]
     assert [parent(process, branch) for branch in conditions] == ["", *["loop True"] * 4]
 
 
 def test_a_call_of_a_function_hangs_on_what_decided_the_call(process: Process) -> None:
-    leaving = [s for s in at(process, "leaves", (records.CALL,))]
+    leaving = list(at(process, "leaves", (records.CALL,)))
     assert [parent(process, call) for call in leaving] == ["last True"]
-    inside = [s for s in at(process, "adjust-guard", (records.BLOCK,))]
+    inside = list(at(process, "adjust-guard", (records.BLOCK,)))
     assert [parent(process, branch) for branch in inside] == ["", ""]
 
 

@@ -14,10 +14,14 @@ from afterd.execution.toolchain import Toolchain
 from afterd.tracing.llvm.process import Process, recorded
 from afterd.tracing.llvm.program import Program
 from afterd.tracing.llvm.recording import Recording
-from afterd.tracing.llvm.traced_build import environment, prepare
+from afterd.tracing.llvm.traced_build import prepare
 
 PROGRAMS = Path(__file__).with_name("programs")
-SINGLE = sorted(path for path in PROGRAMS.iterdir() if path.suffix in {".c", ".cc"} and "library" not in path.name)
+SINGLE = sorted(
+    path
+    for path in PROGRAMS.iterdir()
+    if path.suffix in {".c", ".cc"} and "library" not in path.name
+)
 RING = 1 << 16  # records: enough for every program here but the one that waits for signals
 _PLAIN = ("-O0", "-w", "-fno-sanitize=all")
 
@@ -40,7 +44,12 @@ def run(line: Sequence[str | Path], cwd: Path, extra: Mapping[str, str] | None =
     """Run a command in a clean environment."""
     variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **(extra or {})}
     done = subprocess.run(
-        [str(word) for word in line], cwd=cwd, env=variables, capture_output=True, check=False, timeout=120
+        [str(word) for word in line],
+        cwd=cwd,
+        env=variables,
+        capture_output=True,
+        check=False,
+        timeout=120,
     )
     return Observed(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
@@ -73,7 +82,9 @@ class Laboratory:
             assert done.status == 0, f"{way} build of {name}: {done.errors}"
         return Built(self, name, paths["traced"], paths["plain"])
 
-    def run_traced(self, line: Sequence[str | Path], cwd: Path | None = None, ring: int = RING) -> tuple[Observed, Path]:
+    def run_traced(
+        self, line: Sequence[str | Path], cwd: Path | None = None, ring: int = RING
+    ) -> tuple[Observed, Path]:
         """Run a command with recording switched on: what it showed, and the directory of its traces."""
         self._runs += 1
         traces = self.directory / f"run-{self._runs}"
