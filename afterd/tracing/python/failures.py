@@ -135,9 +135,7 @@ class Failures:
         expression = self._failing_expression(place)
         found = self.steps.terms.opaque_reads(expression, place.position, place.frame)
         why = f"the statement raises {failure['type']}"
-        return self.steps.terms.concrete(
-            False, why, found, BOOL
-        ), place.position  # the condition is false
+        return self.steps.terms.concrete(False, why, found, BOOL), place.position  # noqa: FBT003 # the condition is false
 
     def _same_frame(self, row: int, frame: Frame) -> bool:
         return self.trace.frame(row) is frame
@@ -176,9 +174,7 @@ class Failures:
             *reads(step.term),
             *([self.steps.terms.read(control)] if control is not None else []),
         ]
-        return self.steps.terms.concrete(
-            False, "the raise is not reached", found, BOOL
-        )  # the condition is false
+        return self.steps.terms.concrete(False, "the raise is not reached", found, BOOL)  # noqa: FBT003 # the condition is false
 
     def _assertion(self, place: Place) -> Term:
         """The test as it stood when the frame was left: an ``__eq__`` may have run last."""
@@ -287,9 +283,7 @@ def output_predicate(steps: Steps, row: int, observed: str, expected: str) -> Pr
     """A written line is not the good version's."""
     step = steps.step(steps.trace.number(row))
     found: Sequence[Read] = tuple(reads(step.term))
-    condition = Concrete(
-        False, BOOL, "the output departs from the good version's", tuple(found)
-    )  # the condition is false
+    condition = Concrete(False, BOOL, "the output departs from the good version's", tuple(found))  # noqa: FBT003 # the condition is false
     return Predicate(
         step=step.id,
         condition=condition,

@@ -16,35 +16,9 @@ FRAMES = frozenset({"Module", "FunctionDef", "AsyncFunctionDef", "ClassDef", "La
 FUNCTIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda"})
 COMPREHENSIONS = frozenset({"ListComp", "SetComp", "DictComp", "GeneratorExp"})
 STATEMENTS = FRAMES - {"Module", "Lambda"} | frozenset(
-    [
-        "Return",
-        "Delete",
-        "Assign",
-        "TypeAlias",
-        "AugAssign",
-        "AnnAssign",
-        "For",
-        "AsyncFor",
-        "While",
-        "If",
-        "With",
-        "AsyncWith",
-        "Match",
-        "Raise",
-        "Try",
-        "TryStar",
-        "Assert",
-        "Import",
-        "ImportFrom",
-        "Global",
-        "Nonlocal",
-        "Expr",
-        "Pass",
-        "Break",
-        "Continue",
-        "ExceptHandler",
-        "match_case",
-    ]  # a table of words
+    """Return Delete Assign TypeAlias AugAssign AnnAssign For AsyncFor While If With AsyncWith Match
+    Raise Try TryStar Assert Import ImportFrom Global Nonlocal Expr Pass Break Continue
+    ExceptHandler match_case""".split()  # noqa: SIM905 # a table of words
 )
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 

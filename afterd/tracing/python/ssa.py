@@ -290,9 +290,7 @@ class Steps:
             case "ExceptHandler":
                 raised = self.raised(position, frame)
                 found = [self.terms.read(raised)] if raised is not None else []
-                return self.terms.concrete(
-                    True, "an exception was caught", found, BOOL
-                )  # the branch's value
+                return self.terms.concrete(True, "an exception was caught", found, BOOL)  # noqa: FBT003 # the branch's value
         return Const(outcome, BOOL)
 
     def raised(self, position: int, frame: Frame) -> int | None:

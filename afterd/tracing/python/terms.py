@@ -168,9 +168,7 @@ class Terms:
         source = self.trace.node(definition) if definition is not None else None
         if definition is None or source is None or not source["decorator_list"]:
             return result
-        called = self.concrete(
-            True, "what was called", [self.read(definition)], BOOL
-        )  # the condition held
+        called = self.concrete(True, "what was called", [self.read(definition)], BOOL)  # noqa: FBT003 # the condition held
         return Apply(
             Op.ITE, (called, result, Free(f"another {source['name']}", result.sort)), result.sort
         )

@@ -65,7 +65,7 @@ class Comparison:
     def equal(self, value: Recorded, green: Recorded) -> bool:
         """Same type, and same content as far as it was recorded."""
         if not isinstance(value, tuple) or not isinstance(green, tuple):
-            return type(value) is type(green) and (value == green or value != value)  # NaN
+            return type(value) is type(green) and (value == green or value != value)  # noqa: PLR0124 # NaN
         if value[:1] != green[:1]:
             return False
         match value[0]:
@@ -106,7 +106,7 @@ def render(value: Recorded, types: Types, *, limit: int = 120) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _render(value: Recorded, types: Types) -> str:  # one a tag
+def _render(value: Recorded, types: Types) -> str:
     if not isinstance(value, tuple):
         return repr(value)
     match value[0]:

@@ -205,7 +205,7 @@ def run(code: CodeType) -> tuple[str, str]:
     with contextlib.redirect_stdout(output):
         try:
             exec(code, {"__name__": "prog", "__builtins__": __builtins__})
-        except Exception as error:  # whatever the program raises is compared
+        except Exception as error:  # noqa: BLE001 # whatever the program raises is compared
             below = error.__traceback__ and error.__traceback__.tb_next
             text = traceback.format_exception(type(error), error, below)
             return output.getvalue(), "".join(text)

@@ -81,7 +81,7 @@ class Compiler:
 
 def _read_code(path: Path) -> CodeType | None:
     try:
-        code = marshal.loads(path.read_bytes())  # written by this runtime, read by it
+        code = marshal.loads(path.read_bytes())  # noqa: S302 # written by this runtime, read by it
     except (OSError, ValueError, EOFError, TypeError):
         return None
     return code if isinstance(code, CodeType) else None

@@ -70,14 +70,14 @@ class Describer:
         if found is None or found[2]() is not kind:
             try:
                 found = self.types.enter(kind)
-            except Exception:  # a type that lies about itself
+            except Exception:  # noqa: BLE001 # a type that lies about itself
                 return CUT
         read, number, _ = found
         if read is None:
             return ("o", id(value), number, None)
         try:
             return read(self, value, depth, number)
-        except Exception:  # another thread changed it
+        except Exception:  # noqa: BLE001 # another thread changed it
             return CUT
 
     def items(self, value: Anything, depth: int) -> list[Recorded]:

@@ -209,10 +209,10 @@ class ExpressionInstrumenter(ast.NodeTransformer):
                 arguments.append(located(ast.Name(name.id, ast.Load()), at))
         return self.make.call(GUARD, arguments, at)
 
-    visit_ListComp = _comprehension  # ast names its visitors so
-    visit_SetComp = _comprehension  # ast names its visitors so
-    visit_DictComp = _comprehension  # ast names its visitors so
-    visit_GeneratorExp = _comprehension  # ast names its visitors so
+    visit_ListComp = _comprehension  # noqa: N815 # ast names its visitors so
+    visit_SetComp = _comprehension  # noqa: N815 # ast names its visitors so
+    visit_DictComp = _comprehension  # noqa: N815 # ast names its visitors so
+    visit_GeneratorExp = _comprehension  # noqa: N815 # ast names its visitors so
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         """The holes' expressions; format specs hold holes of their own."""

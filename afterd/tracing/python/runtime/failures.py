@@ -49,7 +49,7 @@ def frames(traceback: TracebackType | None) -> list[tuple[str, int, str]]:
 def _message(error: BaseException) -> str:
     try:
         return str(error)[:4000]
-    except Exception:  # the program's own __str__
+    except Exception:  # noqa: BLE001 # the program's own __str__
         return ""
 
 

@@ -108,7 +108,7 @@ class Instrumenter:
     def _branch(self, node: ast.AST, body: list[ast.stmt], kind: Kind, at: ast.AST) -> None:
         body.insert(0, self.make.statement(BRANCH, node, kind, at))
 
-    def _statement(self, node: ast.stmt) -> Iterator[ast.stmt]:  # one case a kind of statement
+    def _statement(self, node: ast.stmt) -> Iterator[ast.stmt]:  # noqa: C901, PLR0912 # one case a kind of statement
         """``node`` instrumented, with what goes before and after it."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():

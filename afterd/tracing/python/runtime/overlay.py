@@ -44,20 +44,20 @@ class AddedFinder(MetaPathFinder):
         del target
         name = fullname.rpartition(".")[2]
         for folder in sys.path if path is None else path:
-            base = os.path.join(os.path.abspath(folder or "."), name)  # hot
-            for file in (os.path.join(base, "__init__.py"), f"{base}.py"):  # hot
+            base = os.path.join(os.path.abspath(folder or "."), name)  # noqa: PTH100, PTH118 # hot
+            for file in (os.path.join(base, "__init__.py"), f"{base}.py"):  # noqa: PTH118 # hot
                 if file in self.added:
                     return self._spec(fullname, file)
                 if file in self.deleted:
                     continue
-                if os.path.exists(file):  # hot
+                if os.path.exists(file):  # noqa: PTH110 # hot
                     return None
         return None
 
     def _spec(self, fullname: str, file: str) -> ModuleSpec | None:
         package = file.endswith("__init__.py")
         loader = OwnLoader(fullname, file, self.compiler, self.added)
-        locations = [os.path.dirname(file)] if package else None  # import paths are strings
+        locations = [os.path.dirname(file)] if package else None  # noqa: PTH120 # import paths are strings
         return spec_from_file_location(
             fullname, file, loader=loader, submodule_search_locations=locations
         )

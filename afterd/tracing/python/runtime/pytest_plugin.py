@@ -36,7 +36,7 @@ def _exec_module(self: Anything, module: ModuleType) -> None:
         rewrite.rewrite_asserts(tree, source, filename, self.config)
 
     code = session.compile(Path(filename).read_bytes(), filename, asserts)
-    exec(code, module.__dict__)  # what a loader does
+    exec(code, module.__dict__)  # noqa: S102 # what a loader does
 
 
 _original_exec_module = rewrite.AssertionRewritingHook.exec_module

@@ -124,11 +124,7 @@ def silent_functions() -> dict[str, Callable[..., Any]]:
     }
 
 
-def _recording_functions(
-    recorder: Recorder,
-) -> dict[
-    str, Callable[..., Any]
-]:  # one closure: cells are faster than attributes, and these run at every step
+def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  # noqa: C901, PLR0915 # one closure: cells are faster than attributes, and these run at every step
     chunk: list[Any] = []
     first = 0
     frames: dict[int, tuple[int, int]] = {}  # address: (site, row)
@@ -136,7 +132,7 @@ def _recording_functions(
     depth = 1  # frames between instrumented code and here
     describe = recorder.describe
     recording = recorder.recording
-    long, getframe, full = LONG, sys._getframe, CHUNK  # the documented way to the caller's frame
+    long, getframe, full = LONG, sys._getframe, CHUNK  # noqa: SLF001 # the documented way to the caller's frame
     identity, kind_of, length, exc_info, ident = id, type, len, sys.exc_info, get_ident
     integer, boolean, string = int, bool, str
 
@@ -184,7 +180,7 @@ def _recording_functions(
         address = identity(getframe(depth))
         frames[address] = (site, first + length(chunk) // 2)
         chunk += (site, address)
-        for code, argument in zip(sites, values):  # strict= costs a keyword a call
+        for code, argument in zip(sites, values):  # noqa: B905 # strict= costs a keyword a call
             kind = kind_of(argument)
             if kind is integer or kind is boolean or argument is None:
                 chunk += (code, argument)
@@ -221,7 +217,7 @@ def _recording_functions(
         nonlocal chunk
         try:
             found = stored_attribute(owner, name)
-        except Exception:  # properties, classes: the value stays unknown
+        except Exception:  # noqa: BLE001 # properties, classes: the value stays unknown
             chunk += (site - Kind.PEEK + Kind.MARK, None)
         else:
             chunk += (site, describe(found))

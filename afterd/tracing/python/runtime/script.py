@@ -30,7 +30,7 @@ def main() -> None:
     namespace.update(
         __file__=script, __spec__=None, __doc__=None, __package__=None, __loader__=None
     )
-    exec(code, namespace)  # running the script is the purpose
+    exec(code, namespace)  # noqa: S102 # running the script is the purpose
 
 
 if __name__ == "__main__":

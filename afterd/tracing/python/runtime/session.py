@@ -73,7 +73,7 @@ class Session:
         if self.counter is not None:
             self.unowned.append(interned(self.counter.take()))
 
-    def end_test(self, test: str, first: int, passed: bool) -> None:  # an outcome
+    def end_test(self, test: str, first: int, passed: bool) -> None:  # noqa: FBT001 # an outcome
         """A test's rows and, when counting, its counts."""
         fact: dict[str, Any] = {
             "test": test,

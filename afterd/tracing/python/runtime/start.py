@@ -78,4 +78,4 @@ def _run_through_script_module() -> None:
         ]
     )
     argv = [sys.executable, *options, "-m", SCRIPT_MODULE, *sys.orig_argv[position:]]
-    os.execv(sys.executable, argv)  # this very interpreter, once more
+    os.execv(sys.executable, argv)  # noqa: S606 # this very interpreter, once more

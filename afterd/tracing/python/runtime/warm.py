@@ -85,7 +85,7 @@ class Server:
                 continue
             try:
                 importlib.import_module(name)
-            except BaseException:  # the program's environment may do anything
+            except BaseException:  # noqa: BLE001 # the program's environment may do anything
                 missing.append(name)
         for file in files:
             try:
@@ -154,7 +154,7 @@ def unsafe() -> str:
     if names:
         return f"an imported module started the thread {names[0]}"
     try:
-        threads = len(os.listdir("/proc/self/task"))  # only their number
+        threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208 # only their number
     except OSError:
         return ""
     return f"imported native code runs {threads - 1} threads of its own" if threads > 1 else ""
@@ -190,15 +190,15 @@ def _execute(request: Run) -> int:
             runpy.run_path(request.name, run_name="__main__")
     except SystemExit as end:
         code = _exit_status(end.code)
-    except BaseException:  # what the interpreter prints and exits 1 for
+    except BaseException:  # noqa: BLE001 # what the interpreter prints and exits 1 for
         _show_uncaught()
         code = 1
     try:
-        threading._shutdown()  # type: ignore[attr-defined] # waits as the interpreter does
-        atexit._run_exitfuncs()  # the interpreter's own
+        threading._shutdown()  # type: ignore[attr-defined] # noqa: SLF001 # waits as the interpreter does
+        atexit._run_exitfuncs()  # noqa: SLF001 # the interpreter's own
         sys.stdout.flush()
         sys.stderr.flush()
-    except BaseException:  # a closed stream at exit
+    except BaseException:  # noqa: BLE001 # a closed stream at exit
         code = code or 120
     return code
 
@@ -226,7 +226,7 @@ def _exit_status(code: object) -> int:
         return 0
     if isinstance(code, int):
         return code
-    print(code, file=sys.stderr)  # as the interpreter does
+    print(code, file=sys.stderr)  # noqa: T201 # as the interpreter does
     return 1
 
 
