@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from afterd.bench.measurement import SLACKS, Measurement, Summary, summaries
+from afterd.bench.overhead import Comparison
 from afterd.report.sanitize import prose, visible
 
 Row = Sequence[str]
@@ -45,7 +46,7 @@ def markdown(grids: Sequence[Grid]) -> str:
 
 
 def document(
-    bench: str, machine: Mapping[str, object], rows: Sequence[Measurement | Summary]
+    bench: str, machine: Mapping[str, object], rows: Sequence[Measurement | Comparison]
 ) -> str:
     """JSON for programs: the machine, and every row with the names of its fields."""
     content = {"bench": bench, "machine": machine, "rows": [asdict(row) for row in rows]}
@@ -84,6 +85,16 @@ def measured(title: str, rows: Sequence[Measurement]) -> list[Grid]:
         _overall(summaries(rows)),
         Grid("Notes", ["case", "strategy", "note"], notes, words=3),
     ]
+
+
+def compared(title: str, rows: Sequence[Comparison]) -> list[Grid]:
+    """What watching costs."""
+    cells = [
+        [row.what, f"{row.plain:.3f}", f"{row.watched:.3f}", f"{row.ratio:.1f}", row.note]
+        for row in rows
+    ]
+    headings = ["what", "plain seconds", "by afterd", "times", "note"]
+    return [Grid(title, headings, cells)]
 
 
 def _overall(rows: Sequence[Summary]) -> Grid:

@@ -137,7 +137,7 @@ def _answered(
     )
     request.write_text(json.dumps(asdict(asked)), encoding="utf-8")
     argv = (sys.executable, "-m", "afterd.bench.measuring", str(request), str(answer))
-    command = Command(argv, directory, {**os.environ, "PYTHONPATH": _import_path()}, merge=True)
+    command = Command(argv, directory, _environment(), merge=True)
     most = (options.budget.seconds or _MOST_SECONDS) + _GRACE_SECONDS
     result = _followed(command, replace(_LIMITS, timeout=most), directory, options.say)
     try:
@@ -150,10 +150,11 @@ def _answered(
         result.remove()
 
 
-def _import_path() -> str:
-    """Where this afterd is imported from, installed or not."""
-    inherited = os.environ.get("PYTHONPATH", "")
-    return f"{PACKAGE_ROOT}{os.pathsep}{inherited}".rstrip(os.pathsep)
+def _environment() -> dict[str, str]:
+    """This process's, with afterd as it is imported here, and ``python`` the one that runs it."""
+    own = {"PATH": str(Path(sys.executable).parent), "PYTHONPATH": PACKAGE_ROOT}
+    inherited = {name: f"{os.pathsep}{os.environ[name]}" for name in own if os.environ.get(name)}
+    return {**os.environ, **{name: own[name] + inherited.get(name, "") for name in own}}
 
 
 def _followed(

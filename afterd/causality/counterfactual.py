@@ -1,8 +1,8 @@
 """What would reverting do? Asked of the recorded values, before anything is run.
 
-The slices of the causes are evaluated again, in execution order. A step whose change is reverted has
-green's value if its inputs would be as in green. If not, its old text is evaluated; where that is
-not known, it is taken to differ from the new one as it does on green's inputs: not at all, by a
+The slices of the causes are evaluated again, in execution order. A step whose change is reverted
+has green's value if its inputs would be as in green. If not, its old text is evaluated; where that
+is not known, it is taken to differ from the new one as it does on green's inputs: not at all, by a
 difference, or by going the other way. Where a way would be taken that green did not take either,
 nothing is predicted.
 

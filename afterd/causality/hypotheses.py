@@ -27,6 +27,7 @@ _WIDEST = {1: 5000, 2: 48, 3: 14}
 """So many of the most suspicious changes are combined to hypotheses of a size."""
 _PREDICTED = {1: 60, 2: 12, 3: 0}
 """So many of the most suspicious changes get predictions, alone and in pairs."""
+_FORESEEN_WIDEST = 60
 _FORESEEN = 3.0
 """How much more likely than the likeliest single suspect is the smallest set foreseen to pass."""
 _AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
@@ -134,9 +135,9 @@ class Belief:
             for places, product in zip(sets, products, strict=True):
                 mask = sum(1 << i for i in places)
                 weighed[mask] = chance * product / whole * _factor(mask, predictions)
-        foreseen = self._foreseen(predict)
-        if foreseen:
-            weighed[foreseen] = _FORESEEN * max(weighed.values())
+        likeliest = max(weighed.values())
+        for mask in self._foreseen(predict):
+            weighed[mask] = max(weighed.get(mask, 0.0), _FORESEEN * likeliest)
         return weighed
 
     def _predictions(self, predict: Predict) -> dict[int, float]:
@@ -147,15 +148,23 @@ class Belief:
         ]
         return {mask: predict(self.changes(mask)) for mask in masks}
 
-    def _foreseen(self, predict: Predict) -> int:
-        """The suspects without all those that the prediction does not need; 0 if it is no pass.
+    def _foreseen(self, predict: Predict) -> set[int]:
+        """Smallest sets that are predicted to pass: delta debugging on the prediction, free of runs.
 
-        Delta debugging on the prediction: it costs no run.
+        From the fewest leading suspects that are predicted to pass together, and from all.
         """
-        mask = (1 << len(self._places)) - 1
+        count = len(self._places)
+        lengths = [*range(1, min(count, _FORESEEN_WIDEST) + 1), count]
+        leading = ((1 << length) - 1 for length in lengths)
+        first = next((mask for mask in leading if predict(self.changes(mask)) > 0.5), 0)
+        starts = {first, (1 << min(count, 4 * _FORESEEN_WIDEST)) - 1} - {0}
+        return {self._needed(mask, predict) for mask in starts} - {0}
+
+    def _needed(self, mask: int, predict: Predict) -> int:
+        """``mask`` without all that the prediction does not need; 0 if it is no pass."""
         if predict(self.changes(mask)) <= 0.5:
             return 0
-        for place in reversed(range(len(self._places))):
+        for place in reversed(list(_bits(mask))):
             without = mask & ~(1 << place)
             if without and predict(self.changes(without)) > 0.5:
                 mask = without

@@ -12,10 +12,11 @@ from afterd.bench.case import Case, selected
 from afterd.bench.fixtures import fixture_cases
 from afterd.bench.machine import machine, sentence
 from afterd.bench.measurement import Measurement
+from afterd.bench.overhead import overheads
 from afterd.bench.real_c import real_c_cases
 from afterd.bench.real_python import real_python_cases
 from afterd.bench.releases import Releases, cache_directory
-from afterd.bench.tables import document, markdown, measured, text
+from afterd.bench.tables import Grid, compared, document, markdown, measured, text
 from afterd.bench.trial import Options, measurements
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
@@ -133,6 +134,24 @@ def real_python(
     _bench("real-python", cases, form, output, _options(**given))
 
 
+@command.command("overhead")
+@_output_options
+def overhead(form: str, output: Path | None) -> None:
+    """What tracing costs, and what running a test again by a fork saves.
+
+    Example: afterd bench overhead --format md
+    """
+    rows = []
+    for row in overheads():
+        errors().print(f"{row.what}: {row.plain:.3f} s, {row.watched:.3f} s", markup=False)
+        rows.append(row)
+    facts = machine()
+    if form == "json":
+        write(document("overhead", facts, rows), output)
+        return
+    _deliver(compared(f"overhead: {sentence(facts)}", rows), form, output)
+
+
 def _bench(
     name: str, cases: Sequence[Case], form: str, output: Path | None, options: Options
 ) -> None:
@@ -145,7 +164,10 @@ def _bench(
     if form == "json":
         write(document(name, facts, rows), output)
         return
-    grids = measured(f"{name}: {sentence(facts)}", rows)
+    _deliver(measured(f"{name}: {sentence(facts)}", rows), form, output)
+
+
+def _deliver(grids: Sequence[Grid], form: str, output: Path | None) -> None:
     write(markdown(grids) if form == "md" else text(grids), output)
 
 

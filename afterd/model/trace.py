@@ -35,7 +35,8 @@ class Alignment(StrEnum):
 
 class Effect(StrEnum):
     """What the changes of a step do *here*: the statement as it stood in the good version, evaluated
-    on the values that the failing run had at this point."""
+    on the values that the failing run had at this point.
+    """
 
     MATTERS = "matters"  # it would have done something else
     NEUTRAL = "neutral"  # it would have done the same
@@ -120,7 +121,8 @@ class Execution(Protocol):
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act at ``step`` only through something the failing run did *not* do: a
-        removed statement whose green instance wrote what ``step`` reads, a removed guard."""
+        removed statement whose green instance wrote what ``step`` reads, a removed guard.
+        """
         ...
 
     def executed_changes(self) -> Sequence[ChangeId]:

@@ -1,0 +1,1 @@
+"""A failing run as an execution in SSA form, one folder a language."""

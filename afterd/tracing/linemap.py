@@ -93,7 +93,9 @@ def _side(changes: list[Change], *, forward: bool) -> _Side:
 
 def _touching(side: _Side, first: int, last: int) -> tuple[ChangeId, ...]:
     return tuple(
-        change for here, _, change in side.spans if here.count and here.start <= last and first < here.end
+        change
+        for here, _, change in side.spans
+        if here.count and here.start <= last and first < here.end
     )
 
 

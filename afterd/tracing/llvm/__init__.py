@@ -1,0 +1,1 @@
+"""The tracer of C and C++, through LLVM IR."""

@@ -55,7 +55,11 @@ class Absence:
         executed = recording.positions(entry, end, _SAME_DEPTH_BLOCK, wanted)
         for position in np.flip(executed)[:_NEAREST]:
             green = self._green.frames.instance_at(int(position))
-            if green is None or green.block in blocks.to_bad or not green.view.flow.depends[green.block]:
+            if (
+                green is None
+                or green.block in blocks.to_bad
+                or not green.view.flow.depends[green.block]
+            ):
                 continue
             terminator = len(green.instructions) - 1
             yield from self._ties.removed_at(green.view, green.view.place(green.block, terminator))

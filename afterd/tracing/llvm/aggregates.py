@@ -36,7 +36,13 @@ class Aggregates:
         return self._element(kind, text, path, instance, index)
 
     def _element(
-        self, kind: str, text: str, path: tuple[int, ...], instance: Instance, index: int, deep: int = 0
+        self,
+        kind: str,
+        text: str,
+        path: tuple[int, ...],
+        instance: Instance,
+        index: int,
+        deep: int = 0,
     ) -> Term | None:
         place = instance.view.definitions.get(text)
         if place is None or deep > _DEEPEST:
@@ -90,17 +96,29 @@ class Aggregates:
         deep: int,
     ) -> Term | None:
         if found := _OVERFLOW.match(callee(call)):
-            return self._checked(call, found.group(1) == "s", found.group(2), path[0], instance, index)
+            return self._checked(
+                call, found.group(1) == "s", found.group(2), path[0], instance, index
+            )
         at = self._values.frames.record_of(instance, index)
         back = self._values.frames.returned(at) if at >= 0 else -1
-        last = self._values.returning(back, at) if back >= 0 and self._values.frames.entered(at) else None
+        last = (
+            self._values.returning(back, at)
+            if back >= 0 and self._values.frames.entered(at)
+            else None
+        )
         if last is None:
             return None
         text = typed(last.instructions[-1].body)[1]
         return self._element(kind, text, path, last, len(last.instructions) - 1, deep + 1)
 
     def _checked(
-        self, call: Instruction, signed: bool, name: str, field: int, instance: Instance, index: int  # noqa: FBT001 - as the intrinsic's name has it
+        self,
+        call: Instruction,
+        signed: bool,  # noqa: FBT001 - read off the intrinsic's name
+        name: str,
+        field: int,
+        instance: Instance,
+        index: int,
     ) -> Term:
         """``a op b``, or whether it does not fit: computed twice as wide."""
         left, right = (self._values.operand(*given, instance, index) for given in arguments(call))

@@ -180,7 +180,8 @@ class Alignment:
         candidates = self._by_name.get(view.name, [])
         file = self._lines.to_good(view.location.file, 1)[0]
         same = [candidate for candidate in candidates if candidate.location.file == file]
-        return (same or candidates or [None])[0]
+        chosen = same or candidates
+        return chosen[0] if chosen else None
 
     def _blocks(self, view: FunctionView) -> BlockMap | None:
         other = self.counterpart(view)

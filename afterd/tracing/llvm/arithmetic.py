@@ -40,7 +40,20 @@ _INTEGER_COMPARISONS = {
 }
 _FLOAT_COMPARISONS = {"lt": Op.FLT, "le": Op.FLE, "gt": Op.FGT, "ge": Op.FGE, "eq": Op.FEQ}
 _OPPOSITES = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
-CASTS = frozenset("zext sext trunc ptrtoint inttoptr bitcast addrspacecast freeze fptrunc fpext".split())
+CASTS = frozenset(
+    [
+        "zext",
+        "sext",
+        "trunc",
+        "ptrtoint",
+        "inttoptr",
+        "bitcast",
+        "addrspacecast",
+        "freeze",
+        "fptrunc",
+        "fpext",
+    ]
+)
 
 
 def binary_operands(body: str) -> tuple[str, str, str]:
@@ -87,7 +100,11 @@ def comparison(predicate: str, left: Term, right: Term) -> Term | None:
         return Apply(_FLOAT_COMPARISONS[name], both, BOOL)
     if predicate in {"ord", "uno"}:
         numbers = tuple(Apply(Op.FEQ, (side, side), BOOL) for side in both)
-        return negation(Apply(Op.AND, numbers, BOOL)) if predicate == "uno" else Apply(Op.AND, numbers, BOOL)
+        return (
+            negation(Apply(Op.AND, numbers, BOOL))
+            if predicate == "uno"
+            else Apply(Op.AND, numbers, BOOL)
+        )
     opposite = comparison(f"o{_OPPOSITES[name]}", left, right) if name in _OPPOSITES else None
     return negation(opposite) if opposite else None
 

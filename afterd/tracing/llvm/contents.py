@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from afterd.logic.evaluate import UNKNOWN, evaluate
 from afterd.model.term import Term, bitvec
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.passed import Passed
 from afterd.tracing.llvm.constants import to_word
-from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.tracing.llvm.passed import Passed
 
 if TYPE_CHECKING:  # arguments in memory are values, values are read from memory
     from afterd.tracing.llvm.values import Values
@@ -75,7 +75,11 @@ class Contents:
         match self.recording.tag(at):
             case records.STORE:
                 offset = address - self.target(at)
-                return self.recording.value(at) >> 8 * offset & mask(size) if self.width(at) <= WORD else None
+                return (
+                    self.recording.value(at) >> 8 * offset & mask(size)
+                    if self.width(at) <= WORD
+                    else None
+                )
             case records.FILL:
                 return int.from_bytes(bytes([self.recording.value(at) & 0xFF]) * size, "little")
         if self.is_passed(at):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from afterd.model.term import StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind

@@ -12,9 +12,53 @@ from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.tracing.llvm.source import Sources, identifiers, macro_definition
 
 _KEYWORDS = frozenset(
-    "if else for while do switch case default return break continue goto sizeof int char short long float "
-    "double void unsigned signed const static extern inline volatile struct union enum typedef register "
-    "auto restrict bool true false NULL define include ifdef ifndef endif elif undef".split()
+    [
+        "if",
+        "else",
+        "for",
+        "while",
+        "do",
+        "switch",
+        "case",
+        "default",
+        "return",
+        "break",
+        "continue",
+        "goto",
+        "sizeof",
+        "int",
+        "char",
+        "short",
+        "long",
+        "float",
+        "double",
+        "void",
+        "unsigned",
+        "signed",
+        "const",
+        "static",
+        "extern",
+        "inline",
+        "volatile",
+        "struct",
+        "union",
+        "enum",
+        "typedef",
+        "register",
+        "auto",
+        "restrict",
+        "bool",
+        "true",
+        "false",
+        "NULL",
+        "define",
+        "include",
+        "ifdef",
+        "ifndef",
+        "endif",
+        "elif",
+        "undef",
+    ]
 )
 _DECLARATION = re.compile(
     r"^\s*(?:static |extern |const |unsigned |signed |volatile |struct |union |enum |register )*[A-Za-z_]\w*"

@@ -180,7 +180,9 @@ class LlvmExecution:
         """Branches that kept the failing run from what green did at this point."""
         statement = pair.bad.statements.statement(step)
         partner = self._partner(pair, statement)
-        return pair.dual.departed(partner, besides=step) if pair.dual and partner is not None else ()
+        return (
+            pair.dual.departed(partner, besides=step) if pair.dual and partner is not None else ()
+        )
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act at the step through a statement or a guard that was removed."""
@@ -222,7 +224,8 @@ class LlvmExecution:
                 found.append(f"{program} has several threads; only the first one was followed.")
             if recording.first:
                 found.append(
-                    f"Only the last {recording.end - recording.first:,} of {recording.end:,} events of {program} were kept."
+                    f"Only the last {recording.end - recording.first:,} of {recording.end:,} events"
+                    f" of {program} were kept."
                 )
             if recording.forked_from is not None:
                 found.append(

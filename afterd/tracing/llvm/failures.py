@@ -18,7 +18,7 @@ from afterd.tracing.llvm.source import Sources
 from afterd.tracing.llvm.values import known
 from afterd.tracing.rendering import rendered
 
-_LEAVING = frozenset("@exit @_exit @_Exit @quick_exit".split())
+_LEAVING = frozenset(["@exit", "@_exit", "@_Exit", "@quick_exit"])
 _FORMATTED = {"@printf": 0, "@fprintf": 1, "@vprintf": 0, "@vfprintf": 1, "@dprintf": 1}
 _BUFFERS = {"@write": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
 _TEXTS = {"@puts": 0, "@fputs": 0, "@fputs_unlocked": 0, "@perror": 0}
@@ -242,12 +242,12 @@ def _missing(
 def _printed_otherwise(
     process: Process, instance: Instance, index: int, departure: Departure, green: Process
 ) -> Term | None:
-    """ "What was printed is what green printed", over the argument or the byte that made the difference."""
+    """That green printed the same, over the argument or the byte that made the difference."""
     instruction = instance.instructions[index]
     name, given = callee(instruction), arguments(instruction)
     other = _output_call(green, departure.green.position) if departure.green else None
     if name in _FORMATTED:
-        argument = _conversion(process, instance, index, _FORMATTED[name], departure)
+        argument = _conversion(instance, index, _FORMATTED[name], departure)
         if argument is None or argument >= len(given):
             return None
         kind, text = given[argument]
@@ -264,8 +264,10 @@ def _printed_otherwise(
             else None
         )
     kind, text = given[0] if given else ("", "")
-    term = process.values.operand(kind, text, instance, index) if kind.startswith("i") else None
-    return _not_observed(term, _green_argument(green, other, name, 0)) if term else None
+    if not kind.startswith("i"):
+        return None
+    given_term = process.values.operand(kind, text, instance, index)
+    return _not_observed(given_term, _green_argument(green, other, name, 0))
 
 
 def _green_argument(
@@ -298,12 +300,10 @@ def _not_observed(term: Term, green: Const | None) -> Term | None:
     )
 
 
-def _conversion(
-    process: Process, instance: Instance, index: int, format_at: int, departure: Departure
-) -> int | None:
+def _conversion(instance: Instance, index: int, format_at: int, departure: Departure) -> int | None:
     """The argument whose conversion printed the byte at the departure's offset."""
     given = arguments(instance.instructions[index])
-    text = _constant_text(process, given[format_at], instance, index)
+    text = _constant_text(given[format_at], instance)
     written = departure.bad.data if departure.bad else b""
     if text is None:
         return format_at + 1 if len(given) > format_at + 1 else None
@@ -337,9 +337,7 @@ def _conversion(
     return after[-1] if after else groups[0]
 
 
-def _constant_text(
-    process: Process, given: tuple[str, str], instance: Instance, index: int
-) -> bytes | None:
+def _constant_text(given: tuple[str, str], instance: Instance) -> bytes | None:
     """The format string, when it is a literal of the module."""
     name = given[1].removeprefix("@")
     found = instance.view.unit.globals.get(name) if given[1].startswith("@") else None
@@ -382,7 +380,7 @@ def _byte_at(
     index: int,
     departure: Departure,
 ) -> Term | None:
-    """ "The byte is green's", as a condition over what wrote it."""
+    """That the byte is green's, as a condition over what wrote it."""
     before = process.values.moment(instance, index)
     shown = (
         departure.bad.data[departure.offset]

@@ -32,10 +32,14 @@ class Fingerprints:
 
     def _whole(self, view: FunctionView) -> tuple[str, ...]:
         """The whole function, without names, lines and metadata."""
-        header = _ATTRIBUTES.sub("", _REGISTER.sub("%", view.function.header.split(" #")[0].split(" !dbg")[0]))
+        header = _ATTRIBUTES.sub(
+            "", _REGISTER.sub("%", view.function.header.split(" #")[0].split(" !dbg")[0])
+        )
         labels = {block.label: str(at) for at, block in enumerate(view.function.blocks)}
         body = [
-            re.sub(r"label %", lambda _: "label ", normal(view, _labelled(instruction.text, labels)))
+            re.sub(
+                r"label %", lambda _: "label ", normal(view, _labelled(instruction.text, labels))
+            )
             for block in view.function.blocks
             for instruction in block.instructions
         ]

@@ -57,7 +57,9 @@ class Frames:
             view = self.program.function_of_block(block)
         except KeyError:
             return None
-        return Instance(view, block - view.numbered.first.blocks, position, self.recording.depth_at(position))
+        return Instance(
+            view, block - view.numbered.first.blocks, position, self.recording.depth_at(position)
+        )
 
     def _entry(self, position: int) -> int:
         """The ENTER record of the activation that a record belongs to; -1 before the window."""
@@ -94,7 +96,9 @@ class Frames:
     def latest(self, instance: Instance, block: int, before: int) -> Instance | None:
         """The last instance of a block in the activation of ``instance``, before a record."""
         tag = records.ENTER if block == 0 else records.BLOCK
-        wanted = records.identified(tag, instance.view.numbered.first.blocks + block) | instance.depth
+        wanted = (
+            records.identified(tag, instance.view.numbered.first.blocks + block) | instance.depth
+        )
         at = self.recording.last(before, self.start(instance.position), _WHOLE, wanted)
         if at < 0 and self.entry(instance.position) < 0:
             at = self.recording.earlier(before, _WHOLE, wanted, instance.depth)
@@ -124,7 +128,9 @@ class Frames:
 
     def instruction_of(self, instance: Instance, position: int) -> int:
         """The instruction that left a record; -1 when the record is not the instance's own."""
-        for at, (number, _) in zip(self.own_records(instance), self._left_by(instance), strict=False):
+        for at, (number, _) in zip(
+            self.own_records(instance), self._left_by(instance), strict=False
+        ):
             if at == position:
                 return number
         return -1

@@ -47,7 +47,9 @@ class Influence:
             return
         frames, ids = self._process.frames, self._process.ids
         start = max(ids.position(definition), -1) + 1
-        entered = self._process.recording.blocks_back(end, start, lambda block: self._decides(block, place))
+        entered = self._process.recording.blocks_back(
+            end, start, lambda block: self._decides(block, place)
+        )
         for position in islice(entered, _LOOKED_AT):
             taken = frames.instance_at(position)
             before = frames.previous(taken) if taken else None
@@ -113,7 +115,11 @@ class Influence:
 
     def _written_uncached(self, name: str, unit: Unit, depth: int) -> frozenset[Place]:
         """The globals and fields that a function of the program may write, through calls a few deep."""
-        view = self._process.program.function_named(name[1:], unit) if name.startswith("@") and depth else None
+        view = (
+            self._process.program.function_named(name[1:], unit)
+            if name.startswith("@") and depth
+            else None
+        )
         if view is None:
             return frozenset()
         return frozenset(

@@ -17,7 +17,9 @@ _KEYWORD = re.compile(r"(?:^| )(?:global|constant) ")
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _ELEMENT = re.compile(r"[\[<](\d+) x (.+)[\]>]$", re.DOTALL)
 _GEP = re.compile(r"getelementptr (?:(?:inbounds|nuw|nusw|inrange\([^)]*\)) )*\((.*)\)$", re.DOTALL)
-_CAST = re.compile(r"(?:ptrtoint|inttoptr|bitcast|trunc|zext|addrspacecast) \((.*) to [^)]*\)$", re.DOTALL)
+_CAST = re.compile(
+    r"(?:ptrtoint|inttoptr|bitcast|trunc|zext|addrspacecast) \((.*) to [^)]*\)$", re.DOTALL
+)
 _LARGEST = 1 << 24  # bytes: the contents of a larger table are left unknown
 
 

@@ -16,18 +16,39 @@ from afterd.tracing.llvm.recorded import tags
 from afterd.tracing.llvm.recording_ir import RECORDING
 from afterd.tracing.llvm.weaver import Numbers, Weaver
 
-WRAPPED = (
-    "printf fprintf vprintf vfprintf puts fputs fputs_unlocked fputc putc _IO_putc putc_unlocked "
-    "fputc_unlocked putchar putchar_unlocked fwrite fwrite_unlocked write perror exit _exit _Exit "
-    "quick_exit"
-).split()
+WRAPPED = [
+    "printf",
+    "fprintf",
+    "vprintf",
+    "vfprintf",
+    "puts",
+    "fputs",
+    "fputs_unlocked",
+    "fputc",
+    "putc",
+    "_IO_putc",
+    "putc_unlocked",
+    "fputc_unlocked",
+    "putchar",
+    "putchar_unlocked",
+    "fwrite",
+    "fwrite_unlocked",
+    "write",
+    "perror",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+]
 
 _CONSTRUCTORS = re.compile(
     r"^@llvm\.global_ctors = appending (?:\w+ )?(?:constant|global) \[(\d+) x ({ i32, ptr, ptr })\] \[(.*)\].*$",
     re.MULTILINE,
 )
 _GLOBAL = re.compile(rf"^(@{NAME}) = ((?:[\w()]+ )*?)(?:global|constant) (.*)$", re.MULTILINE)
-_NO_ADDRESS = re.compile(r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b")
+_NO_ADDRESS = re.compile(
+    r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b"
+)
 _FUNCTION = re.compile(rf"^define (?!available_externally).*?(@{NAME})\(", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
 _RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)

@@ -6,11 +6,74 @@ A function that is not listed may write through any pointer it is given.
 from __future__ import annotations
 
 _READS_ONLY = frozenset(
-    "strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strstr strpbrk strspn strcspn "
-    "memcmp memchr printf fprintf puts fputs fputc putc putchar fwrite write dprintf perror exit _exit "
-    "atoi atol atoll atof free isatty unlink remove rename mkdir rmdir chdir access open fopen setenv "
-    "getenv putenv abort __assert_fail __errno_location __ctype_b_loc toupper tolower time clock "
-    "malloc calloc fclose fflush ferror feof fileno strcoll setlocale raise signal sleep usleep".split()
+    [
+        "strlen",
+        "strnlen",
+        "strcmp",
+        "strncmp",
+        "strcasecmp",
+        "strncasecmp",
+        "strchr",
+        "strrchr",
+        "strstr",
+        "strpbrk",
+        "strspn",
+        "strcspn",
+        "memcmp",
+        "memchr",
+        "printf",
+        "fprintf",
+        "puts",
+        "fputs",
+        "fputc",
+        "putc",
+        "putchar",
+        "fwrite",
+        "write",
+        "dprintf",
+        "perror",
+        "exit",
+        "_exit",
+        "atoi",
+        "atol",
+        "atoll",
+        "atof",
+        "free",
+        "isatty",
+        "unlink",
+        "remove",
+        "rename",
+        "mkdir",
+        "rmdir",
+        "chdir",
+        "access",
+        "open",
+        "fopen",
+        "setenv",
+        "getenv",
+        "putenv",
+        "abort",
+        "__assert_fail",
+        "__errno_location",
+        "__ctype_b_loc",
+        "toupper",
+        "tolower",
+        "time",
+        "clock",
+        "malloc",
+        "calloc",
+        "fclose",
+        "fflush",
+        "ferror",
+        "feof",
+        "fileno",
+        "strcoll",
+        "setlocale",
+        "raise",
+        "signal",
+        "sleep",
+        "usleep",
+    ]
 )
 _WRITES = {
     "memcpy": {0},
@@ -48,7 +111,21 @@ _WRITES = {
     "frexp": {1},
     "modf": {1},
 }
-_RETURNS_NEW = frozenset("strdup strndup calloc realloc reallocarray getcwd ctime asctime localtime gmtime fgets".split())
+_RETURNS_NEW = frozenset(
+    [
+        "strdup",
+        "strndup",
+        "calloc",
+        "realloc",
+        "reallocarray",
+        "getcwd",
+        "ctime",
+        "asctime",
+        "localtime",
+        "gmtime",
+        "fgets",
+    ]
+)
 _COPIES = {
     "strcpy": (0, 1),
     "stpcpy": (0, 1),

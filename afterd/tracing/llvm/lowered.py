@@ -27,7 +27,9 @@ _VA_LIST = 24
 _SYSTEM_V = re.compile(r'^target triple = "x86_64-[^"]*(?:linux|bsd|darwin|macosx)', re.MULTILINE)
 _BYVAL = re.compile(rf"\bbyval\((.+?)\) .*?(%{NAME})$")
 _LABEL = re.compile(rf"^({NAME}):")
-_VA_START = re.compile(r"^  (?:tail )?call void @llvm\.va_start(?:\.p0)?\(ptr (?:nonnull )?(\S+?)\)")
+_VA_START = re.compile(
+    r"^  (?:tail )?call void @llvm\.va_start(?:\.p0)?\(ptr (?:nonnull )?(\S+?)\)"
+)
 _VA_COPY = re.compile(r"^  (?:tail )?call void @llvm\.va_copy(?:\.p0)?\(ptr (\S+?), ptr (\S+?)\)")
 _TWICE = re.compile(rf"^  (?:%{NAME} = )?call .*(?:{'|'.join(sorted(RETURNS_TWICE))})\(")
 _MEMCPY = "@llvm.memcpy.p0.p0.i64("
@@ -39,7 +41,10 @@ def lowered(text: str, layout: Layout) -> str:
     at = 0
     lists = bool(_SYSTEM_V.search(text))
     for start, end, _ in functions(text):
-        parts += [text[at:start], "\n".join(_Lowering(layout, lists).of(text[start:end].split("\n")))]
+        parts += [
+            text[at:start],
+            "\n".join(_Lowering(layout, lists).of(text[start:end].split("\n"))),
+        ]
         at = end
     made = "".join([*parts, text[at:]])
     if _MEMCPY in made and _MEMCPY not in text:
@@ -54,7 +59,9 @@ class _Lowering:
     layout: Layout
     lists: bool  # whether va_list is that of System V x86-64
     fresh: int = 0
-    last_part: dict[str, str] = field(default_factory=dict)  # block that was divided → its last part
+    last_part: dict[str, str] = field(
+        default_factory=dict
+    )  # block that was divided → its last part
 
     def of(self, lines: list[str]) -> list[str]:
         """The definition's new lines."""

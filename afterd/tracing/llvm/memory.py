@@ -57,8 +57,12 @@ class Memory:
             found = self._written_outside(address, size, before, writer, sort, bits)
             if found is not None:
                 return found
-            if differs and not self._is_copy(writer):  # what was copied may have been written outside
-                return Concrete(_value(bits, sort), sort, "memory that code which is not traced wrote")
+            if differs and not self._is_copy(
+                writer
+            ):  # what was copied may have been written outside
+                return Concrete(
+                    _value(bits, sort), sort, "memory that code which is not traced wrote"
+                )
         if writer >= 0:
             return self._written(writer, address, size, before, sort, bits)
         value = _value(bits, sort)
@@ -86,7 +90,11 @@ class Memory:
         read = Read(self._values.ids.of(at), stored, "", value)
         if stored == sort and size == self._contents.width(at):
             return read
-        if stored.kind is SortKind.BITVEC and sort.kind is SortKind.BITVEC and size * 8 <= stored.width:
+        if (
+            stored.kind is SortKind.BITVEC
+            and sort.kind is SortKind.BITVEC
+            and size * 8 <= stored.width
+        ):
             cut = Apply(Op.EXTRACT, (read,), bitvec(size * 8), offset * 8)
             return cut if sort.width == size * 8 else Apply(Op.EXTRACT, (cut,), sort)
         reason = "read under another type than it was written"
@@ -154,7 +162,9 @@ class Memory:
         )
         return writes and not self._values.frames.program.resolved(name[1:])
 
-    def _may_write(self, call: int, instance: Instance, index: int, address: int, size: int) -> bool:
+    def _may_write(
+        self, call: int, instance: Instance, index: int, address: int, size: int
+    ) -> bool:
         instruction = instance.instructions[index]
         name = callee(instruction)
         for number, (kind, text) in enumerate(arguments(instruction)):
@@ -169,10 +179,19 @@ class Memory:
     def _result(self, call: int, instance: Instance, index: int) -> int:
         """The address that a call returned; 0 if it returned none."""
         back = self._values.frames.returned(call)
-        return self._recording.value(back) if back >= 0 and instance.instructions[index].result else 0
+        return (
+            self._recording.value(back) if back >= 0 and instance.instructions[index].result else 0
+        )
 
     def _copied_outside(
-        self, call: int, instance: Instance, index: int, address: int, size: int, sort: Sort, bits: int | None
+        self,
+        call: int,
+        instance: Instance,
+        index: int,
+        address: int,
+        size: int,
+        sort: Sort,
+        bits: int | None,
     ) -> Term | None:
         """What the C library copied (strcpy, realloc …), read where it copied it from."""
         instruction = instance.instructions[index]
@@ -181,7 +200,9 @@ class Memory:
         if ends is None or self._depth > _DEEPEST or max(ends) >= len(given):
             return None
         to, source = (
-            self._values.pointer_value(*given[end], instance, index) if end >= 0 else self._result(call, instance, index)
+            self._values.pointer_value(*given[end], instance, index)
+            if end >= 0
+            else self._result(call, instance, index)
             for end in ends
         )
         if not to or not source or address < to:

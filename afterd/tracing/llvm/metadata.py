@@ -48,12 +48,17 @@ class DebugInformation:
 
     def locals(self, function: str) -> dict[str, str]:
         """The source names of stack slots, from the text of a function."""
-        return {slot: _text(self._nodes.get(int(node), ""), "name") for slot, node in _DECLARED.findall(function)}
+        return {
+            slot: _text(self._nodes.get(int(node), ""), "name")
+            for slot, node in _DECLARED.findall(function)
+        }
 
     def unsigned_locals(self, function: str) -> frozenset[str]:
         """The slots whose type is an unsigned integer."""
         return frozenset(
-            slot for slot, node in _DECLARED.findall(function) if self._unsigned(_reference(self._nodes.get(int(node), ""), "type"))
+            slot
+            for slot, node in _DECLARED.findall(function)
+            if self._unsigned(_reference(self._nodes.get(int(node), ""), "type"))
         )
 
     def variable(self, attachment: int) -> tuple[str, Location] | None:
@@ -61,7 +66,9 @@ class DebugInformation:
         node = self._nodes.get(_reference(self._nodes.get(attachment, ""), "var"), "")
         if not node:
             return None
-        return _text(node, "name"), Location(self.file(_reference(node, "file")), _number(node, "line"))
+        return _text(node, "name"), Location(
+            self.file(_reference(node, "file")), _number(node, "line")
+        )
 
     def _unsigned(self, number: int) -> bool:
         for _ in range(20):

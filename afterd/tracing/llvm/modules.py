@@ -35,7 +35,9 @@ class ModuleStore:
         self.directory = directory
         (directory / "ir").mkdir(parents=True, exist_ok=True)
 
-    def add(self, text: str, source: str, directory: str, build: Callable[[str, Numbers], Instrumented]) -> Instrumented:
+    def add(
+        self, text: str, source: str, directory: str, build: Callable[[str, Numbers], Instrumented]
+    ) -> Instrumented:
         """Give a module its ids, keep its IR, and return it instrumented."""
         with (self.directory / "numbers").open("a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -52,7 +54,10 @@ class ModuleStore:
             "source": source,
             "directory": directory,
             "total": asdict(made.total),
-            "functions": [[f.name, f.start, f.end, f.first.blocks, f.first.sites, f.first.slots] for f in made.functions],
+            "functions": [
+                [f.name, f.start, f.end, f.first.blocks, f.first.sites, f.first.slots]
+                for f in made.functions
+            ],
         }
         with (self.directory / "modules.jsonl").open("a") as index:
             fcntl.flock(index, fcntl.LOCK_EX)
@@ -67,7 +72,9 @@ class ModuleStore:
     def opaque(self) -> tuple[str, ...]:
         """The sources that run without being followed, each with the reason."""
         index = self.directory / "opaque.jsonl"
-        rows = [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
+        rows = (
+            [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
+        )
         return tuple(f"{row['source']}: {row['reason']}" for row in rows)
 
     def blocks(self) -> int:

@@ -83,7 +83,15 @@ def _first_difference(mine: bytes, other: bytes, m: int, o: int) -> tuple[int, i
     return m, o
 
 
-def _at(fd: int, here: Sequence[Written], there: Sequence[Written], m: int, o: int, mine: bytes, other: bytes) -> Departure:
+def _at(
+    fd: int,
+    here: Sequence[Written],
+    there: Sequence[Written],
+    m: int,
+    o: int,
+    mine: bytes,
+    other: bytes,
+) -> Departure:
     bad, offset = _event(here, m)
     green, green_offset = _event(there, o)
     return Departure(fd, bad, offset, green, green_offset, _line(mine, m), _line(other, o))

@@ -84,7 +84,9 @@ class Passed:
             return self._variable(instance, int(length), offset, size, sort)
         return self._list(instance, index, offset, size, sort)
 
-    def _by_value(self, instance: Instance, register: str, offset: int, size: int, sort: Sort) -> Term:
+    def _by_value(
+        self, instance: Instance, register: str, offset: int, size: int, sort: Sort
+    ) -> Term:
         """The caller's own struct, as it was at the call."""
         caller = self._frames.caller(instance.position)
         number = instance.view.parameters.index(register)
@@ -96,7 +98,9 @@ class Passed:
             return Concrete(None, sort, "a struct passed by value from an unknown place")
         return self._values.memory.read(source + offset, size, caller[2], sort, None)
 
-    def _variable(self, instance: Instance, area: int, offset: int, size: int, sort: Sort) -> Term | None:
+    def _variable(
+        self, instance: Instance, area: int, offset: int, size: int, sort: Sort
+    ) -> Term | None:
         """One of the arguments that va_arg fetches."""
         caller = self._frames.caller(instance.position)
         if caller is None or self._frames.entered(caller[2]) is None:
@@ -115,7 +119,9 @@ class Passed:
             return part(self._values.operand(kind, text, called, index), inside, sort)
         return None
 
-    def _list(self, instance: Instance, index: int, offset: int, size: int, sort: Sort) -> Term | None:
+    def _list(
+        self, instance: Instance, index: int, offset: int, size: int, sort: Sort
+    ) -> Term | None:
         """The fields of a va_list as va_start sets them: two offsets, then the stack, the registers."""
         view = instance.view
         if size == 4 and offset in {0, 4}:

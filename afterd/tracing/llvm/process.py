@@ -30,10 +30,14 @@ class Process:
 
 def recorded(trace: Path) -> list[Path]:
     """The directories of the processes of a run, in the order in which they began."""
-    return sorted(path for path in trace.iterdir() if path.name.isdigit() and (path / "head").exists())
+    return sorted(
+        path for path in trace.iterdir() if path.name.isdigit() and (path / "head").exists()
+    )
 
 
-def pairs(bad: Sequence[Recording], green: Sequence[Recording]) -> Iterator[tuple[Recording, Recording | None]]:
+def pairs(
+    bad: Sequence[Recording], green: Sequence[Recording]
+) -> Iterator[tuple[Recording, Recording | None]]:
     """Processes with the same command line, the n-th of the one run with the n-th of the other.
 
     Directories in the command line differ between the two runs (they are slots), so only the base

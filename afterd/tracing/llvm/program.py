@@ -78,7 +78,9 @@ class Unit:
             attached = re.search(r"!dbg !(\d+)", definition)
             known = self.debug.variable(int(attached.group(1))) if attached else None
             name, place = known or (symbol, Location(""))
-            found[symbol.strip('"')] = GlobalVariable(symbol.strip('"'), name, self.relative(place), definition)
+            found[symbol.strip('"')] = GlobalVariable(
+                symbol.strip('"'), name, self.relative(place), definition
+            )
         return found
 
     def relative(self, place: Location) -> Location:
@@ -168,8 +170,14 @@ class FunctionView:
     @cached_property
     def landing_pads(self) -> tuple[int, ...]:
         """The blocks to which exceptions lead."""
-        invokes = (block.terminator for block in self.function.blocks if block.terminator.opcode == "invoke")
-        return tuple(dict.fromkeys(target for invoke in invokes for target in self.targets(invoke)[1:]))
+        invokes = (
+            block.terminator
+            for block in self.function.blocks
+            if block.terminator.opcode == "invoke"
+        )
+        return tuple(
+            dict.fromkeys(target for invoke in invokes for target in self.targets(invoke)[1:])
+        )
 
     def targets(self, terminator: Instruction) -> list[int]:
         """The blocks a terminator may go to, in the order written (a branch: true first)."""
@@ -181,7 +189,11 @@ class FunctionView:
     def leaving_records(self) -> list[list[tuple[int, int]]]:
         """Per block: (instruction, tag) of each record it leaves after its own, in order."""
         return [
-            [(i, tag) for i, instruction in enumerate(block.instructions) for tag in tags(instruction, self.locals)]
+            [
+                (i, tag)
+                for i, instruction in enumerate(block.instructions)
+                for tag in tags(instruction, self.locals)
+            ]
             for block in self.function.blocks
         ]
 
@@ -219,7 +231,11 @@ class Program:
     def __init__(self, store: ModuleStore, root: Path) -> None:
         self.store = store
         self.units = [Unit(module, root) for module in store.modules()]
-        entries = [(f.first.blocks, f.first.slots, f.first.sites, unit, f) for unit in self.units for f in unit.module.functions]
+        entries = [
+            (f.first.blocks, f.first.slots, f.first.sites, unit, f)
+            for unit in self.units
+            for f in unit.module.functions
+        ]
         entries.sort(key=lambda entry: entry[0])
         self._entries = entries
         self._first_blocks = [entry[0] for entry in entries]
@@ -257,8 +273,8 @@ class Program:
         """The function that a module means by a name: its own, or the first of the program."""
         candidates = self._named.get(self.resolved(name), [])
         own = [at for at in candidates if self._entries[at][3] is unit]
-        at = (own or candidates or [None])[0]
-        return self.function_of_block(self._first_blocks[at]) if at is not None else None
+        found = own or candidates
+        return self.function_of_block(self._first_blocks[found[0]]) if found else None
 
     @cached_property
     def _aliases(self) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from afterd.tracing.llvm.irtypes import scalar_bits, split_top
 
 _CALLEE = re.compile(rf"(?:call|callbr|invoke) .*?(?:([@%]{NAME})\(|\b(asm) )")
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
-RETURNS_TWICE = frozenset("@setjmp @_setjmp @sigsetjmp @__sigsetjmp @vfork".split())
+RETURNS_TWICE = frozenset(["@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"])
 REALLOC = "@realloc"
 """Moves what the program stored: the one function of the C library that leaves a COPY."""
 
@@ -74,7 +74,8 @@ def pointer_of(instruction: Instruction) -> str:
 
 def operands(instruction: Instruction) -> list[tuple[str, str]]:
     """(type, value) of a load (its type, pointer), of a store (value, then pointer), or of an atomic
-    operation (pointer, then its first operand)."""
+    operation (pointer, then its first operand).
+    """
     first, second = split_top(instruction.body)[:2]
     second = _without_ordering(second)
     if instruction.opcode == "cmpxchg":
@@ -87,7 +88,11 @@ def operands(instruction: Instruction) -> list[tuple[str, str]]:
 
 
 def _without_ordering(text: str) -> str:
-    return re.sub(r" (?:syncscope\(\"[^\"]*\"\) )?(?:unordered|monotonic|acquire|release|acq_rel|seq_cst)$", "", text)
+    return re.sub(
+        r" (?:syncscope\(\"[^\"]*\"\) )?(?:unordered|monotonic|acquire|release|acq_rel|seq_cst)$",
+        "",
+        text,
+    )
 
 
 def typed(text: str) -> tuple[str, str]:

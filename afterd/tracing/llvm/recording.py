@@ -16,7 +16,9 @@ Words = npt.NDArray[np.uint64]
 
 _FIRST_CHUNK = 1 << 12
 _LARGEST_CHUNK = 1 << 20
-_REACH = 64  # bytes: no scalar store is wider, so a store that overlaps starts at most this far below
+_REACH = (
+    64  # bytes: no scalar store is wider, so a store that overlaps starts at most this far below
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,12 @@ def segment(first: int, words: Words) -> Segment:
 class Replay(Protocol):
     """Runs the process again to look further back than what was recorded."""
 
-    def last_word(self, mask: int, wanted: int, before: Segment, depth: int) -> tuple[int, Segment] | None:
+    def last_word(
+        self, mask: int, wanted: int, before: Segment, depth: int
+    ) -> tuple[int, Segment] | None:
         """The last record before a segment whose masked first word is ``wanted`` and after which no
-        activation began at ``depth``, with the records around it; None if there is none."""
+        activation began at ``depth``, with the records around it; None if there is none.
+        """
         ...
 
     def last_write(self, address: int, size: int, before: Segment) -> tuple[int, Segment] | None:
@@ -76,7 +81,11 @@ class Recording:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        head = np.fromfile(directory / "head", dtype=np.uint64) if (directory / "head").exists() else np.zeros(12, np.uint64)
+        head = (
+            np.fromfile(directory / "head", dtype=np.uint64)
+            if (directory / "head").exists()
+            else np.zeros(12, np.uint64)
+        )
         self._head = [int(word) for word in head]
         self.window = segment(*_unwrapped(directory / "ring", self._head[0], self._head[1]))
         self.first, self.end = self.window.first, self.window.end
@@ -89,7 +98,11 @@ class Recording:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The command line."""
-        raw = (self.directory / "cmdline").read_bytes() if (self.directory / "cmdline").exists() else b""
+        raw = (
+            (self.directory / "cmdline").read_bytes()
+            if (self.directory / "cmdline").exists()
+            else b""
+        )
         return tuple(part.decode(errors="surrogateescape") for part in raw.split(b"\0")[:-1])
 
     @property
@@ -175,7 +188,11 @@ class Recording:
         part = self._below(before)
         key = (part.first, mask, wanted, depth)
         if key not in self._asked:
-            found = self.replay.last_word(mask, wanted, part, depth) if self.replay and part.first else None
+            found = (
+                self.replay.last_word(mask, wanted, part, depth)
+                if self.replay and part.first
+                else None
+            )
             self._asked[key] = self._added(found)
         return self._asked[key]
 
@@ -249,7 +266,9 @@ class Recording:
         Looks through the segment, then asks for the records before it.
         """
         part = self._below(before)
-        found = max(_last_store(part, before, address, size), self._last_copy(part, before, address, size))
+        found = max(
+            _last_store(part, before, address, size), self._last_copy(part, before, address, size)
+        )
         if found >= 0 or not part.first or self.replay is None:
             return found
         key = (part.first, address, size)
@@ -260,7 +279,9 @@ class Recording:
     def _last_copy(self, part: Segment, before: int, address: int, size: int) -> int:
         starts, tos, lengths = self._copies(part)
         stop = int(np.searchsorted(starts, before))
-        hits = np.flatnonzero((tos[:stop] < address + size) & (tos[:stop] + lengths[:stop] > address))
+        hits = np.flatnonzero(
+            (tos[:stop] < address + size) & (tos[:stop] + lengths[:stop] > address)
+        )
         return int(starts[hits[-1]]) if len(hits) else -1
 
     def calls(
@@ -280,13 +301,13 @@ class Recording:
             following = np.minimum(at + low + 1, len(part.a) - 1)
             entered = (part.a[following] >> np.uint64(records.TAG_SHIFT)) == records.ENTER
             wanted = np.isin(sites, [site for site, is_outside in known.items() if is_outside])
-            either = np.isin(sites, [site for site, is_outside in known.items() if is_outside is None])
+            either = np.isin(
+                sites, [site for site, is_outside in known.items() if is_outside is None]
+            )
             for hit in at[wanted | (either & ~entered)][::-1]:
                 yield int(hit) + low + part.first
 
-    def blocks_back(
-        self, before: int, start: int, wanted: Callable[[int], bool]
-    ) -> Iterator[int]:
+    def blocks_back(self, before: int, start: int, wanted: Callable[[int], bool]) -> Iterator[int]:
         """Positions of BLOCK records with a wanted id, last first, in one segment."""
         part = self._below(before)
         for low, high in _chunks_back(part, before, start):
@@ -326,7 +347,9 @@ class Recording:
         if self._counts is None:
             stopped = self.directory / "counts-stop"
             path = stopped if stopped.exists() else self.directory / "counts"
-            self._counts = np.fromfile(path, dtype=np.uint64) if path.exists() else np.zeros(0, np.uint64)
+            self._counts = (
+                np.fromfile(path, dtype=np.uint64) if path.exists() else np.zeros(0, np.uint64)
+            )
         return self._counts
 
     def before_window(self, block: int) -> int:

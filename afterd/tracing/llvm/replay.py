@@ -30,12 +30,17 @@ class Reexecution:
         self.left = budget
         self.departed = False
 
-    def last_word(self, mask: int, wanted: int, before: Segment, depth: int) -> tuple[int, Segment] | None:
+    def last_word(
+        self, mask: int, wanted: int, before: Segment, depth: int
+    ) -> tuple[int, Segment] | None:
         """The last matching record before a segment, unless an activation began at ``depth`` after it."""
         entered = records.ENTER << records.TAG_SHIFT | depth
         found = self._watch(
             before,
-            [f"w:{mask}:{wanted}:{before.first}", f"w:{records.TAG | records.DEPTH_MASK}:{entered}:{before.first}"],
+            [
+                f"w:{mask}:{wanted}:{before.first}",
+                f"w:{records.TAG | records.DEPTH_MASK}:{entered}:{before.first}",
+            ],
         )
         if not found or found[0] is None:
             return None

@@ -75,7 +75,10 @@ def trace(request: TraceRequest) -> Traced:
     bad = _version(request, request.bad_tree, request.slots[1], "bad")
     good = _version(request, request.good_tree, request.slots[0], "good")
     if not bad.recordings:
-        message = "The failing test started no program that was built with afterd-cc; without a trace only reversion is possible."
+        message = (
+            "The failing test started no program that was built with afterd-cc;"
+            " without a trace only reversion is possible."
+        )
         raise TraceError(message)
     for version, tree_slot in ((bad, request.slots[1]), (good, request.slots[0])):
         _allow_replay(request, version, tree_slot)
@@ -145,7 +148,11 @@ def _allow_replay(request: TraceRequest, version: TracedVersion, slot: Slot) -> 
 
 
 def _test(
-    request: TraceRequest, slot: Slot, store: ModuleStore, runs: Path, extra: Mapping[str, str] | None = None
+    request: TraceRequest,
+    slot: Slot,
+    store: ModuleStore,
+    runs: Path,
+    extra: Mapping[str, str] | None = None,
 ) -> float:
     """Run the test once with recording switched on, into ``runs`` made anew; the seconds it took."""
     shutil.rmtree(runs, ignore_errors=True)

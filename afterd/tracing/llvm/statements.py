@@ -16,8 +16,8 @@ from afterd.model.term import (
     Const,
     Op,
     Read,
-    SortKind,
     Sort,
+    SortKind,
     StepId,
     Term,
     Value,
@@ -28,7 +28,7 @@ from afterd.tracing.llvm import arithmetic, records
 from afterd.tracing.llvm.constants import from_word, recorded_value, sort_of, to_word
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
-from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type, typed
+from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type
 from afterd.tracing.llvm.steps import StepIds
 from afterd.tracing.llvm.values import Values, known
 
@@ -131,7 +131,8 @@ class Statements:
 
     def _passed(self, text: str, instance: Instance) -> Passed | None:
         """The call that gave a parameter its value, where ``text`` is one: a change of the argument
-        acts at the callee's first line, and stands at the caller's."""
+        acts at the callee's first line, and stands at the caller's.
+        """
         if text not in instance.view.parameters:
             return None
         caller = self.frames.caller(instance.position)
@@ -179,14 +180,18 @@ class Statements:
         targets = before.view.targets(terminator)
         return terminator.opcode != "br" or len(targets) < 2 or targets[1] != taken
 
-    def _condition(self, terminator: Instruction, instance: Instance, index: int, taken: int) -> Term:
+    def _condition(
+        self, terminator: Instruction, instance: Instance, index: int, taken: int
+    ) -> Term:
         """The condition as written for ``br``; "the value is one of these cases" for ``switch``."""
         text = terminator.text
         if taken not in instance.view.targets(terminator):
             return Const(True, BOOL)  # noqa: FBT003 - longjmp came back, whatever the branch said
         if terminator.opcode == "br" and (found := re.match(r"  br i1 ([^,]+),", text)):
             return self.values.operand("i1", found.group(1), instance, index)
-        if terminator.opcode == "switch" and (found := re.match(r"  switch (i\d+) ([^,]+), label", text)):
+        if terminator.opcode == "switch" and (
+            found := re.match(r"  switch (i\d+) ([^,]+), label", text)
+        ):
             value = self.values.operand(found.group(1), found.group(2), instance, index)
             return self._case(text, value, instance, taken)
         return Const(True, BOOL)  # noqa: FBT003 - the literal true
@@ -194,12 +199,16 @@ class Statements:
     def _case(self, text: str, value: Term, instance: Instance, taken: int) -> Term:
         numbers = instance.view.block_numbers
         mask = (1 << value.sort.width) - 1
-        cases = [(int(case) & mask, numbers[label.strip('"')]) for _, case, label in _CASE.findall(text)]
+        cases = [
+            (int(case) & mask, numbers[label.strip('"')]) for _, case, label in _CASE.findall(text)
+        ]
         here = [Const(case, value.sort) for case, block in cases if block == taken]
         equal: list[Term] = [Apply(Op.EQ, (value, case), BOOL) for case in here]
         if equal:
             return equal[0] if len(equal) == 1 else Apply(Op.OR, tuple(equal), BOOL)
-        others: list[Term] = [Apply(Op.NE, (value, Const(case, value.sort)), BOOL) for case, _ in cases]
+        others: list[Term] = [
+            Apply(Op.NE, (value, Const(case, value.sort)), BOOL) for case, _ in cases
+        ]
         return arithmetic.conjunction(others)
 
     def _copy(self, step: StepId, position: int) -> Statement:
@@ -228,17 +237,35 @@ class Statements:
         index = site[1]
         instruction = instance.instructions[index]
         sort, value = self._result(step, position, instruction)
-        used = [read for kind, text in arguments(instruction) for read in self._argument_reads(kind, text, instance, index)]
+        used = [
+            read
+            for kind, text in arguments(instruction)
+            for read in self._argument_reads(kind, text, instance, index)
+        ]
         name = callee(instruction).removeprefix("@")
-        term = Concrete(value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used)))
+        term = Concrete(
+            value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used))
+        )
         place = instance.view.place(instance.block, index)
         is_pointer = result_type(instruction).startswith("ptr")
-        return Statement(step, StepKind.OPAQUE, place, term, value, f"{name}()", instance, index, pointer=is_pointer)
+        return Statement(
+            step,
+            StepKind.OPAQUE,
+            place,
+            term,
+            value,
+            f"{name}()",
+            instance,
+            index,
+            pointer=is_pointer,
+        )
 
     def _result(self, step: StepId, position: int, instruction: Instruction) -> tuple[Sort, Value]:
         cells = self.ids.cells.get(step)
         if cells:
-            return (sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE), self.ids.observed[step]
+            return (
+                sort_of(f"i{8 * cells.size}") if cells.size <= 8 else OPAQUE
+            ), self.ids.observed[step]
         sort = sort_of(result_type(instruction))
         back = self.frames.returned(position)
         kind = result_type(instruction)
@@ -272,7 +299,17 @@ class Statements:
         value = from_word(self.recording.value(position), term.sort)
         place = last.view.place(last.block, index)
         is_pointer = last.instructions[-1].text.startswith("  ret ptr")
-        return Statement(step, StepKind.ASSIGN, place, term, value, f"{last.view.name}()", last, index, pointer=is_pointer)
+        return Statement(
+            step,
+            StepKind.ASSIGN,
+            place,
+            term,
+            value,
+            f"{last.view.name}()",
+            last,
+            index,
+            pointer=is_pointer,
+        )
 
     def _initial(self, step: StepId) -> Statement:
         cells = self.ids.cells[step]
@@ -283,7 +320,9 @@ class Statements:
         reason = "a static initialiser" if variable else "a value from outside the trace"
         term = Concrete(value, sort, reason)
         location = variable.location if variable else Location("")
-        return Statement(step, StepKind.INITIAL, location, term, value, variable.name if variable else "", None)
+        return Statement(
+            step, StepKind.INITIAL, location, term, value, variable.name if variable else "", None
+        )
 
     def _lost(self, step: StepId) -> Statement:
         term = Concrete(None, OPAQUE, "before the window that was recorded")
@@ -291,7 +330,8 @@ class Statements:
 
     def _control(self, step: StepId) -> StepId | None:
         """The closest enclosing branch instance: in the activation by control dependence, else the
-        one that decided the call of the function."""
+        one that decided the call of the function.
+        """
         return self.control_of(self.statement(step).instance)
 
     def control_of(self, instance: Instance | None) -> StepId | None:
@@ -314,7 +354,11 @@ class Statements:
         executed = (self.frames.latest(instance, block, instance.position) for block in depends)
         found = max((one for one in executed if one), key=lambda one: one.position, default=None)
         taken = self.frames.following(found) if found else -1
-        if taken < 0 or taken >= self.recording.end_of(taken) or self.recording.tag(taken) != records.BLOCK:
+        if (
+            taken < 0
+            or taken >= self.recording.end_of(taken)
+            or self.recording.tag(taken) != records.BLOCK
+        ):
             return None
         return self.ids.of(taken)
 
@@ -323,7 +367,10 @@ class Statements:
         view = instance.view
         if view.flow.reached[instance.block]:
             return None
-        pads = (self.frames.latest(instance, block, instance.position + 1) for block in view.landing_pads)
+        pads = (
+            self.frames.latest(instance, block, instance.position + 1)
+            for block in view.landing_pads
+        )
         pad = max((one for one in pads if one), key=lambda one: one.position, default=None)
         return self.frames.instance(pad.position - 1) if pad else None
 
@@ -334,5 +381,11 @@ def _only_dependent(term: Term, value: Value, sort: Sort) -> Term:
         return replace(term, value=value)
     if sort.kind is SortKind.OPAQUE or known(term) is None:
         leaves = tuple(dict.fromkeys(reads(term)))
-        return Concrete(value, sort, "not computed by the theory", leaves) if leaves or value is not None else term
-    return Concrete(value, sort, "recorded otherwise than computed", tuple(dict.fromkeys(reads(term))))
+        return (
+            Concrete(value, sort, "not computed by the theory", leaves)
+            if leaves or value is not None
+            else term
+        )
+    return Concrete(
+        value, sort, "recorded otherwise than computed", tuple(dict.fromkeys(reads(term)))
+    )

@@ -131,7 +131,9 @@ class Transplant:
         if callee(call) != callee(own):
             return Effect.UNKNOWN
         kind, text = arguments(call)[passed.argument]
-        return Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
+        return (
+            Effect.NEUTRAL if self._known(kind, text, site) == statement.value else Effect.MATTERS
+        )
 
     def _same_place(self, statement: Statement, store: Instruction, site: _Site) -> bool:
         """Whether the good version would have stored into the same variable or address."""

@@ -49,7 +49,7 @@ _MULTIPLY_ADD = re.compile(r"@llvm\.fmuladd\.f(?:32|64)$")
 def known(term: Term) -> Value:
     """The value of a term in this run; None where it is not known."""
     value = evaluate(term)
-    return None if value is UNKNOWN else value  # type: ignore[return-value]  # UNKNOWN is the only other
+    return None if value is UNKNOWN else value
 
 
 class Values:
@@ -88,7 +88,9 @@ class Values:
         found = self.instance_of(place, instance, index)
         return self.register(found, place[1]) if found else _unknown(sort)
 
-    def instance_of(self, place: tuple[int, int], instance: Instance, index: int) -> Instance | None:
+    def instance_of(
+        self, place: tuple[int, int], instance: Instance, index: int
+    ) -> Instance | None:
         """The block instance that defined a register as instruction ``index`` of another sees it."""
         block, number = place
         if block == instance.block and number < index:
@@ -110,7 +112,7 @@ class Values:
             return _unknown(sort)
         return as_sort(self.operand(*given[number], called, index), sort)
 
-    def _register(self, instance: Instance, index: int) -> Term:
+    def _register(self, instance: Instance, index: int) -> Term:  # noqa: C901, PLR0912 - a case an opcode
         instruction = instance.instructions[index]
         match instruction.opcode:
             case "load":
@@ -143,7 +145,9 @@ class Values:
             if sort_of(kind) is OPAQUE or one.sort != two.sort:
                 return self._followed_only(instruction, instance, index, sort_of(kind))
             return arithmetic.binary(instruction.opcode, one, two)
-        if instruction.opcode in arithmetic.CASTS or instruction.opcode.endswith(("tofp", "toui", "tosi")):
+        if instruction.opcode in arithmetic.CASTS or instruction.opcode.endswith(
+            ("tofp", "toui", "tosi")
+        ):
             return self._cast(instruction, instance, index)
         return self._followed_only(instruction, instance, index, OPAQUE)
 
@@ -170,7 +174,9 @@ class Values:
             return None
         word, sort = self.recording.word(at), sort_of(kind)
         address, size = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
-        return self.memory.read(address, size, at, sort, self.recording.value(at) if size <= 8 else None)
+        return self.memory.read(
+            address, size, at, sort, self.recording.value(at) if size <= 8 else None
+        )
 
     def atomic_store(self, instruction: Instruction, instance: Instance, index: int) -> Term:
         """What an atomic operation left in memory."""
@@ -200,7 +206,12 @@ class Values:
             return Concrete(None, sort, "a variable without a value, or set before the window")
         stored = sort_of(instance.view.locals[pointer])
         name = instance.view.slot_names.get(pointer, "")
-        read = Read(self.ids.of(at), stored, name, recorded_value(self.recording.value(at), instance.view.locals[pointer]))
+        read = Read(
+            self.ids.of(at),
+            stored,
+            name,
+            recorded_value(self.recording.value(at), instance.view.locals[pointer]),
+        )
         return as_sort(read, sort)
 
     def pointer_value(self, kind: str, text: str, instance: Instance, index: int) -> int | None:
@@ -263,7 +274,9 @@ class Values:
 
     def _multiplied_added(self, instruction: Instruction, instance: Instance, index: int) -> Term:
         """``a * b + c`` as clang contracts it; a machine that rounds once shows in the recorded value."""
-        one, two, three = (self.operand(*given, instance, index) for given in arguments(instruction))
+        one, two, three = (
+            self.operand(*given, instance, index) for given in arguments(instruction)
+        )
         if one.sort.kind is not SortKind.FLOAT:
             return self._followed_only(instruction, instance, index, one.sort)
         return Apply(Op.FADD, (Apply(Op.FMUL, (one, two), one.sort), three), one.sort)
@@ -305,7 +318,9 @@ class Values:
         made = arithmetic.cast(instruction.opcode, argument, to)
         return made or self._followed_only(instruction, instance, index, sort_of(to))
 
-    def _followed_only(self, instruction: Instruction, instance: Instance, index: int, sort: Sort) -> Term:
+    def _followed_only(
+        self, instruction: Instruction, instance: Instance, index: int, sort: Sort
+    ) -> Term:
         """A result that depends on the operands but that no term describes."""
         body = instruction.body
         used: list[Read] = []
@@ -334,7 +349,9 @@ class Values:
                 if number:
                     current = current.split(" x ", 1)[1][:-1] if " x " in current else current
                 offset = _scaled(term, layout.size(current))
-            total = total if offset == Const(0, _ADDRESS) else Apply(Op.ADD, (total, offset), _ADDRESS)
+            total = (
+                total if offset == Const(0, _ADDRESS) else Apply(Op.ADD, (total, offset), _ADDRESS)
+            )
         return total
 
 
@@ -343,7 +360,11 @@ def _scaled(term: Term, size: int) -> Term:
         width = term.sort.width
         value = term.value - (1 << width) if term.value >> (width - 1) else term.value
         return Const(value * size & (1 << 64) - 1, _ADDRESS)
-    wide = arithmetic.resized(term, _ADDRESS, signed=True) if term.sort.kind is SortKind.BITVEC else _unknown(_ADDRESS)
+    wide = (
+        arithmetic.resized(term, _ADDRESS, signed=True)
+        if term.sort.kind is SortKind.BITVEC
+        else _unknown(_ADDRESS)
+    )
     return wide if size == 1 else Apply(Op.MUL, (wide, Const(size, _ADDRESS)), _ADDRESS)
 
 
@@ -352,7 +373,9 @@ def _guarded(found: Term, where: Term, sort: Sort, name: str) -> Term:
     leaves = _distinct([read for read in reads(where) if read.value is not None])
     if not leaves:
         return found
-    same = arithmetic.conjunction([arithmetic.equals(leaf, Const(leaf.value, leaf.sort)) for leaf in leaves])
+    same = arithmetic.conjunction(
+        [arithmetic.equals(leaf, Const(leaf.value, leaf.sort)) for leaf in leaves]
+    )
     return Apply(Op.ITE, (same, found, Free(name, sort)), sort)
 
 

@@ -30,7 +30,7 @@ from afterd.tracing.llvm.recorded import (
 STRETCH = 200
 """Records written between two looks at the limit, at most: fewer than runtime.c's SLACK."""
 
-_PADS = frozenset("landingpad catchpad cleanuppad".split())
+_PADS = frozenset(["landingpad", "catchpad", "cleanuppad"])
 _NORMAL = re.compile(rf"\bto label %({NAME})")
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 

@@ -43,7 +43,7 @@ def check(process: Process) -> Checked:
             if now is not None and value is not None:
                 compared += 1
                 if not same(now, value):
-                    wrong.append(f"{position}: {what} is {now}, recorded as {value}")
+                    wrong.append(f"{position}: {what} is {now!r}, recorded as {value!r}")
             wrong += [f"{position}: {what}: {found}" for found in _unlike(process, term)]
     return Checked(steps, compared, tuple(wrong), tuple(unknown))
 
@@ -92,7 +92,7 @@ def _unlike(process: Process, term: Term) -> Iterator[str]:
         source = process.statements.statement(read.step)
         both = read.value is not None and source.value is not None and read.sort == source.term.sort
         if both and not same(read.value, source.value):
-            yield f"reads {read.value} where {source.target or source.kind} is {source.value}"
+            yield f"reads {read.value!r} where {source.target or source.kind} is {source.value!r}"
         if source.kind is not StepKind.INITIAL and read.step >= process.ids.of(
             process.recording.end
         ):

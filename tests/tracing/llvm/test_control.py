@@ -46,7 +46,7 @@ def parent(process: Process, statement: Statement) -> str:
         return ""
     branch = process.statements.statement(step)
     assert branch.kind is StepKind.BRANCH
-    return f"{NAMES[branch.location.line]} {branch.value}"
+    return f"{NAMES[branch.location.line]} {branch.value!r}"
 
 
 @pytest.mark.parametrize(

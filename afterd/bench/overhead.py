@@ -1,0 +1,154 @@
+"""What watching costs: a traced run against a plain one, a forked test against a fresh process."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from afterd.config import Settings, shell
+from afterd.execution.process import Command
+from afterd.execution.sandbox import run
+from afterd.limits import ProcessLimits
+from afterd.model.progress import Silent
+from afterd.pipeline.failing import FailingTest, failing_tests
+from afterd.pipeline.tracing import traced
+from afterd.pipeline.workspace import Range, Workspace, opened, wanted_range
+from afterd.tracing.python.reexecution import WarmPython
+from afterd.vcs.sample import fixtures_directory, materialise
+from afterd.vcs.worktree import Slot
+
+C_SAMPLE = "brindle", "long-run"
+PYTHON_SAMPLE = "sluice", "slice"
+_O0 = "make CFLAGS='-O0 -g'"
+_REPEATS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The same thing done plainly and by afterd, in seconds. ``note`` where there is more to say;
+    both zero where it could not be done, and ``note`` says why.
+    """
+
+    what: str
+    plain: float = 0.0
+    watched: float = 0.0
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long; 0 where nothing was measured."""
+        return self.watched / self.plain if self.plain else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A sample ready to run."""
+
+    workspace: Workspace
+    wanted: Range
+    test: FailingTest
+
+    @property
+    def trees(self) -> tuple[str, str]:
+        """The good version's and the bad one's."""
+        return self.wanted.variants.tree(self.wanted.everything), self.wanted.variants.bad
+
+
+def overheads() -> Iterator[Comparison]:
+    """Every comparison, as soon as it is made."""
+    with _sample(C_SAMPLE, shell(_O0)) as sample:
+        yield from _tracing("C, -O0", sample)
+    with _sample(PYTHON_SAMPLE) as sample:
+        yield from _tracing("Python", sample)
+        yield _forked(sample)
+
+
+@contextmanager
+def _sample(sample: tuple[str, str], build: tuple[str, ...] = ()) -> Iterator[_Opened]:
+    """A scenario in a directory that is removed; its test is run without a shell."""
+    with tempfile.TemporaryDirectory(prefix="afterd-bench-", ignore_cleanup_errors=True) as place:
+        made = materialise(fixtures_directory() / sample[0], sample[1], Path(place) / "repository")
+        settings = Settings(
+            repository=made.path,
+            range=f"{made.good}..{made.bad}",
+            build=build,
+            test=tuple(map(_this_python, shlex.split(made.scenario.test))),
+        )
+        with opened(settings) as workspace:
+            wanted = wanted_range(workspace, settings)
+            (test,) = failing_tests(workspace, settings, wanted, Silent())
+            yield _Opened(workspace, wanted, test)
+
+
+def _this_python(word: str) -> str:
+    return sys.executable if word == "python" else word
+
+
+def _tracing(language: str, sample: _Opened) -> Iterator[Comparison]:
+    """Build and test of both versions together; of repeated runs the quickest."""
+    plain = [_plainly(sample, tree) for tree in sample.trees]
+    first, *later = [_traced(sample) for _ in range(_REPEATS)]
+    test = min(later)
+    if sample.test.recipe.build:
+        built = sum(build for build, _ in plain)
+        yield Comparison(f"{language}: build of both versions", built, first - test)
+    ran = sum(run for _, run in plain)
+    yield Comparison(f"{language}: failing run and green run", ran, test)
+
+
+def _plainly(sample: _Opened, tree: str) -> tuple[float, float]:
+    """Seconds of a build from nothing and of the quickest test."""
+    slot, recipe, limits = _slot(sample, tree), sample.test.recipe, sample.workspace.limits
+    build = _seconds(recipe.build_in(slot.path), limits.build) if recipe.build else 0.0
+    test = recipe.test_in(slot.path)
+    return build, min(_seconds(test, limits.test) for _ in range(_REPEATS))
+
+
+def _slot(sample: _Opened, tree: str) -> Slot:
+    """A directory with the tree in it, for this alone."""
+    slot = Slot(sample.workspace.state / "plain" / tree, sample.workspace.objects)
+    slot.move_to(tree)
+    return slot
+
+
+def _seconds(command: Command, limits: ProcessLimits) -> float:
+    result = run(command, limits)
+    result.remove()
+    return result.seconds
+
+
+def _traced(sample: _Opened) -> float:
+    """Seconds of build and test under the tracer; only the first time is anything built."""
+    return traced(sample.workspace, sample.wanted, sample.test, Silent()).seconds
+
+
+def _forked(sample: _Opened) -> Comparison:
+    """The median test run in a fresh process, and in a fork of a warm one."""
+    what = "Python: the test run again, by a fork"
+    slot, limits = _slot(sample, sample.wanted.variants.bad), sample.workspace.limits.test
+    command = sample.test.recipe.test_in(slot.path)
+    fresh = median(_seconds(command, limits) for _ in range(_REPEATS))
+    with WarmPython(command, slot.path, sample.workspace.state / "warm", limits) as warm:
+        if warm.cold:
+            return Comparison(what, note=f"not measured: {warm.cold}")
+        seconds, added = _warm_runs(warm)
+    note = f"adds {1000 * added:.0f} ms to the test's own time"
+    return Comparison(what, fresh, seconds, note)
+
+
+def _warm_runs(warm: WarmPython) -> tuple[float, float]:
+    """Median seconds of a run, and of what was not the test's own."""
+    seconds: list[float] = []
+    added: list[float] = []
+    for _ in range(_REPEATS):
+        result = warm.run({})
+        result.remove()
+        seconds.append(result.seconds)
+        added.append(warm.added)
+    return median(seconds), median(added)
