@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from afterd.logic.evaluate import same
-from afterd.model.term import SortKind, Term, concretised, reads
+from afterd.model.term import SortKind, Term, Value, concretised, reads
 from afterd.model.trace import StepKind
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.constants import from_word
@@ -48,14 +48,14 @@ def check(process: Process) -> Checked:
     return Checked(steps, compared, tuple(wrong), tuple(unknown))
 
 
-def _terms(process: Process, position: int) -> Iterator[tuple[str, Term, object]]:
+def _terms(process: Process, position: int) -> Iterator[tuple[str, Term, Value]]:
     """What is defined at a record: (text, term, recorded value)."""
     match process.recording.tag(position):
         case records.LSTORE | records.STORE | records.BLOCK:
             statement = process.statements.statement(process.ids.of(position))
             if statement.instance is None:
                 if not _began_inside(process, statement):
-                    yield f"lost at {position}", statement.term, statement
+                    yield f"lost at {position}", statement.term, "lost"
                 return
             text = statement.instance.instructions[statement.instruction].text.strip()
             assert process.statements.control(statement.step) != statement.step
