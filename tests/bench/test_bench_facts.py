@@ -62,10 +62,10 @@ def _publish(cache: Path, release: str, version: str, source: Path) -> None:
 
 
 def test_two_releases_become_two_commits(tmp_path: Path) -> None:
-    for version, text in (("0.5.4", "old\n"), ("0.7.1", "new\n")):
+    for version, content in (("0.5.4", "old\n"), ("0.7.1", "new\n")):
         source = tmp_path / version
         (source / "cjellyfish").mkdir(parents=True)
-        (source / "cjellyfish" / "metaphone.c").write_text(text)
+        (source / "cjellyfish" / "metaphone.c").write_text(content)
         (source / "setup.py").write_text("left out")
         _publish(tmp_path / "cache", "jellyfish", version, source)
     (case,) = selected(

@@ -91,7 +91,7 @@ def test_a_silent_registry_is_not_waited_for_again(
 
 def test_a_missing_client_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(UnavailableError, match="npm not installed"):
+    with pytest.raises(UnavailableError, match="npm is not installed"):
         Releases(tmp_path).archive(Release(Registry.NPM, "sample", "1.0"))
 
 
