@@ -90,6 +90,7 @@ class Belief:
             for reverted, verdict in field.seen.items()
             if verdict is not Verdict.PASS
         ]
+        self._trust = _trust(field)
         weighed = self._weighed(field.predict)
         scale = sum(weighed.values())
         inside = 1.0 - field.outside
@@ -134,10 +135,11 @@ class Belief:
             whole = sum(products) or 1.0
             for places, product in zip(sets, products, strict=True):
                 mask = sum(1 << i for i in places)
-                weighed[mask] = chance * product / whole * _factor(mask, predictions)
+                weighed[mask] = chance * product / whole * _factor(mask, predictions) ** self._trust
         likeliest = max(weighed.values())
         for mask in self._foreseen(predict):
-            weighed[mask] = max(weighed.get(mask, 0.0), _FORESEEN * likeliest)
+            foreseen = likeliest * _FORESEEN**self._trust
+            weighed[mask] = max(weighed.get(mask, 0.0), foreseen)
         return weighed
 
     def _predictions(self, predict: Predict) -> dict[int, float]:
@@ -149,7 +151,7 @@ class Belief:
         return {mask: predict(self.changes(mask)) for mask in masks}
 
     def _foreseen(self, predict: Predict) -> set[int]:
-        """Smallest sets that are predicted to pass: delta debugging on the prediction, free of runs.
+        """Smallest sets that are predicted to pass: delta debugging, but on the prediction.
 
         From the fewest leading suspects that are predicted to pass together, and from all.
         """
@@ -180,6 +182,16 @@ class Belief:
     def _share(self, mask: int) -> float:
         inside = sum(self._weights[place] for place in _bits(mask))
         return float((inside / self._whole) ** _UNMODELLED_SIZE)
+
+
+def _trust(field: Field) -> float:
+    """How far to believe predictions: 1 until runs have belied some, then less."""
+    right = wrong = 0
+    for reverted, verdict in field.seen.items():
+        if reverted and (chance := field.predict(reverted)) != 0.5:
+            agrees = (chance > 0.5) == (verdict is Verdict.PASS)
+            right, wrong = right + agrees, wrong + (not agrees)
+    return (1 + right) / (1 + right + 2 * wrong)
 
 
 def _factor(mask: int, predictions: Mapping[int, float]) -> float:

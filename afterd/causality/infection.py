@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, evaluate, normal, same
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import Read, SortKind, StepId
+from afterd.model.term import Read, SortKind, StepId, Term
 from afterd.model.trace import Alignment, Effect, Execution, Step, StepKind
 
 
@@ -78,11 +78,24 @@ class Green:
         """What the step's term gives on the inputs that the green run had."""
         if step.kind in {StepKind.INITIAL, StepKind.OPAQUE}:
             return UNKNOWN
+        return self._evaluated(step.term, depth)
 
+    def accounts_for(self, step: Step) -> bool:
+        """Whether the good text of ``step``, on green's inputs, gives green's value; also where
+        that cannot be told.
+        """
+        text = step.old if step.changes else step.term
+        expected = self.value(step)
+        if text is None or expected is UNKNOWN:
+            return True
+        got = normal(self._evaluated(text, 3), step.term.sort)
+        return got is UNKNOWN or same(expected, got)
+
+    def _evaluated(self, text: Term, depth: int) -> Known:
         def value_of(read: Read) -> Known:
             return self.value(self._execution.step(read.step), depth)
 
-        return Evaluator(value_of).value(step.term)
+        return Evaluator(value_of).value(text)
 
     def _recorded(self, step: Step) -> Known:
         if step.green.alignment in {Alignment.ABSENT, Alignment.UNKNOWN}:
@@ -119,8 +132,7 @@ def detours(execution: Execution, green: Green, step: Step) -> list[StepId]:
     """Branches whose other side, taken in green, wrote what ``step`` read: its infection came by a
     definition that did not happen. Empty where the step, or what it read, accounts for its value.
     """
-    changed = step.changes or execution.omitted(step.id) if infected(step) else True
-    if changed or role(execution, green, step) is not Role.ENTRY:
+    if not infected(step) or execution.omitted(step.id) or green.accounts_for(step):
         return []
     found = [
         branch
