@@ -83,9 +83,41 @@ static word *counters;
 static word counter_blocks;
 static char directory[PATH];
 
+/* What is asked for stands in <trace>/settings, a NAME=VALUE a line, and not in the environment: the
+ * kernel puts the environment on the stack, and another question would be asked at other addresses. */
+static char settings[16384];
+
+static void read_settings(const char *trace) {
+    char path[PATH];
+    int file = -1;
+    if (snprintf(path, sizeof path, "%s/settings", trace) < PATH) file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file < 0 ? 0 : read(file, settings, sizeof settings - 1);
+    settings[n > 0 ? n : 0] = 0;
+    if (file >= 0) close(file);
+}
+
+static const char *setting(const char *name) {
+    size_t length = strlen(name);
+    for (const char *line = settings; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, name, length) && line[length] == '=') return line + length + 1;
+    }
+    return NULL;
+}
+
 static word number_from(const char *name, word otherwise) {
-    const char *text = getenv(name);
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+    const char *text = setting(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Everything is mapped far from where the kernel puts a program's own mappings, which would otherwise
+ * be at addresses that depend on the size of the ring. */
+static char *vacant = (char *)0x100000000000;
+
+static void *claim(word bytes) {
+    void *at = vacant;
+    vacant += (bytes + (2 << 20)) & ~(word)((1 << 20) - 1);
+    return at;
 }
 
 /* A file of the trace in memory, at a place of its own or over what is mapped ``over``. */
@@ -98,14 +130,15 @@ static void *map_file(const char *name, word bytes, void *over) {
     if (file < 0) return NULL;
     void *at = MAP_FAILED;
     if (ftruncate(file, (off_t)bytes) == 0)
-        at = mmap(over, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (over ? MAP_FIXED : 0), file, 0);
+        at = mmap(over ? over : claim(bytes), bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | (over ? MAP_FIXED : 0), file, 0);
     close(file);
     return at == MAP_FAILED ? NULL : at;
 }
 
 static void *map_scratch(word bytes, void *over) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (over ? MAP_FIXED : 0);
-    void *at = mmap(over, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *at = mmap(over ? over : claim(bytes), bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
@@ -119,9 +152,9 @@ static word *map_ring(word capacity) {
 }
 
 static void parse_watches(word capacity) {
-    const char *text = getenv("AFTERD_WATCH");
+    const char *text = setting("AFTERD_WATCH");
     watch_number = 0;
-    while (text && *text && watch_number < WATCHES) {
+    while (text && *text && *text != '\n' && watch_number < WATCHES) {
         struct watch *watch = &watches[watch_number];
         char *end;
         watch->kind = text[0];
@@ -236,6 +269,7 @@ static void begin(word parent, word start) {
     const char *trace = getenv("AFTERD_TRACE");
     tracing = 0;
     if (!trace || !*trace) return;
+    read_settings(trace);
     if (!parent) none.number = 0;
     if (!new_directory(trace)) return;
     word capacity = number_from("AFTERD_RING", 1 << 20);

@@ -22,7 +22,7 @@ from afterd.tracing.llvm.program import Program
 from afterd.tracing.llvm.recording import Recording
 from afterd.tracing.llvm.replay import Reexecution
 from afterd.tracing.llvm.source import Sources
-from afterd.tracing.llvm.traced_build import environment, prepare
+from afterd.tracing.llvm.traced_build import environment, prepare, recording_into
 from afterd.vcs.worktree import Slot
 
 RECORD_BYTES = 16
@@ -137,7 +137,7 @@ def _allow_replay(request: TraceRequest, version: TracedVersion, slot: Slot) -> 
     store = version.program.store
 
     def rerun(settings: Mapping[str, str]) -> Path:
-        runs = store.directory.with_name("rerun")
+        runs = store.directory.with_name("new")  # as long as "run": addresses depend on it
         _test(request, slot, store, runs, settings)
         return runs
 
@@ -160,7 +160,6 @@ def _test(
     limits = request.recipe.limits
     command = request.recipe.test_in(slot.path)
     settings = {
-        "AFTERD_TRACE": str(runs),
         "AFTERD_RING": str(limits.trace.window // RECORD_BYTES),
         "AFTERD_BLOCKS": str(store.blocks()),
         **(extra or {}),
@@ -168,7 +167,7 @@ def _test(
     traced = Command(
         command.argv,
         command.cwd,
-        {**environment(store, command.environment), **settings},
+        {**environment(store, command.environment), **recording_into(runs, settings)},
         fixed_addresses=True,
     )
     budget: ProcessLimits = replace(

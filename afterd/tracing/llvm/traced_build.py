@@ -104,6 +104,12 @@ def environment(store: ModuleStore, base: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def usual_compiler_missing() -> bool:
-    """Whether a build that asks for ``cc`` would find none on this machine."""
-    return shutil.which("cc") is None
+def recording_into(directory: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """What a traced program's environment needs to record into ``directory``.
+
+    Only the directory's name is in it, and names of equal length are equally good: an environment of
+    another size would move the stack, and two recordings could not be compared.
+    """
+    text = "".join(f"{name}={value}\n" for name, value in settings.items())
+    (directory / "settings").write_text(text)
+    return {"AFTERD_TRACE": str(directory)}

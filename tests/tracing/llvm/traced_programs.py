@@ -14,7 +14,7 @@ from afterd.execution.toolchain import Toolchain
 from afterd.tracing.llvm.process import Process, recorded
 from afterd.tracing.llvm.program import Program
 from afterd.tracing.llvm.recording import Recording
-from afterd.tracing.llvm.traced_build import prepare
+from afterd.tracing.llvm.traced_build import prepare, recording_into
 
 PROGRAMS = Path(__file__).with_name("programs")
 SINGLE = sorted(
@@ -89,12 +89,8 @@ class Laboratory:
         self._runs += 1
         traces = self.directory / f"run-{self._runs}"
         traces.mkdir()
-        settings = {
-            "AFTERD_TRACE": str(traces),
-            "AFTERD_RING": str(ring),
-            "AFTERD_BLOCKS": str(self.store.blocks()),
-        }
-        return run(line, cwd or self.directory, settings), traces
+        settings = {"AFTERD_RING": str(ring), "AFTERD_BLOCKS": str(self.store.blocks())}
+        return run(line, cwd or self.directory, recording_into(traces, settings)), traces
 
     def processes(self, traces: Path) -> list[Process]:
         """The recorded processes of a run, in the order in which they began."""
