@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from afterd.execution.worker import Reply
-from afterd.logic import solver_process
 from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.evaluate import Known, evaluate
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read, Sort, Term, Value, bitvec
@@ -17,18 +13,6 @@ BYTE = bitvec(8)
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.ADD, Op.SUB)
 _BITWISE = (Op.BITAND, Op.BITOR, Op.BITXOR)
 _COMPARISONS = (Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE)
-
-
-class InProcess:
-    """A solver worker in this process: every message still goes through JSON."""
-
-    def ask(self, request: dict[str, Any], seconds: float | None = None) -> Reply:
-        del seconds
-        reply = solver_process.answer(json.loads(json.dumps(request)))
-        return Reply(json.loads(json.dumps(reply)), 0.0)
-
-    def close(self) -> None:
-        """Nothing to end."""
 
 
 def number(value: int, sort: Sort = BYTE) -> Const:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import z3
-from problems import InProcess, chain, number, of_steps, random_problem
+from in_process_solver import InProcess
+from problems import chain, number, of_steps, random_problem
 
 from afterd.logic import translate
 from afterd.logic.constraint import Constraint, Kind, Problem, Undecided, Unsatisfiable
@@ -134,8 +135,9 @@ def test_evaluation_takes_the_branch_that_was_taken() -> None:
 
 
 _SCRIPT = """
-import sys; sys.path.insert(0, {tests!r})
-from problems import InProcess, random_problem
+import sys; sys.path[:0] = [{tests!r}, {tests!r} + '/..']
+from in_process_solver import InProcess
+from problems import random_problem
 from afterd.logic.solver import Solver
 print([Solver(worker=InProcess()).core(random_problem(s, 12)) for s in range(12)])
 """

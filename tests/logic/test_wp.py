@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from problems import InProcess
+from in_process_solver import InProcess
 
 from afterd.logic.constraint import Constraint, Kind, Unsatisfiable
 from afterd.logic.evaluate import evaluate
