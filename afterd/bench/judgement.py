@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from afterd.model.change import Change
+from afterd.model.change import Change, ChangeForm
 from afterd.model.location import LineSpan
 from afterd.vcs.sample import Marker, matches
 
@@ -48,7 +48,8 @@ class MarkedTarget:
 class SpanTarget:
     """A zero-context hunk as git makes it: ``old`` lines of the good version, ``new`` of the bad.
 
-    afterd splits a hunk where its parts can be reverted alone, so a part of it is meant too.
+    afterd splits a hunk where its parts can be reverted alone, so a part of it is meant too; and
+    where a file is too large it is one change, which has the hunk in it.
     """
 
     file: str
@@ -56,10 +57,15 @@ class SpanTarget:
     new: LineSpan
 
     def means(self, change: Change) -> bool:
-        """Whether the change shares lines with it in either version."""
+        """Whether the change shares lines with it in either version, or is all of the file."""
         if self.file not in {change.file, change.old_file}:
             return False
+        if change.form in _WHOLE_FILES:
+            return True
         return _overlap(self.old, change.old) or _overlap(self.new, change.new)
+
+
+_WHOLE_FILES = (ChangeForm.WHOLE, ChangeForm.ADDED, ChangeForm.DELETED)
 
 
 def _overlap(one: LineSpan, other: LineSpan) -> bool:
@@ -86,9 +92,10 @@ def judge(reported: Sequence[Change], answers: Sequence[Answer], *, repairs: boo
 
 
 def _same(reported: Sequence[Change], answer: Answer) -> bool:
-    """Nothing is missing and nothing is too much."""
+    """Nothing is missing and nothing is too much (as it is in a file that was taken whole)."""
     complete = all(any(target.means(change) for change in reported) for target in answer)
-    return complete and all(map(_meant(answer), reported))
+    precise = all(change.form is not ChangeForm.WHOLE for change in reported)
+    return complete and precise and all(map(_meant(answer), reported))
 
 
 def _meant(answer: Answer) -> Callable[[Change], bool]:

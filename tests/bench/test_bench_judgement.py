@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.bench.judgement import Answer, MarkedTarget, SpanTarget, Verdict, judge
-from afterd.model.change import Change
+from afterd.model.change import Change, ChangeForm
 from afterd.model.location import LineSpan
 from afterd.vcs.sample import Marker
 
@@ -84,6 +85,17 @@ ROOT = change((10, 2), (12, 3))
 OTHER = change((20, 0), (23, 4))
 FOREIGN = change((99, 1), (99, 1))
 BOTH: Answer = (REPLACED, ADDED)
+
+
+def test_a_file_taken_whole_is_too_much() -> None:
+    """The guilty lines are in it, and everything else that changed in the file."""
+    whole = replace(ROOT, form=ChangeForm.WHOLE, old=LineSpan(0, 0), new=LineSpan(0, 0))
+    assert judge([whole], [(REPLACED,)], repairs=True) is Verdict.PARTIAL
+    assert (
+        judge([replace(whole, form=ChangeForm.ADDED)], [(ADDED,)], repairs=True) is Verdict.MATCHED
+    )
+    mode = replace(whole, form=ChangeForm.MODE)
+    assert judge([mode], [(REPLACED,)], repairs=True) is Verdict.MISSED
 
 
 @pytest.mark.parametrize(
