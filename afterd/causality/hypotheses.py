@@ -28,8 +28,8 @@ _WIDEST = {1: 5000, 2: 48, 3: 14}
 _PREDICTED = {1: 60, 2: 12, 3: 0}
 """So many of the most suspicious changes get predictions, alone and in pairs."""
 _FORESEEN_WIDEST = 60
-_FORESEEN = 3.0
-"""How much more likely than the likeliest single suspect is the smallest set foreseen to pass."""
+_FORESEEN = 2.0
+"""How likely is a smallest set that is foreseen to pass, against all other hypotheses together."""
 _AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
 """What is left of the weight of a hypothesis within a reversion that did not pass."""
 _UNMODELLED = 0.05
@@ -136,10 +136,10 @@ class Belief:
             for places, product in zip(sets, products, strict=True):
                 mask = sum(1 << i for i in places)
                 weighed[mask] = chance * product / whole * _factor(mask, predictions) ** self._trust
-        likeliest = max(weighed.values())
-        for mask in self._foreseen(predict):
-            foreseen = likeliest * _FORESEEN**self._trust
-            weighed[mask] = max(weighed.get(mask, 0.0), foreseen)
+        others = sum(weighed.values())
+        for mask in sorted(self._foreseen(predict)):
+            odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
+            weighed[mask] = weighed.get(mask, 0.0) + _FORESEEN * self._trust * odds * others
         return weighed
 
     def _predictions(self, predict: Predict) -> dict[int, float]:

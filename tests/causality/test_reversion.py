@@ -1,0 +1,166 @@
+"""Dynamic analysis against every kind of oracle: what it returns passes, and is 1-minimal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_changes import (
+    NOT_BUILT,
+    PASS,
+    Answer,
+    Counting,
+    arbitrary,
+    ids,
+    made,
+    repaired_by,
+    running_example,
+)
+
+from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.causality.reversion import Reversion, Root
+from afterd.causality.suspicion import Suspect, Tier
+from afterd.causality.trials import BudgetSpentError, Trials
+from afterd.model.change import ChangeSet, in_order
+from afterd.model.outcome import Outcome
+
+
+def _reversion(oracle: Answer, count: int) -> Reversion:
+    def builds(reverted: ChangeSet) -> bool:
+        return oracle(reverted).built
+
+    changes = made(count)
+    return Reversion(Trials(oracle, AuxiliarySearch(builds, changes, ids(count))), changes)
+
+
+def _suspects(count: int, tiers: Sequence[Tier] = (Tier.CAUSE,)) -> list[Suspect]:
+    named = in_order(ids(count))
+    return [Suspect(change, tiers[i % len(tiers)]) for i, change in enumerate(named)]
+
+
+def _found(oracle: Answer, count: int, outside: float = 0.15) -> Root | None:
+    return _reversion(oracle, count).find_root(_suspects(count), outside)
+
+
+def test_the_sixteen_reversions_of_the_running_example() -> None:
+    found = _found(running_example, 4)
+    assert found is not None
+    assert found.minimal
+    assert len(found.changes) == 2
+    assert running_example(found.changes) is PASS
+
+
+@pytest.mark.parametrize("guilty", [{"c1"}, {"c7"}, {"c2", "c5"}, {"c1", "c2", "c9"}])
+def test_a_conjunctive_root_is_found_exactly(guilty: set[str]) -> None:
+    assert _found(repaired_by(guilty), 9) == Root(frozenset(guilty), frozenset(), minimal=True)
+
+
+def test_of_a_guilty_pair_one_is_enough() -> None:
+    """They only fail together: reverting either repairs, so the smallest root has one change."""
+    oracle = Counting(repaired_by({"c2"}, {"c3"}))
+    found = _found(oracle, 6)
+    assert found is not None
+    assert found.changes in ({"c2"}, {"c3"})
+    assert len(oracle.asked) <= 4
+
+
+def test_nothing_is_found_where_nothing_passes() -> None:
+    oracle = Counting(repaired_by({"c99"}))
+    assert _found(oracle, 12) is None
+    assert ids(12) in oracle.asked  # all of them together were tried before giving up
+
+
+def test_the_most_suspicious_change_costs_one_run() -> None:
+    oracle = Counting(repaired_by({"c1"}))
+    suspects = [Suspect("c1", Tier.ENTRY), *_suspects(60, [Tier.SLICE])[1:]]
+    found = _reversion(oracle, 60).find_root(suspects, 0.15)
+    assert found == Root(frozenset({"c1"}), frozenset(), minimal=True)
+    assert oracle.asked == [frozenset({"c1"})]
+
+
+def test_verdicts_of_an_earlier_call_are_not_asked_for_again() -> None:
+    oracle = Counting(running_example)
+    reversion = _reversion(oracle, 4)
+    assert reversion.find_root([Suspect("c3", Tier.CARRIER)], 0.4) is None
+    found = reversion.find_root([Suspect("c3", Tier.CARRIER), Suspect("c2", Tier.CARRIER, 1)], 0.15)
+    assert found == Root(frozenset({"c2", "c3"}), frozenset(), minimal=True)
+    assert len(oracle.asked) == len(set(oracle.asked)) == 3
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(), st.integers(1, 9), st.lists(st.sampled_from(Tier), min_size=1, max_size=4))
+def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:
+    """Non-monotone, inconsistent, with unresolved runs: the promises hold all the same."""
+    answer = arbitrary(seed, count)
+    oracle = Counting(answer)
+    found = _reversion(oracle, count).find_root(_suspects(count, tiers), 0.15)
+    assert found is not None  # reverting everything passes, and is tried before giving up
+    assert answer(found.changes) is PASS
+    assert found.minimal
+    for change in found.changes if len(found.changes) > 1 else ():
+        assert answer(found.changes - {change}) is not PASS
+    assert len(oracle.asked) == len(set(oracle.asked)) <= count**2 + 3 * count
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.sets(st.integers(1, 24), min_size=1, max_size=3), min_size=1, max_size=2),
+    st.integers(0, 40),
+)
+def test_monotone_oracles_and_budgets(roots: list[set[int]], budget: int) -> None:
+    named = [{f"c{i}" for i in root} for root in roots]
+    answer = repaired_by(*named)
+    oracle = Counting(answer, budget)
+    try:
+        found = _reversion(oracle, 24).find_root(_suspects(24), 0.15)
+    except BudgetSpentError:
+        assert len(oracle.asked) == budget
+        return
+    assert found is not None
+    assert answer(found.changes) is PASS
+    if found.minimal:
+        assert found.changes in [frozenset(root) for root in named]
+    else:
+        assert found.minimal is None
+        assert len(oracle.asked) == budget
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sets(st.integers(1, 120), min_size=1, max_size=3))
+def test_a_large_flat_set_is_bisected(guilty: set[int]) -> None:
+    root = {f"c{i}" for i in guilty}
+    oracle = Counting(repaired_by(root))
+    found = _found(oracle, 120)
+    assert found == Root(frozenset(root), frozenset(), minimal=True)
+    assert len(oracle.asked) <= 14 + 10 * len(root)
+
+
+def _needs(needed: dict[str, set[str]], answer: Answer) -> Answer:
+    """A change builds only together with those it needs."""
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        whole = all(needed.get(change, set()) <= reverted for change in reverted)
+        return answer(reverted) if whole else NOT_BUILT
+
+    return outcome
+
+
+def test_what_must_go_along_is_auxiliary_and_not_root() -> None:
+    oracle = _needs({"c4": {"c11"}}, repaired_by({"c4"}))
+    assert _found(oracle, 12) == Root(frozenset({"c4"}), frozenset({"c11"}), minimal=True)
+
+
+def test_where_what_went_along_did_it_that_is_the_root() -> None:
+    """c4 is suspected and needs c11 to build; c11 alone repairs."""
+    oracle = _needs({"c4": {"c11"}}, repaired_by({"c11"}))
+    suspects = [Suspect("c4", Tier.ENTRY)]
+    found = _reversion(oracle, 12).find_root(suspects, 0.15)
+    assert found == Root(frozenset({"c11"}), frozenset(), minimal=True)
+
+
+def test_a_root_change_that_another_needs_is_its_auxiliary() -> None:
+    oracle = _needs({"c4": {"c5"}}, repaired_by({"c4", "c5"}))
+    found = _found(oracle, 8)
+    assert found == Root(frozenset({"c4"}), frozenset({"c5"}), minimal=True)
