@@ -14,6 +14,7 @@ from afterd.tracing.llvm.ir import NAME, Function, functions, plain_locals, stac
 from afterd.tracing.llvm.irtypes import Layout
 from afterd.tracing.llvm.recorded import tags
 from afterd.tracing.llvm.recording_ir import RECORDING
+from afterd.tracing.llvm.structors import with_constructor
 from afterd.tracing.llvm.weaver import Numbers, Weaver
 
 WRAPPED = [
@@ -41,10 +42,7 @@ WRAPPED = [
     "quick_exit",
 ]
 
-_CONSTRUCTORS = re.compile(
-    r"^@llvm\.global_ctors = appending (?:\w+ )?(?:constant|global) \[(\d+) x ({ i32, ptr, ptr })\] \[(.*)\].*$",
-    re.MULTILINE,
-)
+_EARLY = 102  # priority of a module's own constructor: after the runtime's (101), before any other
 _GLOBAL = re.compile(rf"^(@{NAME}) = ((?:[\w()]+ )*?)(?:global|constant) (.*)$", re.MULTILINE)
 _NO_ADDRESS = re.compile(
     r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b"
@@ -127,24 +125,15 @@ def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
     for name in WRAPPED:
         if re.search(rf"^declare .*@{re.escape(name)}\(", text, re.MULTILINE):
             text = re.sub(rf"@{re.escape(name)}\b(?![.$])", f"@__afterd_{name}", text)
-    entry = "{ i32, ptr, ptr } { i32 102, ptr @__afterd_start, ptr null }"
-    existing = _CONSTRUCTORS.search(text)
-    if existing:
-        number, kind, inner = int(existing.group(1)), existing.group(2), existing.group(3)
-        line = f"@llvm.global_ctors = appending global [{number + 1} x {kind}] [{inner}, {entry}]"
-        text = text[: existing.start()] + line + text[existing.end() :]
-        line = ""
-    else:
-        line = f"@llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{entry}]"
     names = global_names(text)
-    return text + RECORDING.format(
-        constructors=line,
+    recording = RECORDING.format(
         size=max(total.blocks, 1),
         first=first.blocks,
         total=total.blocks,
         globals=len(names),
         addresses=", ".join(f"ptr {name}" for name in names),
     )
+    return with_constructor(text + recording, "@__afterd_start", _EARLY)
 
 
 def global_names(text: str) -> list[str]:

@@ -15,7 +15,6 @@ RECORDING = """
 @__afterd_spare = internal global [{size} x i64] zeroinitializer
 @__afterd_counts = internal global ptr @__afterd_spare
 @__afterd_globals = internal constant [{globals} x ptr] [{addresses}]
-{constructors}
 declare ptr @__afterd_full(ptr)
 declare ptr @__afterd_interrupted(ptr)
 declare void @__afterd_again(ptr, i64, i64, i32)
