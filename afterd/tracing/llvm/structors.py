@@ -15,7 +15,9 @@ _ARRAYS = {"ctors": ".init_array", "dtors": ".fini_array"}
 _USUAL = 65535  # the priority of a constructor that names none
 _ARRAY = re.compile(r"^@llvm\.global_(ctors|dtors) = appending .*$\n?", re.MULTILINE)
 _ENTRY = re.compile(rf"{{ i32, ptr, ptr }} {{ i32 (\d+), ptr (@{NAME}), ptr (?:null|@{NAME}) }}")
-_USED = re.compile(r"^@llvm\.used = appending .*?global \[\d+ x ptr\] \[(.*?)\], .*$\n?", re.MULTILINE)
+_USED = re.compile(
+    r"^@llvm\.used = appending .*?global \[\d+ x ptr\] \[(.*?)\], .*$\n?", re.MULTILINE
+)
 
 
 def with_constructor(text: str, function: str, priority: int) -> str:
