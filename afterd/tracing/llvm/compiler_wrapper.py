@@ -26,6 +26,8 @@ _TRACEABLE = [
     "-Xclang",
     "-disable-O0-optnone",
     "-fno-stack-protector",
+    "-fwrapv",
+    "-fno-delete-null-pointer-checks",
     "-fno-discard-value-names",
     "-U_FORTIFY_SOURCE",
     "-fno-lto",

@@ -4,6 +4,10 @@ The position in the ring is a local variable of the function (``%afterd.at``): i
 thread's cursor where control comes in, and written back wherever control may go where it is read:
 before calls and returns.  Room for the records of a stretch without calls is made once, at its
 beginning; see recording_ir.py for the functions that are called and runtime.c for the ring.
+
+The program's own loads and stores become volatile: optimised, a division by a zero that LLVM sees
+no longer traps, and a variable without a value has another one at each use. What is traced is what
+the source says at -O0; only the recording is optimised.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ STRETCH = 200
 
 _PADS = frozenset(["landingpad", "catchpad", "cleanuppad"])
 _NORMAL = re.compile(rf"\bto label %({NAME})")
+_ACCESS = re.compile(r"^(  (?:%\S+ = load|store) )(?!atomic |volatile )")
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 
 
@@ -146,7 +151,7 @@ class Weaver:
         elif instruction.opcode in {"ret", "resume"} and not _is_tail_called(block):
             yield from self._leave(instruction)
         else:
-            yield instruction.text
+            yield _ACCESS.sub(r"\1volatile ", instruction.text)
             yield from self._memory(instruction, found)
 
     def _call(self, instruction: Instruction, identifier: int, block: Block) -> Iterator[str]:
