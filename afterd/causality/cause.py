@@ -34,10 +34,12 @@ class Link:
     """A cause in the order of discovery: which cause it is upstream of, and how that is known.
 
     ``parent`` is the index of that cause (None for a failed assertion's own). ``level`` counts the
-    critical predicates between the failure and this cause.
+    critical predicates between the failure and this cause. ``relevance`` is less than 1 where the
+    green run speaks against its predicate having mattered.
     """
 
     cause: Cause
     parent: int | None = None
     evidence: Evidence = Evidence.PROVED
     level: int = 0
+    relevance: float = 1.0

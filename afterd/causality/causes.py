@@ -36,6 +36,7 @@ class _Waiting:
     predicate: Predicate = field(compare=False)
     parent: int | None = field(compare=False, default=None)
     evidence: Evidence = field(compare=False, default=Evidence.PROVED)
+    relevance: float = field(compare=False, default=1.0)
 
 
 class Causes:
@@ -115,6 +116,9 @@ class Causes:
         return list(dict.fromkeys(change for step in steps for change in step.changes))
 
     def _accounted(self, step: Step, known: Container[StepId]) -> bool:
+        displaced = self._green.displaced(step.id)
+        if displaced:
+            return any(branch in known for branch in displaced)
         if step.changes or self._execution.omitted(step.id):
             return True
         around = detours(self._execution, self._green, step)
@@ -127,24 +131,45 @@ class Causes:
         self._progress.stage("solving", waiting.predicate.text)
         cause = semantic_analysis(self._execution, waiting.predicate, self._core_of, self._limits)
         own = len(self.links)
-        self.links.append(Link(cause, waiting.parent, waiting.evidence, waiting.level))
+        self.links.append(
+            Link(cause, waiting.parent, waiting.evidence, waiting.level, waiting.relevance)
+        )
         for critical in extract_critical_predicates(self._execution, cause):
             self._add(critical, own, waiting.level + 1)
 
     def _add(self, critical: Critical, parent: int, level: int) -> None:
         branch = critical.branch
+        if branch.green.alignment is Alignment.DIFFERENT:
+            for definition in critical.definitions:
+                self._green.displace(definition, branch.id)
         where = branch.location
         if branch.id in self._seen or self._instances[where] >= _INSTANCES:
             return
         self._seen.add(branch.id)
         self._instances[where] += 1
-        urgency = 2 * _URGENCY[branch.green.alignment] + (not branch.changes)
-        evidence = Evidence.PROVED if critical.direct else Evidence.INFERRED
+        idle, relevance = clean(branch), _relevance(critical)
         self._put(
             _Waiting(
-                clean(branch), level, urgency, -branch.id, critical.predicate, parent, evidence
+                idle=idle,
+                level=level,
+                urgency=2 * _URGENCY[branch.green.alignment]
+                + (relevance < 1)
+                + (not branch.changes),
+                farness=-branch.id,
+                predicate=critical.predicate,
+                parent=parent,
+                evidence=Evidence.PROVED if critical.direct else Evidence.INFERRED,
+                relevance=relevance,
             )
         )
 
     def _put(self, waiting: _Waiting) -> None:
         heapq.heappush(self._waiting, waiting)
+
+
+def _relevance(critical: Critical) -> float:
+    """A branch that green passed alike, or that could only overwrite what green never came to."""
+    if clean(critical.branch):
+        return 0.2
+    absent = critical.branch.green.alignment is Alignment.ABSENT
+    return 0.3 if absent and not critical.direct else 1.0

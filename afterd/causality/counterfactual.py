@@ -122,6 +122,8 @@ class Counterfactual:
             sources.append(step.control)
         if not all(self._as_in_green(source, imagined) for source in sources):
             return None
+        if self._green.displaced(step.id):
+            return None  # what green had here is another step's
         if step.green.alignment is Alignment.ABSENT:
             return _Imagined(UNKNOWN, as_in_green=True, happens=False)
         value = self._green.value(step)
@@ -135,7 +137,7 @@ class Counterfactual:
         if isinstance(value, bool) and here is Effect.MATTERS:
             return not value
         old, new = self._green.value(step), self._green.on_green_inputs(step)
-        if UNKNOWN in (old, new):
+        if UNKNOWN in (old, new) or self._green.displaced(step.id):
             return UNKNOWN
         return _moved(value, old, new, step.term.sort)
 

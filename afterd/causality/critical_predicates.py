@@ -21,11 +21,15 @@ _ASKED = 200
 
 @dataclass(frozen=True, slots=True)
 class Critical:
-    """A critical predicate; ``direct`` when its branch decided that a generator was executed."""
+    """A critical predicate; ``direct`` when its branch decided that a generator was executed.
+
+    Otherwise ``definitions`` are the steps whose value would have been overwritten.
+    """
 
     predicate: Predicate
     branch: Step
     direct: bool
+    definitions: tuple[StepId, ...] = ()
 
 
 def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Critical]:
@@ -35,15 +39,25 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
     in green is skipped: nothing that decided it can matter. A path condition in the core is a
     branch itself, and asked for its own reasons.
     """
-    found: dict[StepId, Critical] = {}
-    for branch, direct in _influences(execution, cause):
-        step = execution.step(branch)
-        if step.kind is StepKind.BRANCH and step.id != cause.predicate.step:
-            known = found.get(step.id)
-            if known is None or (direct and not known.direct):
-                predicate = Predicate(step.id, other_way(step), step.text)
-                found[step.id] = Critical(predicate, step, direct)
-    return sorted(found.values(), key=lambda critical: -critical.branch.id)
+    overwritten: dict[StepId, dict[StepId, None]] = {}
+    direct: set[StepId] = set()
+    for branch, definition in _influences(execution, cause):
+        met = overwritten.setdefault(branch, {})
+        if definition is None:
+            direct.add(branch)
+        else:
+            met[definition] = None
+    found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
+    return [
+        Critical(
+            Predicate(branch.id, other_way(branch), branch.text),
+            branch,
+            branch.id in direct,
+            tuple(overwritten[branch.id]),
+        )
+        for branch in sorted(found, key=lambda step: -step.id)
+        if branch.kind is StepKind.BRANCH
+    ]
 
 
 def other_way(branch: Step) -> Term:
@@ -51,17 +65,18 @@ def other_way(branch: Step) -> Term:
     return Apply(Op.NOT, (branch.term,), BOOL) if branch.value else branch.term
 
 
-def _influences(execution: Execution, cause: Cause) -> Iterator[tuple[StepId, bool]]:
+def _influences(execution: Execution, cause: Cause) -> Iterator[tuple[StepId, StepId | None]]:
+    """Branches, and the definition whose value their other side would have overwritten."""
     asked = 0
     for generator in reversed(cause.steps):
         if settled(generator) and generator.id != cause.predicate.step:
             continue
         if generator.control is not None:
-            yield generator.control, True
+            yield generator.control, None
         if generator.kind is StepKind.BRANCH:
-            yield generator.id, True
+            yield generator.id, None
         for read in distinct_reads(generator.term):
             asked += 1
             if asked <= _ASKED:
                 for branch in execution.indirect_influences(generator.id, read.step):
-                    yield branch, False
+                    yield branch, read.step

@@ -65,6 +65,18 @@ class Green:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
         self._values: dict[StepId, Known] = {}
+        self._displaced: dict[StepId, set[StepId]] = {}
+
+    def displace(self, definition: StepId, branch: StepId) -> None:
+        """Note that green took ``branch`` another way, and there overwrote ``definition``.
+
+        Then what is aligned with the definition is another one, and says nothing of this one.
+        """
+        self._displaced.setdefault(definition, set()).add(branch)
+
+    def displaced(self, definition: StepId) -> set[StepId]:
+        """The branches at which green went to overwrite what the step defined."""
+        return self._displaced.get(definition, set())
 
     def value(self, step: Step, depth: int = 3) -> Known:
         """What the green run had at ``step``; UNKNOWN where it did not come here or none knows."""
@@ -112,6 +124,8 @@ def role(execution: Execution, green: Green, step: Step) -> Role:
         return Role.CLEAN
     if not infected(step):
         return Role.UNKNOWN
+    if green.displaced(step.id):
+        return Role.CARRIER
     expected, got = green.value(step), green.on_green_inputs(step)
     if expected is not UNKNOWN and got is not UNKNOWN:
         return Role.CARRIER if same(expected, got) else Role.ENTRY

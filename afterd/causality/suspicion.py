@@ -17,6 +17,8 @@ from afterd.model.term import StepId
 from afterd.model.trace import Effect, Execution, Step
 
 _LEVEL_DISCOUNT = 0.75
+_EFFECT_SEEN = 1.5
+"""A change whose old text would have done otherwise here, against one of which that is unknown."""
 _OMISSIONS_ASKED = 200
 
 
@@ -52,17 +54,21 @@ _TIER_OF_ROLE = {
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``."""
+    """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``.
+
+    ``factor`` is what else is known: how relevant the cause is, whether an effect was seen.
+    """
 
     change: ChangeId
     tier: Tier
     level: int = 0
     step: StepId = 0
+    factor: float = 1.0
 
     @property
     def weight(self) -> float:
         """The odds that this change is guilty, relative to other suspects."""
-        return WEIGHTS[self.tier] * _LEVEL_DISCOUNT**self.level
+        return WEIGHTS[self.tier] * self.factor * _LEVEL_DISCOUNT**self.level
 
 
 def suspects_of(execution: Execution, green: Green, links: Sequence[Link]) -> list[Suspect]:
@@ -91,13 +97,14 @@ def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterabl
     for link in links:
         for step in reversed(link.cause.steps):
             part = role(execution, green, step)
+            factor = link.relevance * (_EFFECT_SEEN if effect(step) is Effect.MATTERS else 1.0)
             for change in step.changes:
-                yield Suspect(change, _tier(step, part), link.level, step.id)
+                yield Suspect(change, _tier(step, part), link.level, step.id, factor)
             if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
                 continue
             asked += 1
             for change in execution.omitted(step.id):
-                yield Suspect(change, _omission(step, part), link.level, step.id)
+                yield Suspect(change, _omission(step, part), link.level, step.id, link.relevance)
         yield from _beyond(execution, green, link)
 
 
@@ -110,7 +117,7 @@ def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]
             tier = _tier(step, role(execution, green, step))
             tier = Tier.CARRIER if tier is Tier.ENTRY else Tier.SLICE
             for change in step.changes:
-                yield Suspect(change, tier, link.level, step.id)
+                yield Suspect(change, tier, link.level, step.id, link.relevance)
 
 
 def _tier(step: Step, part: Role) -> Tier:

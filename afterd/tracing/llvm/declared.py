@@ -64,6 +64,7 @@ _DECLARATION = re.compile(
     r"^\s*(?:static |extern |const |unsigned |signed |volatile |struct |union |enum |register )*[A-Za-z_]\w*"
     r"[\s*]+(\w+)\s*(?:\[[^\]]*\]|:\s*\d+)*\s*(?:=[^=].*)?[;,]"
 )
+_ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")
 _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 
 
@@ -114,6 +115,10 @@ def _declared_at(sources: Sources, file: str, line: int) -> Iterator[str]:
         yield macro[0]
         return
     text = lines[line - 1]
+    for body in _ENUMERATION.findall(text):
+        yield from (
+            name for part in body.split(",") for name in identifiers(part.partition("=")[0])
+        )
     for pattern in (_DECLARATION, _ENUMERATOR):
         found = pattern.match(text)
         if found and found.group(1) not in _KEYWORDS:

@@ -17,7 +17,8 @@ from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.counterpart import Counterparts
 from afterd.tracing.llvm.coverage import executed_changes
 from afterd.tracing.llvm.dual import DualSlice
-from afterd.tracing.llvm.failures import Failed, failures, other_way
+from afterd.tracing.llvm.failed import Failed, other_way
+from afterd.tracing.llvm.failures import failures
 from afterd.tracing.llvm.influence import Influence
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.source import Sources

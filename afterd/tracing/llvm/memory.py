@@ -69,6 +69,10 @@ class Memory:
         step = self._values.ids.of_initial(Cells(address, size), value)
         return Read(step, sort, self._name(address), value)
 
+    def bits(self, address: int, size: int, before: int) -> int | None:
+        """What recorded writes had left in the bytes, if that is known."""
+        return self._contents.bits(address, size, before)
+
     def _is_copy(self, at: int) -> bool:
         return at >= 0 and self._recording.tag(at) == records.COPY
 

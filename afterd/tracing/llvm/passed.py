@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the two describe each other: values read memory, memory hol
     from afterd.tracing.llvm.values import Values
 
 _WORDS, _VECTORS = 6, 8  # argument registers of each class
+WORDS_END = 8 * _WORDS  # of the integer registers in the save area
 _BYVAL = re.compile(r"\bbyval\((.+?)\)(?: |$)")
 
 
@@ -54,6 +55,24 @@ def places(given: list[str], layout: Layout) -> Iterator[Place]:
             stack = -(-stack // 16) * 16 if kind in {"x86_fp80", "fp128", "i128"} else stack
             yield Place(number, STACK_ARGUMENTS, stack, size)
             stack += -(-size // 8) * 8
+
+
+State = tuple[int, ...]
+"""Of a va_list: gp_offset, fp_offset, overflow_arg_area, reg_save_area."""
+
+
+def next_argument(kind: str, state: State) -> tuple[int, int, State]:
+    """Where va_arg finds the next argument of a type, its size, and the list after it."""
+    words, vectors, stack, saved = state
+    if kind == "x86_fp80":
+        stack = -(-stack // 16) * 16
+        return stack, 16, (words, vectors, stack + 16, saved)
+    if kind == "double" and vectors + 16 <= SAVED_REGISTERS:
+        return saved + vectors, 8, (words, vectors + 16, stack, saved)
+    size = 4 if kind == "i32" else 8
+    if kind != "double" and words + 8 <= WORDS_END:
+        return saved + words, size, (words + 8, vectors, stack, saved)
+    return stack, size, (words, vectors, stack + 8, saved)
 
 
 def named_registers(header: str, layout: Layout) -> tuple[int, int]:

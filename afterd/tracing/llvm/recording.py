@@ -308,11 +308,11 @@ class Recording:
                 yield int(hit) + low + part.first
 
     def blocks_back(self, before: int, start: int, wanted: Callable[[int], bool]) -> Iterator[int]:
-        """Positions of BLOCK records with a wanted id, last first, in one segment."""
+        """Positions of BLOCK and ENTER records with a wanted id, last first, in one segment."""
         part = self._below(before)
         for low, high in _chunks_back(part, before, start):
             a = part.a[low:high]
-            at = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) == records.BLOCK)
+            at = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) >= records.BLOCK)
             blocks = (a[at] >> np.uint64(records.ID_SHIFT)) & np.uint64(records.ID_MASK)
             kept = [block for block in np.unique(blocks) if wanted(int(block))]
             for hit in at[np.isin(blocks, kept)][::-1]:

@@ -83,6 +83,8 @@ class Ties:
         if placed.variable is None:
             return ()
         where = placed.variable.location
+        if not where.line:  # a literal, or the initialiser of a local array: tied where it is used
+            return ()
         element = self._element(placed, address)
         first, last = element or self._bad.table(where.file, where.line)
         found = self._lines.changes_in_bad(where.file, first, last)

@@ -1,0 +1,228 @@
+"""Which value made the byte of an output that was not as in green."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from afterd.model.term import Const, SortKind, Term, bitvec
+from afterd.tracing.llvm.constants import sort_of
+from afterd.tracing.llvm.failed import Call, another_value
+from afterd.tracing.llvm.initialisers import text_of, type_and_value
+from afterd.tracing.llvm.outputs import Departure
+from afterd.tracing.llvm.passed import WORDS_END, next_argument
+from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.recorded import arguments, callee
+from afterd.tracing.llvm.values import known
+
+_FORMATTED = {"@printf": 0, "@fprintf": 1, "@dprintf": 1}
+_LISTED = {"@vprintf": 0, "@vfprintf": 1, "@vdprintf": 1}
+_BUFFERS = {"@write": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
+_TEXTS = {"@puts": 0, "@fputs": 0, "@fputs_unlocked": 0, "@perror": 0}
+_CONVERSION = re.compile(
+    rb"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGaAcspnm%])"
+)
+_LONG = frozenset([b"l", b"ll", b"q", b"j", b"z", b"t"])
+_LONGEST_FORMAT = 1024
+_BEFORE = 4096  # bytes before the departure at which a printed string may begin
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What prints some bytes: the ``number``-th variable argument, of an LLVM type."""
+
+    number: int
+    kind: str
+
+
+def printed_otherwise(
+    process: Process, call: Call, departure: Departure, green: Process, other: Call | None
+) -> Term | None:
+    """That green printed the same, over the argument or the byte that made the difference."""
+    name, given = callee(call.instruction), arguments(call.instruction)
+    if name in _FORMATTED or name in _LISTED:
+        return _formatted(process, call, departure, green, other)
+    if name in _BUFFERS or name in _TEXTS:
+        kind, text = given[{**_BUFFERS, **_TEXTS}[name]]
+        pointer = process.values.pointer_value(kind, text, call.instance, call.index)
+        return _byte(process, call, pointer, departure.offset, departure) if pointer else None
+    if not given or not given[0][0].startswith("i"):
+        return None
+    term = process.values.operand(*given[0], call.instance, call.index)
+    same = other is not None and callee(other.instruction) == name
+    wanted = (
+        green.values.operand(*arguments(other.instruction)[0], other.instance, other.index)
+        if same and other
+        else None
+    )
+    return another_value(term, _constant(wanted))
+
+
+def _formatted(
+    process: Process, call: Call, departure: Departure, green: Process, other: Call | None
+) -> Term | None:
+    conversion = _conversion(process, call, departure)
+    if conversion is None:
+        return None
+    term = _argument(process, call, conversion)
+    if term is None:
+        return None
+    if conversion.kind == "ptr":
+        return _byte_of_text(process, call, term, departure)
+    same = other is not None and callee(other.instruction) == callee(call.instruction)
+    wanted = _argument(green, other, conversion) if same and other else None
+    return another_value(term, _constant(wanted))
+
+
+def _constant(term: Term | None) -> Const | None:
+    """The value of a term of the green run, where it is known."""
+    value = known(term) if term is not None else None
+    if term is None or value is None or term.sort.kind is SortKind.OPAQUE:
+        return None
+    return Const(value, term.sort)
+
+
+def _format_at(name: str) -> int:
+    return {**_FORMATTED, **_LISTED}[name]
+
+
+def _argument(process: Process, call: Call, conversion: Conversion) -> Term | None:
+    """A variable argument of a call of printf, or of one that was given a list of them."""
+    name, given = callee(call.instruction), arguments(call.instruction)
+    first = _format_at(name) + 1
+    if name in _FORMATTED:
+        if first + conversion.number >= len(given):
+            return None
+        return process.values.operand(*given[first + conversion.number], call.instance, call.index)
+    pointer = process.values.pointer_value(*given[first], call.instance, call.index)
+    kinds = [other.kind for _, _, other in _conversions(_format(process, call) or b"")]
+    return _listed(process, call, pointer, kinds, conversion.number) if pointer else None
+
+
+def _listed(
+    process: Process, call: Call, pointer: int, kinds: list[str], wanted: int
+) -> Term | None:
+    """The ``wanted``-th argument of a va_list, by the kinds of those before it."""
+    moment = process.values.moment(call.instance, call.index)
+    read = process.values.memory.read
+    fields = [read(pointer + 4 * at, 4, moment, bitvec(32), None) for at in (0, 1)]
+    fields += [read(pointer + 8 * at, 8, moment, bitvec(64), None) for at in (1, 2)]
+    places = [known(field) for field in fields]
+    state = tuple(place for place in places if isinstance(place, int))
+    if len(state) != len(places) or state[0] > WORDS_END:
+        return None
+    for number, kind in enumerate(kinds):
+        address, size, state = next_argument(kind, state)
+        if number == wanted:
+            return read(address, size, moment, sort_of(kind), None)
+    return None
+
+
+def _format(process: Process, call: Call) -> bytes | None:
+    """The format string: a literal, or what is in memory there."""
+    kind, text = arguments(call.instruction)[_format_at(callee(call.instruction))]
+    found = call.instance.view.unit.globals.get(text.removeprefix("@"))
+    literal = text_of(type_and_value(found.definition)[1]) if found else None
+    if literal is not None:
+        return literal.partition(b"\0")[0]
+    pointer = process.values.pointer_value(kind, text, call.instance, call.index)
+    return _string(process, call, pointer) if pointer else None
+
+
+def _string(process: Process, call: Call, pointer: int) -> bytes | None:
+    """A string in memory; None where a byte of it is not known."""
+    moment = process.values.moment(call.instance, call.index)
+    text = bytearray()
+    for at in range(_LONGEST_FORMAT):
+        byte = process.values.memory.bits(pointer + at, 1, moment)
+        if not byte:
+            return bytes(text) if byte == 0 else None
+        text.append(byte)
+    return None
+
+
+def _conversions(text: bytes) -> Iterator[tuple[int, int, Conversion]]:
+    """Every conversion of a format with where it stands; ``*`` takes an argument of its own."""
+    number = 0
+    for found in _CONVERSION.finditer(text):
+        width, precision, length, letter = found.groups()
+        for _ in range((width == b"*") + (precision == b"*")):
+            yield found.start(), found.start(), Conversion(number, "i32")
+            number += 1
+        if letter in b"%m":
+            yield found.start(), found.end(), Conversion(-1, "")
+            continue
+        yield found.start(), found.end(), Conversion(number, _kind(length, letter))
+        number += 1
+
+
+def _kind(length: bytes | None, letter: bytes) -> str:
+    if letter in b"spn":
+        return "ptr"
+    if letter in b"eEfFgGaA":
+        return "x86_fp80" if length == b"L" else "double"
+    return "i64" if length in _LONG else "i32"
+
+
+def _conversion(process: Process, call: Call, departure: Departure) -> Conversion | None:
+    """The conversion that printed the byte at the departure's offset."""
+    text = _format(process, call)
+    written = departure.bad.data if departure.bad else b""
+    if text is None:
+        return None
+    pattern, groups, at = b"", list[Conversion](), 0
+    for start, end, conversion in _conversions(text):
+        if start == end:
+            continue
+        pattern += re.escape(text[at:start])
+        at = end
+        if conversion.number < 0:
+            pattern += b"%" if text[end - 1 : end] == b"%" else b".*?"
+            continue
+        pattern += b"(.*?)" if text[end - 1 : end] in {b"s", b"c"} else rb"( *[-+\w.,]*? *)"
+        groups.append(conversion)
+    matched = re.fullmatch(pattern + re.escape(text[at:]), written, re.DOTALL)
+    if not matched or not groups:
+        return groups[0] if groups else None
+    offset = departure.offset
+    for group, conversion in enumerate(groups, start=1):
+        start, last = matched.start(group), max(matched.end(group) - 1, matched.start(group))
+        if start <= offset <= last:
+            return conversion
+    before = [c for group, c in enumerate(groups, start=1) if matched.end(group) <= offset]
+    return before[-1] if before else groups[0]
+
+
+def _byte_of_text(process: Process, call: Call, pointer: Term, departure: Departure) -> Term | None:
+    """A string argument: the first byte of the string that is not as in green, or the pointer itself."""
+    address = known(pointer)
+    if not isinstance(address, int) or departure.bad is None:
+        return None
+    shown, offset = departure.bad.data, departure.offset
+    moment = process.values.moment(call.instance, call.index)
+    first = process.values.memory.bits(address, 1, moment)
+    for start in range(max(0, offset - _BEFORE), min(offset + 1, len(shown))):
+        if first == shown[start]:
+            found = _byte(process, call, address, offset - start, departure)
+            if found is not None:
+                return found
+    return another_value(pointer)
+
+
+def _byte(
+    process: Process, call: Call, address: int, offset: int, departure: Departure
+) -> Term | None:
+    """That the byte is green's, as a condition over what wrote it; None if no step wrote it."""
+    moment = process.values.moment(call.instance, call.index)
+    bad, green = departure.bad, departure.green
+    shown = bad.data[departure.offset] if bad and departure.offset < len(bad.data) else None
+    if shown is None:
+        return None
+    term = process.values.memory.read(address + offset, 1, moment, bitvec(8), shown)
+    if known(term) != shown:
+        return None
+    at = departure.green_offset
+    expected = green.data[at] if green and at < len(green.data) else None
+    wanted = Const(expected, bitvec(8)) if expected not in {None, shown} else None
+    return another_value(term, wanted)

@@ -1,0 +1,125 @@
+"""What an Execution says of a failing run beside the green one: failures, values, ties, omissions."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import INSTALLED
+from two_versions import Case, traced_cases
+
+from afterd.model.outcome import FailureKind
+
+
+@pytest.fixture(scope="session")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    """Every case of ``versions/``, traced with the first compiler there is."""
+    toolchain = next(iter(INSTALLED.values()))
+    return traced_cases(tmp_path_factory.mktemp("versions"), toolchain)
+
+
+FAILURES = [
+    ("assertion", FailureKind.ASSERTION, "assert(doubled == 14);", "", ""),
+    ("aborting", FailureKind.ASSERTION, "abort();", "", ""),
+    ("null", FailureKind.CRASH, "*at = 5;", "NULL", ""),
+    ("bounds", FailureKind.CRASH, "cells[index] = 1;", "", ""),
+    ("division", FailureKind.CRASH, "int each = 100 / shares;", "0", ""),
+    ("overflowing", FailureKind.CRASH, "return depth(n - 2) + pad[n & 63];", "", ""),
+    ("library_crash", FailureKind.CRASH, "strlen(nothing())", "NULL", ""),
+    ("copy_crash", FailureKind.CRASH, "memcpy(to, from, 5);", "NULL", ""),
+    ("number", FailureKind.OUTPUT, 'printf("%d x %d', "6 x 7 = 13!", "6 x 7 = 42!"),
+    (
+        "text",
+        FailureKind.OUTPUT,
+        'printf("the word',
+        "the word is <graen> now",
+        "the word is <green> now",
+    ),
+    ("constant_text", FailureKind.OUTPUT, 'printf("name', "name: many", "name: two"),
+    ("bytes", FailureKind.OUTPUT, "fwrite(block", "adc", "acc"),
+    ("line", FailureKind.OUTPUT, "puts(line);", "a linF", "a linE"),
+    ("character", FailureKind.OUTPUT, "putchar(c);", "z", "y"),
+    ("descriptor", FailureKind.OUTPUT, "return write(1, text, 7)", "Cirect", "Direct"),
+    (
+        "wrapped",
+        FailureKind.OUTPUT,
+        "vprintf(format, given);",
+        "10 then 50 (done)",
+        "10 then 40 (done)",
+    ),
+    ("missing", FailureKind.OUTPUT, "", "end", "more"),
+    ("extra", FailureKind.OUTPUT, 'puts("round")', "round", ""),
+    ("truncated", FailureKind.OUTPUT, "", "", "second"),
+    ("floating", FailureKind.OUTPUT, "printf(", "total 20.00", "total 5.00"),
+    ("leaving", FailureKind.EXIT, "exit(code);", "2", "0"),
+    ("handlers", FailureKind.EXIT, "exit(code);", "6", "4"),
+    ("returning", FailureKind.EXIT, "", "9", "0"),
+    ("producer", FailureKind.OUTPUT, "printf(", "11", "10"),
+    ("consumer", FailureKind.OUTPUT, "printf(", "sum 66", "sum 60"),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "text", "observed", "expected"), FAILURES)
+def test_the_failed_assertion_is_recognised(
+    cases: dict[str, Case], name: str, kind: FailureKind, text: str, observed: str, expected: str
+) -> None:
+    failures = cases[name].failures
+    assert failures, "no failure was recognised"
+    assert failures[0].kind is kind
+    assert any(text in failure.text for failure in failures)
+    if observed or expected:
+        assert (observed, expected) in {(f.observed, f.expected) for f in failures}
+
+
+GUILTY = {
+    "assertion": "-int sum = a + b; +int sum = a - b;",
+    "aborting": "-int limit = 10; +int limit = 5;",
+    "null": "-for (int i = 0; i < 3; i++) +for (int i = 0; i < 2; i++)",
+    "bounds": "-long index = 3; +long index = 3L << 40;",
+    "division": "-shares -= 3; +shares -= 4;",
+    "overflowing": "-if (n <= 0) return 0; +if (n == -1) return 0;",
+    "library_crash": '-return "text"; +return NULL;',
+    "copy_crash": '-return "text"; +return NULL;',
+    "number": "-int area = width * height; +int area = width + height;",
+    "text": "-word[2] = 'e'; +word[2] = 'a';",
+    "constant_text": '-const char *name = kind == 2 ? "two" : "many"; +const char *name = kind == 3 ? "two" : "many";',
+    "bytes": "-block[1]++; +block[1] += 2;",
+    "line": "-line[5] = 'E'; +line[5] = 'F';",
+    "character": "-c += 1; +c += 2;",
+    "descriptor": "-text[0] = 'D'; +text[0] = 'C';",
+    "wrapped": "-long second = first * 4; +long second = first * 5;",
+    "missing": "-int limit = 2; +int limit = 3;",
+    "extra": "-int rounds = 2; +int rounds = 3;",
+    "truncated": "-int stop = 0; +int stop = 1;",
+    "floating": "-double total = 10 * rate; +double total = 10 / rate;",
+    "leaving": "-code -= 3; +code -= 1;",
+    "handlers": "-int code = 4; +int code = 6;",
+    "returning": "-if (errors > 0) errors = 9; +if (errors >= 0) errors = 9;",
+    "producer": '-printf("%d\\n", i * 10); +printf("%d\\n", i * 11);',
+    "several_lines": "-+ 3; ++ 4;",
+    "macro": "-#define SCALED(x) ((x) * 3) +#define SCALED(x) ((x) * 2)",
+    "macro_in_macro": "-#define SCALED(x) ((x) * 3) +#define SCALED(x) ((x) * 2)",
+    "enumerator": "-enum level { LOW = 1, MIDDLE = 5, HIGH = 9 }; +enum level { LOW = 1, MIDDLE = 4, HIGH = 9 };",
+    "field": "-long balance; +signed char balance;",
+    "inline_function": "-return x > 10 ? 10 : x; +return x > 10 ? 11 : x;",
+    "table": '-{"cake", 5}, +{"cake", 4},',
+    "type": "-int counter = 250; +unsigned char counter = 250;",
+    "removed_statement": "-total += tax;",
+    "removed_call": "-prepare();",
+    "removed_guard": "-if (n < 0) return 0;",
+    "iterations": "-int step = i * i; +int step = i == 3 ? 100 : i * i;",
+    "not_in_green": "-if (mode == 2) +if (mode == 1)",
+    "moved": "seed = 4;",
+}
+
+
+@pytest.mark.parametrize("name", GUILTY)
+def test_the_steps_behind_a_failure_lead_to_the_guilty_change_and_to_few_others(
+    cases: dict[str, Case], name: str
+) -> None:
+    tied = cases[name].tied
+    guilty = {text for text in tied if GUILTY[name] in text}
+    assert guilty, f"only met {tied}"
+    assert len(tied - guilty) <= 1, "changes of other cases"
+
+
+def test_every_case_is_checked(cases: dict[str, Case]) -> None:
+    assert set(cases) == set(GUILTY) | {"consumer"}

@@ -1,0 +1,145 @@
+#include "cases.h"
+
+int case_number(void) {
+    int width = 6, height = 7;
+-    int area = width * height;
++    int area = width + height;
+    printf("%d x %d = %d!\n", width, height, area);
+    return 0;
+}
+
+int case_text(void) {
+    char word[16];
+    strcpy(word, "green");
+-    word[2] = 'e';
++    word[2] = 'a';
+    printf("the word is <%s> now\n", word);
+    return 0;
+}
+
+int case_constant_text(void) {
+    int kind = 2;
+-    const char *name = kind == 2 ? "two" : "many";
++    const char *name = kind == 3 ? "two" : "many";
+    printf("name: %s\n", name);
+    return 0;
+}
+
+int case_bytes(void) {
+    char block[4] = {'a', 'b', 'c', '\n'};
+-    block[1]++;
++    block[1] += 2;
+    fwrite(block, 1, sizeof block, stdout);
+    return 0;
+}
+
+int case_line(void) {
+    char line[] = "a line";
+-    line[5] = 'E';
++    line[5] = 'F';
+    puts(line);
+    return 0;
+}
+
+int case_character(void) {
+    int c = 'x';
+-    c += 1;
++    c += 2;
+    putchar(c);
+    putchar('\n');
+    return 0;
+}
+
+int case_descriptor(void) {
+    char text[] = "direct\n";
+-    text[0] = 'D';
++    text[0] = 'C';
+    return write(1, text, 7) != 7;
+}
+
+static void report(const char *format, ...) {
+    va_list given;
+    va_start(given, format);
+    vprintf(format, given);
+    va_end(given);
+}
+
+int case_wrapped(void) {
+    int first = 10;
+-    long second = first * 4;
++    long second = first * 5;
+    report("%d then %ld (%s)\n", first, second, "done");
+    return 0;
+}
+
+int case_missing(void) {
+    int n = 3;
+-    int limit = 2;
++    int limit = 3;
+    puts("begin");
+    if (n > limit) puts("more");
+    puts("end");
+    return 0;
+}
+
+int case_extra(void) {
+-    int rounds = 2;
++    int rounds = 3;
+    for (int i = 0; i < rounds; i++) puts("round");
+    return 0;
+}
+
+int case_truncated(void) {
+    puts("first");
+-    int stop = 0;
++    int stop = 1;
+    if (stop) return 0;
+    puts("second");
+    return 0;
+}
+
+int case_floating(void) {
+    double rate = 0.5;
+-    double total = 10 * rate;
++    double total = 10 / rate;
+    printf("total %.2f\n", total);
+    return 0;
+}
+
+int case_leaving(void) {
+    int code = 3;
+-    code -= 3;
++    code -= 1;
+    exit(code);
+}
+
+static void bye(void) { puts("bye"); }
+
+int case_handlers(void) {
+    atexit(bye);
+-    int code = 4;
++    int code = 6;
+    if (code > 1) exit(code);
+    return 0;
+}
+
+int case_returning(void) {
+    int errors = 0;
+-    if (errors > 0) errors = 9;
++    if (errors >= 0) errors = 9;
+    return errors;
+}
+
+int case_producer(void) {
+    for (int i = 1; i <= 3; i++)
+-        printf("%d\n", i * 10);
++        printf("%d\n", i * 11);
+    return 0;
+}
+
+int case_consumer(void) {
+    int sum = 0, n;
+    while (scanf("%d", &n) == 1) sum += n;
+    printf("sum %d\n", sum);
+    return 0;
+}
