@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterd.causality.auxiliary import Builds
+from afterd.causality.auxiliary import Builds, Unbuildable, nothing_against
 from afterd.causality.semantic import CoreOf
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import OutcomeOf, OutcomesOf
@@ -19,12 +19,14 @@ class Oracles:
     """Outcomes of variants, whether they build (which is no test run), and the solver.
 
     ``outcomes`` answers for several variants side by side; None where that is not possible.
+    ``unbuildable`` tells without a build what speaks against one.
     """
 
     outcome: OutcomeOf
     builds: Builds
     core: CoreOf
     outcomes: OutcomesOf | None = None
+    unbuildable: Unbuildable = nothing_against
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,11 @@ anything is learned, so candidates are ordered first: those that mention a name 
 complains about, or which few changes but the reverted ones mention, then those of the same function
 and file, then the rest. A prefix of that order that builds (1, 2, 4, … of them) is what Algorithm 4
 shrinks.
+
+A build of a real program can take half a minute, and most of the sets that are asked for fail at the
+first file. So where a language can tell that a variant cannot be built (C: the files that changed are
+compiled alone, for their syntax), Algorithm 4 asks that first, and one build confirms its answer. If
+that fails after all (a linker misses a symbol), it starts again with builds alone.
 """
 
 from __future__ import annotations
@@ -14,13 +19,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from afterd.deltas.dependencies import Changes, partition, place, structural_order
-from afterd.model.change import NOTHING, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, FileKind
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
 
 Builds = Callable[[ChangeSet], bool]
+Unbuildable = Callable[[ChangeSet], str]
+"""What a compiler says against a variant, without a build; empty where it says nothing."""
+
+
+def nothing_against(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers an Unbuildable's question
+    """The answer for programs of which nothing is known without building them."""
+    return ""
 
 
 class AuxiliarySearch:
@@ -31,9 +43,16 @@ class AuxiliarySearch:
     """
 
     def __init__(
-        self, builds: Builds, changes: Changes, everything: ChangeSet, most: int = 90
+        self,
+        builds: Builds,
+        changes: Changes,
+        everything: ChangeSet,
+        most: int = 90,
+        unbuildable: Unbuildable = nothing_against,
     ) -> None:
         self.builds = 0
+        self._unbuildable = unbuildable
+        self._against: dict[ChangeSet, str] = {}
         self._ask = builds
         self._changes = changes
         self._everything = everything
@@ -52,6 +71,14 @@ class AuxiliarySearch:
         """A variant was seen to build."""
         self._build[reverted] = True
 
+    def unbuildable(self, reverted: ChangeSet) -> str:
+        """What is known against building ``reverted``, without a build; asked for once."""
+        if self._build.get(reverted):
+            return ""
+        if reverted not in self._against:
+            self._against[reverted] = self._unbuildable(reverted)
+        return self._against[reverted]
+
     def find(self, reverted: ChangeSet, diagnostics: str = "") -> ChangeSet | None:
         """A minimal set with which ``reverted`` builds; None when none was found within budget.
 
@@ -66,25 +93,36 @@ class AuxiliarySearch:
 
     def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
         candidates = self._candidates(reverted, diagnostics)
+        if self.unbuildable(reverted):
+            told = [c for c in candidates if self._changes[c].kind is not FileKind.BUILD]
+            gamma = self._smallest(reverted, told, lambda tried: not self.unbuildable(tried))
+            if gamma is not None and self._builds(reverted | gamma):
+                return gamma
+        return self._smallest(reverted, candidates, self._builds)
+
+    def _smallest(
+        self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds
+    ) -> ChangeSet | None:
+        """A minimal set of the candidates with which ``reverted`` builds, the first ones first."""
         length = 1
         while length < len(candidates):
-            if self._builds(reverted.union(candidates[:length])):
+            if builds(reverted.union(candidates[:length])):
                 break
             length *= 2
         gamma = frozenset(candidates[:length])
-        if not gamma or not self._builds(reverted | gamma):
+        if not gamma or not builds(reverted | gamma):
             return None
-        return self._find_aux_change(reverted, gamma)
+        return self._find_aux_change(reverted, gamma, builds)
 
-    def _find_aux_change(self, delta: ChangeSet, gamma: ChangeSet) -> ChangeSet:
+    def _find_aux_change(self, delta: ChangeSet, gamma: ChangeSet, builds: Builds) -> ChangeSet:
         """Algorithm 4: Γ shrinks while Δ ∪ Γ builds."""
         n = 2
         while n <= len(gamma):
             for part in partition(self._in_place(gamma), self._changes, n):
-                if self._builds(delta.union(part)):
+                if builds(delta.union(part)):
                     gamma, n = frozenset(part), 2
                     break
-                if n > 2 and self._builds(delta | gamma.difference(part)):
+                if n > 2 and builds(delta | gamma.difference(part)):
                     gamma, n = gamma.difference(part), max(n - 1, 2)
                     break
             else:
@@ -95,6 +133,8 @@ class AuxiliarySearch:
 
     def _builds(self, reverted: ChangeSet) -> bool:
         if reverted not in self._build:
+            if self.unbuildable(reverted):
+                return False
             if self._left <= 0:
                 return False
             self._left -= 1

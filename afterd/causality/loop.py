@@ -53,7 +53,9 @@ class Loop:
         self._changes = changes
         self._everything = everything
         self._progress = progress
-        auxiliary = AuxiliarySearch(oracles.builds, changes, everything)
+        auxiliary = AuxiliarySearch(
+            oracles.builds, changes, everything, unbuildable=oracles.unbuildable
+        )
         self._trials = Trials(oracles.outcome, auxiliary, oracles.outcomes)
         self._reversion = Reversion(self._trials, changes)
         self._green = Green(execution)

@@ -74,7 +74,7 @@ class Trials:
 
     def revert_each(self, candidates: Sequence[ChangeSet]) -> Iterator[Trial]:
         """``revert`` of each of them: side by side if that is possible, else as they are taken."""
-        unseen = [asked for asked in candidates if self._plain(asked) not in self._seen]
+        unseen = [asked for asked in candidates if self._unseen(self._plain(asked))]
         if self._outcomes is not None and len(unseen) > 1:
             for asked, outcome in zip(
                 unseen, self._outcomes([self._plain(asked) for asked in unseen]), strict=True
@@ -90,9 +90,16 @@ class Trials:
     def _plain(self, asked: ChangeSet) -> ChangeSet:
         return asked | (self._auxiliary.known(asked) or NOTHING)
 
+    def _unseen(self, reverted: ChangeSet) -> bool:
+        return reverted not in self._seen and not self._auxiliary.unbuildable(reverted)
+
     def _see(self, reverted: ChangeSet) -> Outcome:
         if reverted not in self._seen:
-            self._note(reverted, self._outcome(reverted))
+            against = self._auxiliary.unbuildable(reverted)
+            if against:
+                self._seen[reverted] = Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, against)
+            else:
+                self._note(reverted, self._outcome(reverted))
         return self._seen[reverted]
 
     def _note(self, reverted: ChangeSet, outcome: Outcome) -> None:

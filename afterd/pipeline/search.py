@@ -51,7 +51,9 @@ def search(
     if settings.strategy is not Strategy.AFTER:
         return _delta_debugging(settings.strategy, wanted, oracle, tracing)
     with Solver(workspace.limits.solver) as solver:
-        oracles = Oracles(oracle.outcome, oracle.builds, solver.core)
+        oracles = Oracles(
+            oracle.outcome, oracle.builds, solver.core, unbuildable=tracing.unbuildable
+        )
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from afterd.causality.auxiliary import Unbuildable, nothing_against
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
 from afterd.execution.recipe import SLOT
 from afterd.execution.toolchain import find
-from afterd.model.change import ChangeForm
+from afterd.model.change import ChangeForm, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.cautious import CautiousExecution
+from afterd.tracing.llvm.compilations import compilations
 from afterd.tracing.llvm.session import TraceRequest, trace
+from afterd.tracing.llvm.syntax_check import SyntaxCheck
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.session import traced as python_traced
+from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 
 _C = frozenset(
@@ -29,11 +34,15 @@ _PYTHON = frozenset((".py",))
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """The execution, or the sentence that says why there is none; seconds of build and run."""
+    """The execution, or the sentence that says why there is none; seconds of build and run.
+
+    ``unbuildable`` tells what a compiler says against a variant without building it.
+    """
 
     execution: Execution | None
     reason: str = ""
     seconds: float = 0.0
+    unbuildable: Unbuildable = nothing_against
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
@@ -43,12 +52,16 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
     if "c" in languages:
         progress.stage("tracing the failing and the green run", "C and C++, through LLVM IR")
         try:
-            found = trace(_request(workspace, wanted, test))
+            request = _request(workspace, wanted, test)
+            found = trace(request)
         except (TraceError, ToolchainError) as error:
             reasons.append(str(error))
         else:
             return Tracing(
-                CautiousExecution(found.execution), "", found.build_seconds + found.test_seconds
+                CautiousExecution(found.execution),
+                "",
+                found.build_seconds + found.test_seconds,
+                _syntax_check(workspace, wanted, request).against,
             )
     if "python" in languages:
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
@@ -85,6 +98,27 @@ def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceReq
         changes=wanted.changes.live,
         toolchain=find(),
         directory=workspace.state / "traced",
+    )
+
+
+def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) -> SyntaxCheck:
+    """Compiles the changed files of variants as the traced build of the bad version did."""
+    reader = TreeReader(workspace.objects)
+
+    def texts(reverted: ChangeSet) -> dict[str, bytes]:
+        tree = wanted.variants.tree(reverted)
+        return {
+            os.fsdecode(path): reader.read(entry.id)
+            for path, _, entry in reader.differences(wanted.variants.bad, tree)
+            if entry is not None and entry.is_file
+        }
+
+    return SyntaxCheck(
+        request.slots[1].path,
+        compilations(request.directory / "bad" / "build"),
+        wanted.changes.by_id(),
+        texts,
+        workspace.limits.build,
     )
 
 

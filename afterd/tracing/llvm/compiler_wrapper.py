@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterd.tracing.llvm import compilations
 from afterd.tracing.llvm.arguments import CompileCommand, Source, object_name, parse, quoted
 from afterd.tracing.llvm.modules import ModuleStore
 
@@ -199,6 +200,8 @@ def _clang_bitcode(
             _run([*wrapped.clang, *flags, *dependencies, *listing])
             done = _run([*wrapped.clang, *flags, *making])
         if done.returncode == 0:
+            line = [*wrapped.clang, *flags, *source.arguments]
+            compilations.note(wrapped.store.directory, source.path, line)
             return ""
         errors = done.stderr
         unknown = set(_UNKNOWN.findall(errors))

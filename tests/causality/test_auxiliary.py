@@ -1,0 +1,63 @@
+"""FindAuxChange: minimal sets that make a variant build, at the price of few builds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from made_changes import ids, made
+
+from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.model.change import ChangeSet
+
+COUNT = 24
+_SOME = st.frozensets(st.sampled_from(sorted(ids(COUNT) - {"c1"})), min_size=1, max_size=4)
+
+
+class Needs:
+    """Programs in which c1 builds only with ``along``; the linker's part of it a compiler misses."""
+
+    def __init__(self, along: ChangeSet, linker: ChangeSet = frozenset()) -> None:
+        self.along = along
+        self.linker = linker
+        self.built = 0
+
+    def builds(self, reverted: ChangeSet) -> bool:
+        """A whole build."""
+        self.built += 1
+        return self.along | self.linker <= reverted
+
+    def against(self, reverted: ChangeSet) -> str:
+        """The syntax alone."""
+        return "" if self.along <= reverted else "error: no member named 'x'"
+
+
+def _search(needs: Needs, *, told: bool) -> AuxiliarySearch:
+    changes, everything = made(COUNT), ids(COUNT)
+    if told:
+        return AuxiliarySearch(needs.builds, changes, everything, unbuildable=needs.against)
+    return AuxiliarySearch(needs.builds, changes, everything)
+
+
+@given(along=_SOME)
+def test_a_compiler_that_tells_saves_all_builds_but_one(along: ChangeSet) -> None:
+    needs = Needs(along)
+    assert _search(needs, told=True).find(frozenset({"c1"})) == along
+    assert needs.built == 1
+
+
+@given(along=_SOME, linker=_SOME)
+def test_what_only_a_linker_misses_is_found_with_builds(
+    along: ChangeSet, linker: ChangeSet
+) -> None:
+    needs = Needs(along, linker)
+    assert _search(needs, told=True).find(frozenset({"c1"})) == along | linker
+
+
+@given(along=_SOME)
+def test_without_a_compiler_builds_alone_find_the_same(along: ChangeSet) -> None:
+    assert _search(Needs(along), told=False).find(frozenset({"c1"})) == along
+
+
+def test_it_is_none_where_nothing_helps() -> None:
+    search = AuxiliarySearch(lambda _reverted: False, made(3), frozenset({"c9"}))
+    assert search.find(frozenset({"c1"})) is None

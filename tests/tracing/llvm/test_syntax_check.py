@@ -1,0 +1,75 @@
+"""What a compiler alone says against a variant, and what it leaves to the build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from traced_programs import Laboratory
+
+from afterd.limits import Limits
+from afterd.model.change import Change, ChangeSet, FileKind
+from afterd.model.location import LineSpan
+from afterd.tracing.llvm.compilations import compilations
+from afterd.tracing.llvm.syntax_check import SyntaxCheck
+
+FILES = {
+    "list.h": "struct list { int length; int *items; };\n#define LIMIT 10\n",
+    "list.c": '#include "list.h"\nint total(struct list *l) { return l->items[0] + LIMIT; }\n',
+    "main.c": '#include "list.h"\nint total(struct list *);\nint main(void) { return LIMIT; }\n',
+}
+
+
+@pytest.fixture
+def project(laboratory: Laboratory, tmp_path: Path) -> tuple[Path, Laboratory]:
+    root = tmp_path / "slot"
+    (root / "out").mkdir(parents=True)
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    made = laboratory.traced("-I", "..", "../list.c", "../main.c", "-o", "p", cwd=root / "out")
+    assert made.status == 0, made.errors
+    return root, laboratory
+
+
+def _against(project: tuple[Path, Laboratory], texts: Mapping[str, str]) -> str:
+    root, laboratory = project
+    changes = {f"c{i}": _change(f"c{i}", name) for i, name in enumerate(sorted(texts))}
+
+    def texts_of(reverted: ChangeSet) -> dict[str, bytes]:
+        return {changes[c].file: texts[changes[c].file].encode() for c in reverted}
+
+    built = compilations(laboratory.store.directory)
+    check = SyntaxCheck(root, built, changes, texts_of, Limits().build)
+    return check.against(frozenset(changes))
+
+
+def _change(identifier: str, file: str) -> Change:
+    kind = FileKind.BUILD if file == "Makefile" else FileKind.SOURCE
+    return Change(identifier, file, file, LineSpan(1, 1), LineSpan(1, 1), kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({"list.c": "int total(void) { return MISSING; }\n"}, "MISSING"),
+        ({"list.h": "struct list { int length; };\n#define LIMIT 1\n"}, "items"),
+        ({"list.h": "struct list { int *items; };\n"}, "LIMIT"),
+        ({"list.h": "struct list { int *items; };\n", "list.c": "", "main.c": ""}, ""),
+        ({"list.c": "int total(void) { return elsewhere(); }\n"}, ""),  # the linker's
+        ({"list.c": "int total(void) { return MISSING; }\n", "Makefile": "-DMISSING=1\n"}, ""),
+        ({"notes.txt": "nothing"}, ""),
+    ],
+)
+def test_a_compiler_speaks_against_what_does_not_compile(
+    project: tuple[Path, Laboratory], texts: dict[str, str], said: str
+) -> None:
+    answer = _against(project, texts)
+    assert said in answer
+    assert bool(answer) is bool(said)
+
+
+def test_the_work_tree_is_left_alone(project: tuple[Path, Laboratory]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in project[0].rglob("*")}
+    assert _against(project, {"list.c": "int x = Y;\n"})
+    assert {path: path.stat().st_mtime_ns for path in project[0].rglob("*")} == before
