@@ -1,8 +1,9 @@
 """The durable job queue: at least once, and never for ever.
 
-A job is queued → leased → done | failed | abandoned. A lease ends by itself unless its worker
-renews it, so a worker killed at any moment gives its job back; after ``ATTEMPTS`` leases a job is
-abandoned, so that a commit that kills its worker cannot loop. The number of the attempt is a
+A job is (waiting →) queued → leased → done | failed | abandoned. A job of unknown origin waits
+until a person approves its commit. A lease ends by itself unless its worker renews it, so a worker
+killed at any moment gives its job back; after ``ATTEMPTS`` leases in a row that reached nothing a
+job is abandoned, so that a commit that kills its worker cannot loop. The number of the attempt is a
 fencing token: a worker whose lease was taken over can no longer change the job (its calls answer
 False), which makes a completion that arrives twice, or late, harmless. ``clock`` is a parameter
 because clocks jump; see the tests.
@@ -23,16 +24,18 @@ from afterd.store.rows import from_row
 from afterd.store.text import Cell, stored
 
 ATTEMPTS = 3
+UNFINISHED = "('waiting', 'queued', 'leased')"
 
 
 class JobState(StrEnum):
     """Where a job is."""
 
+    WAITING = "waiting"  # for a person's approval
     QUEUED = "queued"
     LEASED = "leased"
     DONE = "done"
     FAILED = "failed"  # it ended with a reason that trying again would not change
-    ABANDONED = "abandoned"  # given up after ATTEMPTS leases, or by a person, or superseded
+    ABANDONED = "abandoned"  # given up: it reached nothing, or a person said so, or superseded
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Job:
     stage: str
     checkpoint: str
     reason: str
+    stalls: int
+    created: float
 
 
 class JobQueue:
@@ -63,23 +68,52 @@ class JobQueue:
         self._clock = clock
 
     def enqueue(
-        self, key: str, kind: str, payload: str, *, trust: str = "", priority: int = 0
+        self,
+        key: str,
+        kind: str,
+        payload: str,
+        *,
+        trust: str = "",
+        priority: int = 0,
+        waiting: bool = False,
     ) -> int:
-        """The id of the unfinished job with this key: the one there is, or a new one."""
+        """The id of the unfinished job with this key: the one there is, or a new one.
+
+        A job that is ``waiting`` is not leased before ``release``.
+        """
         now = self._clock()
+        state = JobState.WAITING if waiting else JobState.QUEUED
         with self._store.transaction() as database:
             database.execute(
                 """INSERT INTO job (key, kind, payload, trust, priority, state, attempts,
                        not_before, leased_by, lease_until, stage, checkpoint, reason,
                        created, updated)
-                   VALUES (?, ?, ?, ?, ?, 'queued', 0, 0, '', 0, '', '', '', ?, ?)
-                   ON CONFLICT (key) WHERE state IN ('queued', 'leased') DO NOTHING""",
-                (stored(key), kind, stored(payload), trust, priority, now, now),
+                   VALUES (?, ?, ?, ?, ?, ?, 0, 0, '', 0, '', '', '', ?, ?)
+                   ON CONFLICT (key) WHERE state IN ('waiting', 'queued', 'leased') DO NOTHING""",
+                (stored(key), kind, stored(payload), trust, priority, state.value, now, now),
             )
             found = database.execute(
-                "SELECT id FROM job WHERE key = ? AND state IN ('queued', 'leased')", (stored(key),)
+                f"SELECT id FROM job WHERE key = ? AND state IN {UNFINISHED}",  # noqa: S608 - our own words
+                (stored(key),),
             )
             return int(found.fetchone()[0])
+
+    def release(self, identifier: int, trust: str) -> bool:
+        """Let a waiting job be leased, under another trust; False when it does not wait."""
+        with self._store.transaction() as database:
+            changed = database.execute(
+                "UPDATE job SET state = 'queued', trust = ?, updated = ? "
+                "WHERE id = ? AND state = 'waiting'",
+                (trust, self._clock(), identifier),
+            )
+            return changed.rowcount == 1
+
+    def recover(self) -> int:
+        """End every lease: whoever calls this knows that their workers are dead. How many."""
+        with self._store.transaction() as database:
+            return database.execute(
+                "UPDATE job SET lease_until = 0 WHERE state = 'leased'"
+            ).rowcount
 
     def lease(self, worker: str, seconds: float) -> Job | None:
         """Take the next job for so many seconds: highest priority first, then oldest."""
@@ -96,8 +130,9 @@ class JobQueue:
             if row is None:
                 return None
             database.execute(
-                """UPDATE job SET state = 'leased', attempts = attempts + 1, leased_by = ?,
-                       lease_until = ?, updated = ? WHERE id = ?""",
+                """UPDATE job SET state = 'leased', attempts = attempts + 1,
+                       stalls = stalls + 1, leased_by = ?, lease_until = ?, updated = ?
+                   WHERE id = ?""",
                 (stored(worker), now + seconds, now, row[0]),
             )
             return find(self._store, int(row[0]))
@@ -107,8 +142,11 @@ class JobQueue:
         return self._update(job, lease_until=self._clock() + seconds)
 
     def reach(self, job: Job, stage: str, checkpoint: str = "") -> bool:
-        """Record that a stage is done and what it knows; False when the lease was lost."""
-        return self._update(job, stage=stage, checkpoint=stored(checkpoint))
+        """Record that a stage is done and what it knows; False when the lease was lost.
+
+        That is progress: the attempts that ended before it no longer count against the job.
+        """
+        return self._update(job, stage=stage, checkpoint=stored(checkpoint), stalls=1)
 
     def complete(self, job: Job) -> bool:
         """The job is done; False when the lease was lost, and another worker has it."""
@@ -123,7 +161,7 @@ class JobQueue:
         return self._update(
             job,
             state=JobState.QUEUED.value,
-            attempts=job.attempts - 1,
+            stalls=job.stalls - 1,
             not_before=self._clock() + seconds,
             leased_by="",
             reason=stored(reason),
@@ -134,7 +172,7 @@ class JobQueue:
         with self._store.transaction() as database:
             changed = database.execute(
                 """UPDATE job SET state = 'abandoned', leased_by = '', reason = ?, updated = ?
-                   WHERE id = ? AND state IN ('queued', 'leased')""",
+                   WHERE id = ? AND state IN ('waiting', 'queued', 'leased')""",
                 (stored(reason), self._clock(), identifier),
             )
             return changed.rowcount == 1
@@ -166,10 +204,10 @@ def find(reader: Reader, identifier: int) -> Job:
 
 
 def unfinished(reader: Reader) -> list[Job]:
-    """The jobs that are queued or leased, in the order they are leased."""
+    """The jobs that wait, are queued or leased, in the order they are leased."""
     with reader.snapshot():
         rows = reader.rows(
-            "SELECT * FROM job WHERE state IN ('queued', 'leased') ORDER BY priority DESC, id"
+            f"SELECT * FROM job WHERE state IN {UNFINISHED} ORDER BY priority DESC, id"  # noqa: S608 - our own words
         )
         return [from_row(Job, row) for row in rows]
 
@@ -177,7 +215,7 @@ def unfinished(reader: Reader) -> list[Job]:
 def _abandon_worn_out(database: Database, now: float) -> None:
     database.execute(
         """UPDATE job SET state = 'abandoned', updated = :now, leased_by = '',
-               reason = 'its worker died in each of ' || attempts || ' attempts'
-           WHERE state = 'leased' AND lease_until <= :now AND attempts >= :most""",
+               reason = 'its worker died in each of ' || stalls || ' attempts'
+           WHERE state = 'leased' AND lease_until <= :now AND stalls >= :most""",
         {"now": now, "most": ATTEMPTS},
     )

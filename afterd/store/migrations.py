@@ -13,12 +13,13 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from afterd.errors import StoreError
+from afterd.store.daemon_tables import add_daemon_tables
 from afterd.store.faults import damaged
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 
 Step = Callable[[Database], None]
 
-STEPS: Mapping[int, Step] = {}
+STEPS: Mapping[int, Step] = {2: add_daemon_tables}
 
 
 def version(database: Database, path: Path) -> int:

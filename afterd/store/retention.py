@@ -9,7 +9,10 @@ _AGES = (
     "DELETE FROM outcome WHERE created < ?",
     "DELETE FROM build WHERE created < ?",
     "DELETE FROM history WHERE created < ?",
-    "DELETE FROM job WHERE updated < ? AND state NOT IN ('queued', 'leased')",
+    "DELETE FROM verdict WHERE created < ?",
+    "DELETE FROM approval WHERE created < ?",
+    "DELETE FROM outgoing WHERE updated < ? AND state <> 'queued'",
+    "DELETE FROM job WHERE updated < ? AND state NOT IN ('waiting', 'queued', 'leased')",
 )
 
 

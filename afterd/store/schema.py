@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -200,7 +200,7 @@ CREATE TABLE job (
     payload TEXT NOT NULL,  -- JSON object: its arguments
     trust TEXT NOT NULL,  -- where the commit came from, decided before anything runs
     priority INTEGER NOT NULL,  -- higher is leased first
-    state TEXT NOT NULL,  -- queued, leased, done, failed or abandoned
+    state TEXT NOT NULL,  -- waiting (for approval), queued, leased, done, failed or abandoned
     attempts INTEGER NOT NULL,  -- leases so far; also the fencing token of the current one
     not_before REAL NOT NULL,  -- not to be leased earlier than this
     leased_by TEXT NOT NULL,  -- worker; empty when not leased
@@ -209,8 +209,95 @@ CREATE TABLE job (
     checkpoint TEXT NOT NULL,  -- JSON of what that stage knows; a resumed job starts there
     reason TEXT NOT NULL,  -- why it failed, waits or was abandoned
     created REAL NOT NULL,  -- when the row was written
+    updated REAL NOT NULL,  -- when the row last changed
+    stalls INTEGER NOT NULL DEFAULT 0  -- leases in a row that reached nothing new
+);
+CREATE UNIQUE INDEX job_unfinished ON job (key) WHERE state IN ('waiting', 'queued', 'leased');
+CREATE INDEX job_queue ON job (state, priority, id);
+
+-- Journal of a job: every run it made, so that a resumed job repeats none but the one under way.
+CREATE TABLE run (
+    job_id INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,  -- whose
+    tree TEXT NOT NULL,  -- git tree id of the variant
+    test TEXT NOT NULL,  -- test id, as in the table outcome
+    command TEXT NOT NULL,  -- digest of build and test command
+    environment TEXT NOT NULL,  -- digest of the environment and the tool chain
+    number INTEGER NOT NULL,  -- which run of the same thing in this job, from 0
+    created REAL NOT NULL,  -- when it ended
+    verdict TEXT NOT NULL,  -- pass, fail or unresolved
+    reason TEXT NOT NULL,  -- why it is unresolved; empty otherwise
+    detail TEXT NOT NULL,  -- the end of the output, or of the compiler's
+    signature TEXT NOT NULL,  -- JSON object of the failure signature; empty: none
+    build_seconds REAL NOT NULL,  -- wall clock of the build
+    test_seconds REAL NOT NULL,  -- wall clock of the test
+    lasting INTEGER NOT NULL,  -- 1: another run would end alike, as far as one can tell
+    builds INTEGER NOT NULL,  -- builds that were made
+    tests INTEGER NOT NULL,  -- tests that were run
+    missing TEXT NOT NULL,  -- a tool that the build did not find; empty: none
+    unrunnable TEXT NOT NULL,  -- why the test command cannot be run; empty: it can
+    PRIMARY KEY (job_id, tree, test, command, environment, number)
+) WITHOUT ROWID;
+CREATE INDEX run_by_time ON run (created);
+
+-- What the daemon found of a failing test at a commit.
+CREATE TABLE verdict (
+    id INTEGER PRIMARY KEY,  -- number of the row
+    repository_id INTEGER NOT NULL REFERENCES repository (id),  -- where the commit is
+    commit_id TEXT NOT NULL,  -- where the test fails
+    base TEXT NOT NULL,  -- commit it was compared with
+    test TEXT NOT NULL,  -- test id
+    kind TEXT NOT NULL,  -- caused, flaky, already-red, broken or undetermined
+    rate REAL,  -- how often a flaky test shows its other outcome, 0 to 1; NULL: not flaky
+    runs INTEGER NOT NULL,  -- runs of the test at the commit that the verdict rests on
+    explanation_id INTEGER REFERENCES explanation (id) ON DELETE SET NULL,  -- root and tree
+    reason TEXT NOT NULL,  -- one sentence
+    created REAL NOT NULL,  -- when the row was written
+    UNIQUE (repository_id, commit_id, test)
+);
+
+-- The watched refs as the daemon last saw them.
+CREATE TABLE ref_tip (
+    repository_id INTEGER NOT NULL REFERENCES repository (id),  -- whose
+    name TEXT NOT NULL,  -- full name of the ref
+    commit_id TEXT NOT NULL,  -- where it pointed
+    PRIMARY KEY (repository_id, name)
+) WITHOUT ROWID;
+
+-- Commits of unknown origin whose tests a person allowed to run: the commit, not its branch.
+CREATE TABLE approval (
+    commit_id TEXT PRIMARY KEY,  -- what may run
+    created REAL NOT NULL  -- when the row was written
+) WITHOUT ROWID;
+
+-- Answers that were verified again in idle time; the daemon's calibration is read from here.
+CREATE TABLE self_check (
+    id INTEGER PRIMARY KEY,  -- number of the row
+    explanation_id INTEGER NOT NULL REFERENCES explanation (id) ON DELETE CASCADE,  -- whose
+    created REAL NOT NULL,  -- when the row was written
+    reverted TEXT NOT NULL,  -- outcome with root and auxiliary changes undone: pass, if it holds
+    put_back TEXT NOT NULL,  -- outcome with nothing undone: fail, if it holds
+    held INTEGER  -- 1: the answer holds, 0: it does not, NULL: it could not be told
+);
+CREATE INDEX self_check_by_explanation ON self_check (explanation_id);
+
+-- Outbox of the daemon: what a process that holds a forge's token, and nothing else, has to post.
+CREATE TABLE outgoing (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice
+    key TEXT NOT NULL UNIQUE,  -- idempotency: forge, project, branch and commit
+    explanation_id INTEGER REFERENCES explanation (id) ON DELETE SET NULL,  -- the first it tells of
+    forge TEXT NOT NULL,  -- address without a path, such as https://github.com
+    project TEXT NOT NULL,  -- owner/name, as in the remote's address
+    branch TEXT NOT NULL,  -- short name of the branch; empty: unknown
+    commit_id TEXT NOT NULL,  -- head of the pull request
+    number INTEGER NOT NULL,  -- of the pull request; 0: the open one with that head
+    body TEXT NOT NULL,  -- path of the artefact that `afterd comment --from` reads
+    state TEXT NOT NULL,  -- queued, sent, failed or dropped (a newer one took its place)
+    attempts INTEGER NOT NULL,  -- how often it was tried
+    not_before REAL NOT NULL,  -- not to be tried earlier than this
+    url TEXT NOT NULL,  -- address of the comment once it is there
+    reason TEXT NOT NULL,  -- why it failed or waits
+    created REAL NOT NULL,  -- when the row was written
     updated REAL NOT NULL  -- when the row last changed
 );
-CREATE UNIQUE INDEX job_unfinished ON job (key) WHERE state IN ('queued', 'leased');
-CREATE INDEX job_queue ON job (state, priority, id);
+CREATE INDEX outgoing_queue ON outgoing (state, not_before);
 """

@@ -139,7 +139,34 @@ def test_postponed_is_not_an_attempt(queue: JobQueue, clock: Clock) -> None:
         assert queue.lease("w", 30) is None
         assert state(queue, job).reason == "no space left"
         clock.now += 60
-    assert leased(queue).attempts == 1
+    assert leased(queue).stalls == 1
+
+
+def test_progress_starts_the_count_of_attempts_again(queue: JobQueue, clock: Clock) -> None:
+    queue.enqueue("k", "explain", "{}")
+    for number in range(3 * ATTEMPTS):
+        assert queue.reach(leased(queue), f"stage {number}")
+        clock.now += 31
+    assert leased(queue).attempts == 3 * ATTEMPTS + 1
+
+
+def test_a_waiting_job_is_leased_after_its_release_only(queue: JobQueue) -> None:
+    waiting = queue.enqueue("k", "explain", "{}", trust="fork", waiting=True)
+    assert queue.lease("w", 30) is None
+    assert queue.enqueue("k", "explain", "{}", trust="local") == waiting
+    assert queue.lease("w", 30) is None
+    assert queue.release(waiting, "approved")
+    assert not queue.release(waiting, "approved")
+    assert leased(queue).trust == "approved"
+
+
+def test_a_successor_takes_over_at_once(queue: JobQueue) -> None:
+    queue.enqueue("k", "explain", "{}")
+    dead = leased(queue)
+    assert queue.lease("w", 30) is None
+    assert queue.recover() == 1
+    assert leased(queue).attempts == 2
+    assert not queue.complete(dead)
 
 
 def test_failed_and_abandoned_end_a_job(queue: JobQueue) -> None:
