@@ -7,6 +7,11 @@ tested ``commit`` added: what ``afterd comment --from FILE`` reads. Posting twic
 because a poster can die between the forge's answer and ``sent``: it finds its own comment by a
 hidden marker.
 
+The daemon starts the poster before it runs anything, as ``afterd comment --outgoing FILE`` with
+its own environment and FILE a pipe (``-``: standard input). Each line of it is the path of a
+database in which rows are due; the poster works through ``due`` of that database after each line,
+and ends with the pipe. The daemon then drops the secrets of its environment and goes on.
+
 State: queued → sent | failed, or dropped where a newer row of the same pull request took its place.
 """
 
