@@ -8,63 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from afterd.model.location import Location
+from afterd.model.entity import NO_COLUMN, Entity, EntityKind, Run
+
+__all__ = [
+    "NO_COLUMN",
+    "Columns",
+    "Counts",
+    "Entity",
+    "EntityKind",
+    "Evaluations",
+    "FloatMatrix",
+    "Mask",
+    "Matrix",
+    "Run",
+    "Spectrum",
+    "Vector",
+    "runs_executing",
+    "spectrum_of",
+]
 
 Vector: TypeAlias = NDArray[np.float64]
 Columns: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 Matrix: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"
 FloatMatrix: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-
-NO_COLUMN = -1
-
-
-class EntityKind(StrEnum):
-    """What a column counts."""
-
-    STATEMENT = "statement"
-    BLOCK = "block"
-    EDGE = "edge"
-    PREDICATE = "predicate"  # the whole condition of a branch
-    CONDITION = "condition"  # a short-circuit atom of a predicate, or one evaluation sequence
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """One column of the matrix.
-
-    ``source`` and ``target`` are the columns of an edge's two blocks; ``block`` is the column of
-    the block that a statement, predicate or condition belongs to (NO_COLUMN: not known). A function
-    is a weakly connected set of blocks; a block without outgoing edges is an exit, and executions
-    of a block that no incoming edge accounts for are entries into its function. ``name`` is what
-    another tool called the entity where a location cannot say it; ``bugs`` are the faults that a
-    benchmark's matrix marks there (no technique looks at them).
-    """
-
-    kind: EntityKind
-    location: Location
-    name: str = ""
-    block: int = NO_COLUMN
-    source: int = NO_COLUMN
-    target: int = NO_COLUMN
-    bugs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One row: a test's run; ``crashed_in`` is the column it died in, where that is known."""
-
-    name: str
-    failed: bool
-    detail: str = ""
-    crashed_in: int = NO_COLUMN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
