@@ -94,12 +94,12 @@ def instrument(text: str, first: Numbers) -> Instrumented:
     parts: list[str] = []
     numbered: list[NumberedFunction] = []
     at, number = 0, first
-    untouched = _untouched(text) if _SPECIAL.search(text) else frozenset()
+    skipped = untouched(text)
     for start, end, function in functions(text):
         locals_ = plain_locals(function)
         numbered.append(NumberedFunction(function.name, start, end, number))
         weaver = Weaver(function, locals_, number, first.blocks, layout)
-        woven = text[start:end] if function.name in untouched else "\n".join([*weaver.lines(), "}"])
+        woven = text[start:end] if function.name in skipped else "\n".join([*weaver.lines(), "}"])
         parts += [text[at:start], woven]
         number += count(function, locals_)
         at = end
@@ -109,8 +109,10 @@ def instrument(text: str, first: Numbers) -> Instrumented:
     return Instrumented(_with_runtime("".join(parts), first, total), tuple(numbered), total)
 
 
-def _untouched(text: str) -> frozenset[str]:
+def untouched(text: str) -> frozenset[str]:
     """Functions that cannot record: all assembly, or run before there is a thread (ifunc resolvers)."""
+    if not _SPECIAL.search(text):
+        return frozenset()
     naked = {group for group, body in _ATTRIBUTES.findall(text) if re.search(r"\bnaked\b", body)}
     resolvers = {name.strip('"') for name in _RESOLVER.findall(text)}
     return frozenset(
