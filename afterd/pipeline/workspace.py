@@ -13,6 +13,7 @@ import pygit2
 from afterd.config import Settings
 from afterd.errors import ConfigurationError, UsageError
 from afterd.execution.compiler_shims import path_with_compiler
+from afterd.execution.executors.journal import Journal, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
@@ -42,7 +43,7 @@ class Workspace:
     state: Path
     store: Store
     objects: pygit2.Repository
-    executor: LocalExecutor
+    executor: LocalExecutor | JournalledExecutor
     limits: Limits
     rules: FileRules
     path: str
@@ -72,8 +73,11 @@ class Range:
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[Workspace]:
-    """Open the workspace; one afterd at a time uses a repository's slots."""
+def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Workspace]:
+    """Open the workspace; one afterd at a time uses a repository's slots.
+
+    Runs that are in ``journal`` are not made again, and those that are made are written there.
+    """
     repository = open_repository(settings.repository)
     state = state_directory(repository)
     with ExitStack() as stack:
@@ -94,7 +98,7 @@ def opened(settings: Settings) -> Iterator[Workspace]:
             state=state,
             store=store,
             objects=objects,
-            executor=executor,
+            executor=executor if journal is None else JournalledExecutor(executor, journal),
             limits=_limits(settings),
             rules=_rules(settings),
             path=path_with_compiler(state / "compiler"),

@@ -33,7 +33,7 @@ class StoredOutcomes:
         query = f"SELECT * FROM {table} WHERE {condition}"  # noqa: S608 - names of our own
         with self._store.snapshot():
             rows = self._store.rows(query, list(columns.values()))
-            return _outcome(rows[0]) if rows else None
+            return outcome_from(rows[0]) if rows else None
 
     def put(self, key: OutcomeKey, outcome: Outcome) -> None:
         """Keep ``outcome``, unless its signature holds a secret: masked it would match nothing."""
@@ -57,7 +57,8 @@ def _place(key: OutcomeKey) -> tuple[str, dict[str, Cell]]:
     return "build", {name: value for name, value in columns.items() if name != "test"}
 
 
-def _outcome(row: Row) -> Outcome:
+def outcome_from(row: Row) -> Outcome:
+    """The outcome in a row of the tables outcome, build and run."""
     reason, signature = loaded(row["reason"]), loaded(row["signature"])
     return from_row(
         Outcome,

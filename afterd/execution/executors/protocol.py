@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from afterd.execution.recipe import Recipe
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import Outcome, Unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class Attempt:
     tests: int = 0
     missing: str = ""
     unrunnable: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run came to an end of its own, not to that of a budget or of afterd."""
+        return self.outcome.reason not in (Unresolved.NOT_RUN, Unresolved.KILLED)
 
 
 class Executor(Protocol):

@@ -1,0 +1,77 @@
+"""The journal of a job in the database: each run it made, for when it is resumed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+
+from afterd.execution.cache import OutcomeKey
+from afterd.execution.executors.protocol import Attempt
+from afterd.store.database import Reader, Store
+from afterd.store.outcomes import outcome_from
+from afterd.store.rows import from_row, to_row
+from afterd.store.text import Cell, stored
+
+_KEY = "job_id = ? AND tree = ? AND test = ? AND command = ? AND environment = ?"
+
+
+class StoredJournal:
+    """The runs of one job; ``mask`` takes secrets out of what a test said."""
+
+    def __init__(self, store: Store, job: int, mask: Callable[[str], str] = str) -> None:
+        self._store = store
+        self._job = job
+        self._mask = mask
+
+    def get(self, key: OutcomeKey, number: int) -> Attempt | None:
+        """The ``number``-th run under ``key``, if this job made it."""
+        with self._store.snapshot():
+            rows = self._store.rows(
+                f"SELECT * FROM run WHERE {_KEY} AND number = ?",  # noqa: S608 - our own words
+                (*self._place(key).values(), number),
+            )
+            return from_row(Attempt, rows[0], outcome=outcome_from(rows[0])) if rows else None
+
+    def put(self, key: OutcomeKey, number: int, attempt: Attempt) -> None:
+        """Keep a run, unless its signature holds a secret: masked it would match nothing."""
+        outcome, signature = attempt.outcome, attempt.outcome.signature
+        if signature is not None and self._mask(signature.message) != signature.message:
+            return
+        row = self._place(key) | {"number": number, "created": time.time()}
+        row |= to_row(attempt, omit=("outcome",))
+        row |= to_row(outcome, omit=("reason", "signature", "cached"))
+        row |= {
+            "detail": stored(self._mask(outcome.detail)),
+            "reason": outcome.reason.value if outcome.reason else "",
+            "signature": json.dumps(asdict(signature)) if signature else "",
+        }
+        with self._store.transaction() as database:
+            database.table("run").insert(row, replace=True)
+
+    def _place(self, key: OutcomeKey) -> dict[str, Cell]:
+        return {"job_id": self._job} | {name: stored(text) for name, text in asdict(key).items()}
+
+
+def attempts_of(reader: Reader, job: int, tree: str, test: str) -> list[Attempt]:
+    """The runs that a job made of a test on a tree, in their order; builds alone are none."""
+    with reader.snapshot():
+        rows = reader.rows(
+            "SELECT * FROM run WHERE job_id = ? AND tree = ? AND test = ? AND tests > 0 "
+            "ORDER BY created, number",
+            (job, tree, stored(test)),
+        )
+        return [from_row(Attempt, row, outcome=outcome_from(row)) for row in rows]
+
+
+def spent_since(reader: Reader, moment: float, job: int | None = None) -> tuple[float, int]:
+    """Seconds of building and testing, and test runs, since a moment: all, or one job's."""
+    [row] = reader.rows(
+        "SELECT coalesce(sum(build_seconds + test_seconds), 0.0) AS seconds, "
+        "coalesce(sum(tests), 0) AS runs FROM run WHERE created >= ? AND (? IS NULL OR job_id = ?)",
+        (moment, job, job),
+    )
+    assert isinstance(row["seconds"], float)
+    assert isinstance(row["runs"], int)
+    return row["seconds"], row["runs"]
