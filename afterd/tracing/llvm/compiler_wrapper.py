@@ -46,7 +46,7 @@ _SECONDS = 300.0  # for LLVM, per module
 _ROOT = str(Path(__file__).parents[3])
 _WRITER = (
     "import sys; sys.path.insert(0, sys.argv.pop(1));"
-    "from afterd.tracing.llvm.object_code import write_object; write_object(*sys.argv[1:])"
+    "from afterd.tracing.llvm.{writer} import write_object; write_object(*sys.argv[1:])"
 )
 
 
@@ -61,6 +61,12 @@ class Wrapped:
     def library(self) -> Path:
         """Where the runtime is."""
         return self.store.directory / "lib"
+
+    @property
+    def writer(self) -> str:
+        """The program that makes an object of bitcode: in a counted build, one that counts."""
+        counted = (self.store.directory / "counter-bits").exists()
+        return _WRITER.format(writer="counters.object_code" if counted else "object_code")
 
 
 def main() -> None:
@@ -168,7 +174,7 @@ def _compile(wrapped: Wrapped, command: CompileCommand, source: Source, target: 
         )
         if refusal:
             return refusal
-        writer = [sys.executable, "-I", "-c", _WRITER, _ROOT]
+        writer = [sys.executable, "-I", "-c", wrapped.writer, _ROOT]
         words = [str(bitcode), source.path, str(wrapped.store.directory), target]
         try:
             made = subprocess.run(

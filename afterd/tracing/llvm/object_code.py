@@ -21,7 +21,7 @@ def named_text(bitcode: bytes) -> tuple[str, str]:
     passes = llvm.create_new_module_pass_manager()
     passes.add_instruction_namer_pass()
     builder = llvm.create_pass_builder(
-        _machine(module.triple, 0), llvm.create_pipeline_tuning_options()
+        machine_for(module.triple, 0), llvm.create_pipeline_tuning_options()
     )
     passes.run(module, builder)
     return str(module), module.triple
@@ -33,7 +33,7 @@ def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> byte
     made = store.add(lowered(text, structs(text)), source, str(Path.cwd()), instrument)
     module = llvm.parse_assembly(made.text)
     module.verify()
-    machine = _machine(triple, 1)
+    machine = machine_for(triple, 1)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
     builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))
@@ -47,7 +47,8 @@ def write_object(bitcode: str, source: str, store: str, target: str) -> None:
     temporary.replace(target)
 
 
-def _machine(triple: str, level: int) -> llvm.TargetMachine:
+def machine_for(triple: str, level: int) -> llvm.TargetMachine:
+    """The code generator of a triple at an optimisation level from 0 to 3."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()  # without it, inline assembly ends the process

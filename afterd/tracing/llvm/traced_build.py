@@ -27,7 +27,7 @@ _C_NAMES = ("cc", "gcc", "clang", "c99", "c89")
 _CXX_NAMES = ("c++", "g++", "clang++")
 
 
-def prepare(directory: Path, toolchain: Toolchain) -> ModuleStore:
+def prepare(directory: Path, toolchain: Toolchain, runtime: Path = _RUNTIME) -> ModuleStore:
     """Make the store of a traced build; raises ToolchainError when the runtime does not compile."""
     directory = directory.absolute()  # the compilers are started in other directories
     store = ModuleStore(directory)
@@ -42,7 +42,7 @@ def prepare(directory: Path, toolchain: Toolchain) -> ModuleStore:
         "-fno-sanitize=all",
         "-fno-stack-protector",
         "-pthread",
-        str(_RUNTIME),
+        str(runtime),
     )
     shared = ("-shared", "-Wl,-soname,libafterd_rt.so", "-o", str(library / "libafterd_rt.so"))
     _compile((*common, *shared), directory)
