@@ -19,7 +19,7 @@ class Oracles:
     """Outcomes of variants, whether they build (which is no test run), and the solver.
 
     ``outcomes`` answers for several variants side by side; None where that is not possible.
-    ``unbuildable`` tells without a build what speaks against one.
+    ``unbuildable`` tells without a build what speaks against one; ``suspected``: without a proof.
     """
 
     outcome: OutcomeOf
@@ -27,6 +27,7 @@ class Oracles:
     core: CoreOf
     outcomes: OutcomesOf | None = None
     unbuildable: Unbuildable = nothing_against
+    suspected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,9 @@ class Loop:
         auxiliary = AuxiliarySearch(
             oracles.builds, changes, everything, unbuildable=oracles.unbuildable
         )
-        self._trials = Trials(oracles.outcome, auxiliary, oracles.outcomes)
+        self._trials = Trials(
+            oracles.outcome, auxiliary, oracles.outcomes, suspected=oracles.suspected
+        )
         self._reversion = Reversion(self._trials, changes)
         self._green = Green(execution)
         self._causes = Causes(execution, oracles.core, progress, self._green)

@@ -105,10 +105,13 @@ class Reversion:
                 for trial in smaller(passing, order):
                     passing = trial
                     yield trial
-            if not self._auxiliary_alone(passing):
+            if self._auxiliary_alone(passing):
+                passing = self._try(passing.auxiliary)
+                yield passing
+            else:
+                if alone := self._trials.unaided(passing):
+                    yield alone
                 return
-            passing = self._try(passing.auxiliary)
-            yield passing
 
     def _shortest_prefix(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Bisection over the order of suspicion, on sets that are not small.

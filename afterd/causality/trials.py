@@ -40,7 +40,8 @@ class Trials:
     """Outcomes of reversions, each asked for once; ``runs`` counts those of the test.
 
     The bad version itself is known to fail. ``outcomes`` is used, where there is one, for
-    reversions that are all needed whatever the others show.
+    reversions that are all needed whatever the others show. ``suspected``: what the auxiliary search
+    is told against a variant without a build is no proof, and a run may belie it.
     """
 
     def __init__(
@@ -49,8 +50,11 @@ class Trials:
         auxiliary: AuxiliarySearch,
         outcomes: OutcomesOf | None = None,
         known: Mapping[ChangeSet, Outcome] | None = None,
+        *,
+        suspected: bool = False,
     ) -> None:
         self.runs = 0
+        self._suspected = suspected
         self._outcome = outcome
         self._outcomes = outcomes
         self._auxiliary = auxiliary
@@ -69,8 +73,21 @@ class Trials:
             return Trial(asked, NOTHING, outcome)
         auxiliary = self._auxiliary.find(asked, outcome.detail)
         if auxiliary is None:
-            return Trial(asked, NOTHING, outcome)
+            return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
+
+    def unaided(self, trial: Trial) -> Trial | None:
+        """``trial`` without what went along, if that was only a suspicion and it passes too."""
+        if not (self._suspected and trial.auxiliary):
+            return None
+        alone = self._belied(trial.asked)
+        return alone if alone.passed else None
+
+    def _belied(self, asked: ChangeSet) -> Trial:
+        """The outcome whatever is suspected of it."""
+        if asked not in self._seen or not self._seen[asked].built:
+            self._note(asked, self._outcome(asked))
+        return Trial(asked, NOTHING, self._seen[asked])
 
     def revert_each(self, candidates: Sequence[ChangeSet]) -> Iterator[Trial]:
         """``revert`` of each of them: side by side if that is possible, else as they are taken."""

@@ -52,7 +52,11 @@ def search(
         return _delta_debugging(settings.strategy, wanted, oracle, tracing)
     with Solver(workspace.limits.solver) as solver:
         oracles = Oracles(
-            oracle.outcome, oracle.builds, solver.core, unbuildable=tracing.unbuildable
+            oracle.outcome,
+            oracle.builds,
+            solver.core,
+            unbuildable=tracing.unbuildable,
+            suspected=tracing.suspected,
         )
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()

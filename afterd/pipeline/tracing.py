@@ -23,6 +23,7 @@ from afterd.tracing.llvm.session import TraceRequest, trace
 from afterd.tracing.llvm.syntax_check import SyntaxCheck
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.session import traced as python_traced
+from afterd.tracing.python.variant_check import VariantCheck
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 
@@ -36,13 +37,15 @@ _PYTHON = frozenset((".py",))
 class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
 
-    ``unbuildable`` tells what a compiler says against a variant without building it.
+    ``unbuildable`` tells what a compiler says against a variant without building it; ``suspected``:
+    that is no proof, the variant may work all the same.
     """
 
     execution: Execution | None
     reason: str = ""
     seconds: float = 0.0
     unbuildable: Unbuildable = nothing_against
+    suspected: bool = False
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
@@ -70,7 +73,13 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
         except TraceError as error:
             reasons.append(str(error))
         else:
-            return Tracing(CautiousExecution(python.execution), "", python.test_seconds)
+            return Tracing(
+                CautiousExecution(python.execution),
+                "",
+                python.test_seconds,
+                _variant_check(workspace, wanted).against,
+                suspected=True,
+            )
     if not reasons:
         reasons.append(
             "No changed file is in a language that afterd traces; only reversion was used."
@@ -120,6 +129,16 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
         texts,
         workspace.limits.build,
     )
+
+
+def _variant_check(workspace: Workspace, wanted: Range) -> VariantCheck:
+    reader = TreeReader(workspace.objects)
+
+    def files_of(reverted: ChangeSet) -> dict[str, str]:
+        files = reader.files(wanted.variants.tree(reverted))
+        return {os.fsdecode(path): entry.id for path, entry in files if entry.is_file}
+
+    return VariantCheck(files_of, reader.read, wanted.everything)
 
 
 def _python_request(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTraceRequest:

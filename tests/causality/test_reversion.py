@@ -89,6 +89,31 @@ def test_verdicts_of_an_earlier_call_are_not_asked_for_again() -> None:
     assert len(oracle.asked) == len(set(oracle.asked)) == 3
 
 
+@pytest.mark.parametrize(("needed", "helps"), [(True, True), (False, True), (False, False)])
+def test_a_suspicion_is_no_proof(*, needed: bool, helps: bool) -> None:
+    """c1 is suspected to need c2 (or nothing helps it); a run decides."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        free = "c1" not in reverted or (helps and "c2" in reverted)
+        return "" if free else "'x' is not defined"
+
+    def oracle(reverted: ChangeSet) -> Outcome:
+        if "c1" in reverted and needed and "c2" not in reverted:
+            return NOT_BUILT
+        return repaired_by({"c1"})(reverted)
+
+    changes = made(6)
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6), unbuildable=suspicion)
+    found = Reversion(Trials(oracle, auxiliary, suspected=True), changes).find_root(
+        _suspects(6), 0.15
+    )
+    assert found is not None
+    if not needed:
+        assert found == Root(frozenset({"c1"}), frozenset(), minimal=True)
+    else:
+        assert found.changes | found.auxiliary == {"c1", "c2"}
+
+
 @settings(deadline=None, max_examples=150)
 @given(st.integers(), st.integers(1, 9), st.lists(st.sampled_from(Tier), min_size=1, max_size=4))
 def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:

@@ -1,0 +1,182 @@
+"""What a Python file defines and what it needs, without running it.
+
+Scopes are not followed for attributes and keywords: a name that is defined anywhere may be meant.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import symtable
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_OF_MODULES = frozenset(
+    {"__annotations__", "__builtins__", "__class__", "__doc__", "__file__", "__loader__"}
+    | {"__name__", "__package__", "__path__", "__qualname__", "__spec__", "__module__"}
+)
+_BUILTIN = frozenset(dir(builtins)) | _OF_MODULES
+_STRING_WORDS = 60
+"""A string of more characters is a text, not a list of names (``"x y"`` of a named tuple)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arity:
+    """How many arguments by position a function takes; ``most`` is None where there is no end."""
+
+    least: int
+    most: int | None
+
+    def takes(self, call: Call) -> bool:
+        """Whether a call can be meant for it, as far as the number of arguments tells."""
+        enough = call.keywords or call.arguments >= self.least
+        return enough and (self.most is None or call.arguments <= self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call by a function's name: arguments by position, and whether any go by keyword."""
+
+    name: str
+    arguments: int
+    keywords: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``from MODULE import NAME`` with ``level`` dots, or ``import MODULE`` (no name)."""
+
+    level: int
+    module: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The names in one file.
+
+    ``defined``: given a meaning anywhere (functions, parameters, attributes, strings that are
+    names). ``needed``: attributes read, keywords passed. ``imports``: what is imported, by name or
+    whole. ``unbound``: names read that no scope around them binds. ``functions`` and ``calls``:
+    parameters by a function's name, and what calls by that name pass. ``error`` is what keeps it
+    from compiling; then nothing else is known.
+    """
+
+    defined: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
+    imports: frozenset[Import] = frozenset()
+    unbound: frozenset[str] = frozenset()
+    functions: frozenset[tuple[str, Arity]] = frozenset()
+    calls: frozenset[Call] = frozenset()
+    error: str = ""
+
+
+def mentions(text: bytes, path: str) -> Mentions:
+    """Read a file; never raises for what is in it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, path)
+            compile(tree, path, "exec", dont_inherit=True)
+            unbound = _unbound(symtable.symtable(text.decode("utf-8", "replace"), path, "exec"))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return Mentions(error=f"{type(error).__name__}: {error}")
+    nodes = list(ast.walk(tree))
+    starred = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes)
+    return Mentions(
+        defined=frozenset(name for node in nodes for name in _defined(node)),
+        needed=frozenset(name for node in nodes for name in _needed(node)),
+        unbound=frozenset() if starred else unbound,
+        imports=frozenset(each for node in nodes for each in _imports(node)),
+        functions=frozenset(_functions(nodes)),
+        calls=frozenset(call for node in nodes if (call := _call(node)) is not None),
+    )
+
+
+def _defined(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            yield name
+        case ast.alias(asname=str(name)) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.Constant(value=str(text)) if len(text) <= _STRING_WORDS:
+            yield from _WORD.findall(text)
+
+
+def _needed(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Load()) | ast.keyword(arg=str(name)):
+            yield name
+
+
+def _imports(node: ast.AST) -> Iterator[Import]:
+    match node:
+        case ast.ImportFrom(module=module, names=names, level=level):
+            for alias in names:
+                yield Import(level, module or "", "" if alias.name == "*" else alias.name)
+        case ast.Import(names=names):
+            yield from (Import(0, alias.name) for alias in names)
+
+
+def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
+    """Functions, methods without what the call does not pass, and classes by their initialiser."""
+    methods: dict[ast.AST, ast.ClassDef] = {
+        item: node for node in nodes if isinstance(node, ast.ClassDef) for item in node.body
+    }
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            home = methods.get(node)
+            arity = _arity(node, 0 if home is None else 1)
+            yield node.name, arity
+            if home is not None and node.name == "__init__":
+                yield home.name, arity
+
+
+def _arity(function: ast.FunctionDef | ast.AsyncFunctionDef, own: int) -> Arity:
+    given = function.args
+    if function.decorator_list:
+        return Arity(0, None)  # what it makes of the function is not known
+    most = max(len(given.posonlyargs) + len(given.args) - own, 0)
+    return Arity(max(most - len(given.defaults), 0), None if given.vararg else most)
+
+
+def _call(node: ast.AST) -> Call | None:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=given):
+            if not any(isinstance(argument, ast.Starred) for argument in args):
+                return Call(name, len(args), bool(given))
+    return None
+
+
+def _unbound(table: symtable.SymbolTable) -> frozenset[str]:
+    """Names that are read as global and bound nowhere."""
+    tables = list(_tables(table))
+    symbols = [(each, symbol) for each in tables for symbol in each.get_symbols()]
+    bound = {
+        symbol.get_name()
+        for each, symbol in symbols
+        if (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace())
+        and (each is table or symbol.is_declared_global())
+    }
+    read = {
+        symbol.get_name()
+        for each, symbol in symbols
+        if symbol.is_referenced()
+        and (symbol.is_global() or (each is table and not symbol.is_assigned()))
+    }
+    return frozenset(read - bound - _BUILTIN)
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _tables(child)

@@ -1,0 +1,125 @@
+"""What speaks against a variant of a Python program before it is run.
+
+Python has no compiler that says what is missing, and to run a test for each piece that was left out
+is dear. Most of what a half-reverted change breaks shows in the text: it does not parse, it reads a
+name that nothing binds, imports or asks for what no file defines any more, or passes arguments that
+no function of that name takes. What the bad or the good version has of that is no fault.
+
+A suspicion, not a proof: the name may be missing where the test does not come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.tracing.python.mentions import Arity, Mentions, mentions
+
+FilesOf = Callable[[ChangeSet], Mapping[str, str]]
+"""The files of a variant: their content's id by path."""
+_SHOWN = 8
+
+
+class VariantCheck:
+    """Answers for the variants of one bad version; ``read`` gives a content by its id."""
+
+    def __init__(
+        self, files_of: FilesOf, read: Callable[[str], bytes], everything: ChangeSet
+    ) -> None:
+        self._files_of = files_of
+        self._read = read
+        self._everything = everything
+        self._mentions: dict[str, Mentions] = {}
+
+    def against(self, reverted: ChangeSet) -> str:
+        """What is wrong with the variant and with neither version, a line each; or empty."""
+        program = self._program(reverted)
+        versions = (self._bad, self._good)
+        known = self._bad.defined | self._good.defined
+        faults = set(program.faults(known)).difference(*(v.faults(known) for v in versions))
+        return "\n".join(sorted(faults)[:_SHOWN])
+
+    @cached_property
+    def _bad(self) -> _Program:
+        return self._program(NOTHING)
+
+    @cached_property
+    def _good(self) -> _Program:
+        return self._program(self._everything)
+
+    def _program(self, reverted: ChangeSet) -> _Program:
+        files = self._files_of(reverted)
+        return _Program({p: self._of(p, i) for p, i in files.items() if p.endswith(".py")})
+
+    def _of(self, path: str, identifier: str) -> Mentions:
+        found = self._mentions.get(identifier)
+        if found is None:
+            found = self._mentions[identifier] = mentions(self._read(identifier), path)
+        return found
+
+
+class _Program:
+    """The files of one version together."""
+
+    def __init__(self, files: Mapping[str, Mentions]) -> None:
+        self.files = files
+        self.modules = frozenset(name for path in files for name in module_names(path))
+        self.defined = self.modules.union(*(file.defined for file in files.values()))
+
+    def faults(self, known: frozenset[str]) -> Iterator[str]:
+        """All that is wrong, as Python would say it; ``known`` names have been defined once."""
+        gone = known - self._given
+        for path, file in self.files.items():
+            if file.error:
+                yield f"{path}: {file.error}"
+                continue
+            yield from (f"{path}: NameError: name '{name}' is not defined" for name in file.unbound)
+            for name in file.needed & gone:
+                yield f"{path}: AttributeError: nothing has the attribute or parameter '{name}'"
+            for each in file.imports:
+                module = _absolute(path, each.level, each.module)
+                if module in gone:
+                    yield f"{path}: ModuleNotFoundError: No module named '{module}'"
+                elif each.name in gone and module in self.modules:
+                    yield f"{path}: ImportError: cannot import name '{each.name}'"
+            for call in file.calls:
+                taken = self._functions.get(call.name)
+                if taken and not any(arity.takes(call) for arity in taken):
+                    yield f"{path}: TypeError: '{call.name}' does not take {call.arguments} arguments"
+
+    @cached_property
+    def _given(self) -> frozenset[str]:
+        """What is defined here, and what comes from packages that are not of the program."""
+        outside = {
+            each.name or each.module.partition(".")[0]
+            for path, file in self.files.items()
+            for each in file.imports
+            if _absolute(path, each.level, each.module) not in self.modules
+        }
+        return self.defined | outside
+
+    @cached_property
+    def _functions(self) -> dict[str, list[Arity]]:
+        found: dict[str, list[Arity]] = {}
+        for file in self.files.values():
+            for name, arity in file.functions:
+                found.setdefault(name, []).append(arity)
+        return found
+
+
+def module_names(path: str) -> set[str]:
+    """The names by which a file may be imported: which folders are on the path is not known."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    if parts and parts[-1] == "__init__":
+        parts = parts[:-1]
+    return {".".join(parts[start:]) for start in range(len(parts))}
+
+
+def _absolute(path: str, level: int, module: str) -> str:
+    """The module that an import in the file at ``path`` means."""
+    if level == 0:
+        return module
+    folder = PurePosixPath(path).parts[:-level]
+    return ".".join((*folder, *filter(None, [module])))

@@ -1,0 +1,118 @@
+"""What the text of a variant says against it, and what it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from afterd.tracing.python.variant_check import VariantCheck
+
+Files = Mapping[str, str]
+
+SPANS = {
+    "src/p/spans.py": "class Span:\n    def __init__(self, first, size=0):\n        self.first = first\n",
+    "src/p/use.py": "from p.spans import Span\n\ndef whole():\n    return Span(1, 2).first\n",
+}
+
+# The bad version, the good one, the variant, what is said of it (a part; empty: nothing).
+CASES: dict[str, tuple[Files, Files, Files, str]] = {
+    "the bad version": (SPANS, {}, SPANS, ""),
+    "does not parse": (SPANS, SPANS, {"src/p/spans.py": "class Span\n"}, "SyntaxError"),
+    "return outside": (SPANS, SPANS, {"src/p/spans.py": "return 1\n"}, "SyntaxError"),
+    "half a renamed local": (
+        {"a.py": "def f(xs):\n    total = 0\n    return total\n"},
+        {"a.py": "def f(xs):\n    summed = 0\n    return summed\n"},
+        {"a.py": "def f(xs):\n    total = 0\n    return summed\n"},
+        "name 'summed' is not defined",
+    ),
+    "half a renamed attribute": (
+        {"a.py": "class A:\n    def run(self): pass\n", "b.py": "def f(a): return a.run()\n"},
+        {"a.py": "class A:\n    def go(self): pass\n", "b.py": "def f(a): return a.go()\n"},
+        {"a.py": "class A:\n    def go(self): pass\n", "b.py": "def f(a): return a.run()\n"},
+        "'run'",
+    ),
+    "a name that is no longer there to import": (
+        SPANS,
+        {**SPANS, "src/p/spans.py": "class Range:\n    first = 1\n"},
+        {**SPANS, "src/p/spans.py": "class Range:\n    first = 1\n"},
+        "",  # the good version cannot be imported either
+    ),
+    "a name that is not there yet": (
+        {"p/a.py": "def old(): pass\ndef new(): pass\n", "p/b.py": "from p.a import new\n"},
+        {"p/a.py": "def old(): pass\n", "p/b.py": "from p.a import old\n"},
+        {"p/a.py": "def old(): pass\n", "p/b.py": "from p.a import new\n"},
+        "cannot import name 'new'",
+    ),
+    "a module that is not there yet": (
+        {"p/__init__.py": "", "p/a.py": "from .b import x\n", "p/b.py": "x = 1\n"},
+        {"p/__init__.py": "", "p/a.py": "x = 1\n"},
+        {"p/__init__.py": "", "p/a.py": "from .b import x\n"},
+        "No module named 'p.b'",
+    ),
+    "a parameter that is not there yet": (
+        {"a.py": "def f(x, y): return x\n", "b.py": "from a import f\nf(1, 2)\n"},
+        {"a.py": "def f(x): return x\n", "b.py": "from a import f\nf(1)\n"},
+        {"a.py": "def f(x): return x\n", "b.py": "from a import f\nf(1, 2)\n"},
+        "'f' does not take 2 arguments",
+    ),
+    "an initialiser that takes less": (
+        {"a.py": "class F:\n    def __init__(self, x, y): pass\nF(1, 2)\n"},
+        {"a.py": "class F:\n    def __init__(self, x): pass\nF(1)\n"},
+        {"a.py": "class F:\n    def __init__(self, x): pass\nF(1, 2)\n"},
+        "'F' does not take 2 arguments",
+    ),
+    "a keyword that is not there yet": (
+        {"a.py": "def f(x, deep=0): return x\nf(1, deep=2)\n"},
+        {"a.py": "def f(x): return x\nf(1)\n"},
+        {"a.py": "def f(x): return x\nf(1, deep=2)\n"},
+        "'deep'",
+    ),
+    "a name of another package": (
+        {"a.py": "from os import path\nx = path.join('a')\n"},
+        {"a.py": "def path(): pass\n"},
+        {"a.py": "from os import path\nx = path\n"},
+        "",
+    ),
+    "open arguments": (
+        {"a.py": "def f(*xs): pass\nf(1, 2)\n"},
+        {"a.py": "def f(x): pass\nf(*[1])\n"},
+        {"a.py": "def f(x): pass\nf(*[1, 2])\n"},
+        "",
+    ),
+    "a named tuple's field": (
+        {"a.py": "P = namedtuple('P', 'x y')\n", "b.py": "def f(p): return p.y\n"},
+        {"a.py": "P = 1\n", "b.py": "def f(p): return p\n"},
+        {"a.py": "P = namedtuple('P', 'x y')\n", "b.py": "def f(p): return p.y\n"},
+        "",
+    ),
+    "everything may be in a star": (
+        {"a.py": "from b import *\nprint(1)\n", "b.py": "x = 1\n"},
+        {"a.py": "print(1)\n", "b.py": ""},
+        {"a.py": "from b import *\nprint(x, 1)\n", "b.py": ""},
+        "",
+    ),
+    "not Python at all": ({"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}, {"a.txt": "class"}, ""),
+    "a text that never parsed": (
+        {"a.py": "print 1\n"},
+        {"a.py": "print 1\n"},
+        {"a.py": "print 1\n"},
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_is_said_against_a_variant(case: tuple[Files, Files, Files, str]) -> None:
+    bad, good, variant, said = case
+    versions = {frozenset(): bad, frozenset({"c1", "c2"}): good, frozenset({"c1"}): variant}
+    texts = {str(hash(text)): text for files in versions.values() for text in files.values()}
+    check = VariantCheck(
+        lambda reverted: {path: str(hash(text)) for path, text in versions[reverted].items()},
+        lambda identifier: texts[identifier].encode(),
+        frozenset({"c1", "c2"}),
+    )
+    answer = check.against(frozenset({"c1"}))
+    assert (said in answer) if said else not answer
+    assert not check.against(frozenset())
+    assert not check.against(frozenset({"c1", "c2"}))
