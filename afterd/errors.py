@@ -95,6 +95,12 @@ class ToolchainError(AfterdError):
     slug = "toolchain"
 
 
+class ForgeError(AfterdError):
+    """The forge does not take what is to be posted, or there is no token for it."""
+
+    slug = "forge"
+
+
 class TraceError(AfterdError):
     """The failing run could not be traced; reversion alone goes on without it."""
 

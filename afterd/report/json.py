@@ -2,7 +2,8 @@
 
 Exact, not sanitised: a program reads it. Bytes that are not UTF-8 stay escaped surrogates, so the
 output is plain ASCII. What is unknown is ``null``. Keys are only added, never moved, within a
-schema; ``notes`` and ``evidence`` of a cause were added to what the design lists.
+schema; ``notes``, ``range``, ``reason``, ``commands``, ``evidence`` of a cause, and what else a comment
+on a pull request needs were added to what the design lists: ``received.py`` reads it back.
 """
 
 from __future__ import annotations
@@ -63,6 +64,13 @@ def contract(explanation: Explanation) -> Json:
         "ranking": [_ranked(line) for line in explanation.ranking],
         "runs": _runs(explanation.runs),
         "notes": [*sentences, *explanation.notes],
+        "reason": explanation.reason or None,
+        "range": {"good": explanation.range.good, "bad": explanation.range.bad},
+        "strategy": explanation.strategy,
+        "commands": {
+            "build": list(explanation.build_command),
+            "test": list(explanation.test_command),
+        },
     }
 
 
@@ -86,6 +94,9 @@ def _change(change: Change) -> Json:
         "kind": change.kind.value,
         "commits": list(change.commits),
         "patch": change.patch,
+        "old_file": change.old_file,
+        "form": change.form.value,
+        "symbol": change.symbol or None,
     }
 
 
@@ -114,6 +125,7 @@ def _step(step: TreeStep) -> Json:
         "green": step.green or None,
         "change": step.change or None,
         "evidence": step.evidence.value,
+        "target": step.target or None,
     }
 
 
@@ -123,6 +135,7 @@ def _ranked(line: RankedLine) -> Json:
         "line": line.line,
         "score": line.score,
         "votes": dict(line.votes),
+        "text": line.text,
     }
 
 
@@ -140,4 +153,5 @@ def _runs(runs: RunCounts) -> Json:
             "trace": seconds.trace,
             "solve": seconds.solve,
         },
+        "confirmation": runs.confirmation,
     }

@@ -24,6 +24,9 @@ CHANGE = {
     "kind": str,
     "commits": [str],
     "patch": str,
+    "old_file": str,
+    "form": str,
+    "symbol": TEXT_OR_NULL,
 }
 TREE: dict[str, object] = {
     "predicate": str,
@@ -39,6 +42,7 @@ TREE: dict[str, object] = {
             "green": TEXT_OR_NULL,
             "change": TEXT_OR_NULL,
             "evidence": str,
+            "target": TEXT_OR_NULL,
         }
     ],
 }
@@ -61,15 +65,20 @@ EXPLANATION = {
     "verified": bool,
     "changes": {"total": int, "pruned": int, "executed": int},
     "tree": TREE,
-    "ranking": [{"file": str, "line": int, "score": NUMBER, "votes": {}}],
+    "ranking": [{"file": str, "line": int, "score": NUMBER, "votes": {}, "text": str}],
     "runs": {
         "tests": int,
         "builds": int,
         "cached": int,
         "smt_calls": int,
         "seconds": dict.fromkeys(["total", "build", "test", "trace", "solve"], NUMBER),
+        "confirmation": int,
     },
     "notes": [str],
+    "reason": TEXT_OR_NULL,
+    "range": {"good": str, "bad": str},
+    "strategy": str,
+    "commands": {"build": [str], "test": [str]},
 }
 DOCUMENT = {
     "schema": int,
@@ -122,6 +131,9 @@ def test_the_running_example() -> None:
         "kind": "source",
         "commits": ["b" * 40],
         "patch": "@@ -5 +5 @@\n-        if (x > y)\n+        if (x < y)\n",
+        "old_file": "sum.c",
+        "form": "hunk",
+        "symbol": "sum_of",
     }
     assert read["tree"]["causes"][0]["evidence"] == "observed"
     assert read["tree"]["steps"][2]["green"] is None
