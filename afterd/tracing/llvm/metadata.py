@@ -41,10 +41,11 @@ class DebugInformation:
         return self.location(int(found.group(1))) if found else None
 
     def subprogram(self, header: str) -> Location:
-        """The file and line of a function's own declaration, from its define line."""
+        """The file, line and source name of a function, from its define line."""
         found = _ATTACHED.search(header)
         node = self._nodes.get(int(found.group(1)), "") if found else ""
-        return Location(self.file(_reference(node, "file")), _number(node, "line"))
+        name = _text(node, "name")
+        return Location(self.file(_reference(node, "file")), _number(node, "line"), function=name)
 
     def locals(self, function: str) -> dict[str, str]:
         """The source names of stack slots, from the text of a function."""

@@ -1,0 +1,79 @@
+"""On which source lines the blocks of a function stand."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from afterd.tracing.llvm.ir import Block, Function
+from afterd.tracing.llvm.program import Unit
+
+# What clang makes of a closing brace.
+_GLUE = re.compile(r"^  (?:ret void|%\S+ = load .*, ptr %retval\b)")
+
+_JUMP = re.compile(r"^  br label ")  # to the head of a loop; break and goto mostly lead on
+_JOINS = frozenset(["phi", "br"])  # all of a block where the operands of a && b come together
+
+
+class Places:
+    """The lines of one function; only those of the function's own file count as statements."""
+
+    def __init__(self, unit: Unit, function: Function) -> None:
+        self._unit = unit
+        self._function = function
+        self.declared = unit.relative(unit.debug.subprogram(function.header))
+
+    @property
+    def file(self) -> str:
+        """The file, relative to the root."""
+        return self.declared.file
+
+    @property
+    def line(self) -> int:
+        """Where the function begins."""
+        return self.declared.line
+
+    @property
+    def name(self) -> str:
+        """The function as it is shown."""
+        return self.declared.function or self._function.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a function of the source tree."""
+        return self.file != "" and not self.file.startswith("/")
+
+    @cached_property
+    def _lines(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(self._of(block) for block in self._function.blocks)
+
+    def _of(self, block: Block) -> tuple[int, ...]:
+        """The lines of a block's statements, in the order in which they are first met."""
+        found: dict[int, None] = {}
+        leaves = block.label.startswith("return")
+        joins = len(block.instructions) > 1 and {i.opcode for i in block.instructions} <= _JOINS
+        for instruction in block.instructions:
+            place = self._unit.debug.location_of(instruction.text)
+            if place is None or place.line == 0 or joins:
+                continue
+            glue = _GLUE.match(instruction.text) or (leaves and instruction.opcode == "ret")
+            back = _JUMP.match(instruction.text) and place.line < max(found, default=0)
+            if not glue and not back and self._unit.relative(place).file == self.file:
+                found.setdefault(place.line)
+        return tuple(found)
+
+    def lines(self, block: int) -> tuple[int, ...]:
+        """The lines on which a block has statements."""
+        return self._lines[block]
+
+    def first_line(self, block: int) -> int:
+        """Where a block begins; 0 where nothing says so."""
+        return self._lines[block][0] if self._lines[block] else self._ending(block)
+
+    def last_line(self, block: int) -> int:
+        """Where its last instruction stands."""
+        return self._ending(block) or self.first_line(block)
+
+    def _ending(self, block: int) -> int:
+        place = self._unit.debug.location_of(self._function.blocks[block].terminator.text)
+        return place.line if place is not None else 0
