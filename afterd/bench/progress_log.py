@@ -33,6 +33,10 @@ class ProgressLog:
             f"run {runs}: {_named(in_order(reverted))} -> {outcome.verdict.value}{why}, {cost}"
         )
 
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        """A variant was built."""
+        self._write(f"build: {_named(in_order(reverted))} {'builds' if ok else 'does not build'}")
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """The suspects changed."""
         self._write(f"suspects: {_named(changes)}")

@@ -25,6 +25,8 @@ _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
 
+_ASKED_AGAIN = 3
+
 Builds = Callable[[ChangeSet], bool]
 Unbuildable = Callable[[ChangeSet], str]
 """What a compiler says against a variant, without a build; empty where it says nothing."""
@@ -93,12 +95,22 @@ class AuxiliarySearch:
 
     def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
         candidates = self._candidates(reverted, diagnostics)
-        if self.unbuildable(reverted):
-            told = [c for c in candidates if self._changes[c].kind is not FileKind.BUILD]
+        told = self._told(reverted, candidates) if self.unbuildable(reverted) else None
+        return told or self._smallest(reverted, candidates, self._builds)
+
+    def _told(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
+        """What a compiler asks for, if a build agrees; None otherwise.
+
+        Where a build does not agree, the compiler may not have read what was undone (a generator
+        did): without that it is asked again.
+        """
+        told = [c for c in candidates if self._changes[c].kind is not FileKind.BUILD]
+        for _ in range(_ASKED_AGAIN):
             gamma = self._smallest(reverted, told, lambda tried: not self.unbuildable(tried))
-            if gamma is not None and self._builds(reverted | gamma):
+            if gamma is None or self._builds(reverted | gamma):
                 return gamma
-        return self._smallest(reverted, candidates, self._builds)
+            told = [c for c in told if c not in gamma]
+        return None
 
     def _smallest(
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds

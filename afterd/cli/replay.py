@@ -12,7 +12,8 @@ from afterd.cli.options import repository_option, settings_for
 from afterd.cli.output import present
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.change import ChangeSet
-from afterd.model.outcome import Outcome, Verdict
+from afterd.model.outcome import Verdict
+from afterd.pipeline.replay import Replayed
 from afterd.report.sanitize import visible
 
 
@@ -31,9 +32,9 @@ def command(context: click.Context, identifier: int, revert: str | None, reposit
     Example: afterd replay 42 --revert c2,c3
     """
     settings = settings_for(repository, {})
-    outcome = pipeline.replay(settings, identifier, _change_set(revert))
-    present([_sentence(outcome)])
-    if outcome.verdict is Verdict.UNRESOLVED:
+    replayed = pipeline.replay(settings, identifier, _change_set(revert))
+    present([_sentence(replayed)])
+    if replayed.outcome.verdict is Verdict.UNRESOLVED:
         context.exit(int(ExitStatus.INCONCLUSIVE))
 
 
@@ -46,10 +47,14 @@ def _change_set(revert: str | None) -> ChangeSet | None:
     return names
 
 
-def _sentence(outcome: Outcome) -> Text:
+def _sentence(replayed: Replayed) -> Text:
+    outcome = replayed.outcome
     says = {
         Verdict.PASS: ("The test passes", "bold green"),
-        Verdict.FAIL: ("The test fails as it did", "bold red"),
+        Verdict.FAIL: (
+            "The test fails as it did" if replayed.compared else "The test fails",
+            "bold red",
+        ),
         Verdict.UNRESOLVED: ("The test cannot tell", "bold yellow"),
     }
     text = Text(*says[outcome.verdict])

@@ -26,6 +26,7 @@ class Ends(StrEnum):
     ALREADY_RED = "the test fails at the good version"
     FLAKY_BAD = "the test does not always end alike at the bad version"
     FLAKY_GOOD = "the test does not always end alike at the good version"
+    UNCONFIRMED = "the budget was spent before both ends were confirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,10 @@ class _End:
     def is_flaky(self) -> bool:
         return self.repeats.other > 0
 
+    @property
+    def is_unknown(self) -> bool:
+        return self.outcome.reason is Unresolved.NOT_RUN
+
 
 def confirm(
     oracle: Oracle, everything: ChangeSet, times: int = 2, prior: Prior | None = None
@@ -67,6 +72,8 @@ def confirm(
     runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
     bad = _repeated(oracle, oracle.tree_of(NOTHING), "bad", runs)
     doubt = probability_flaky(prior, runs)
+    if bad.is_unknown:
+        return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, bad.repeats, doubt)
     if bad.is_flaky:
         return Confirmation(Ends.FLAKY_BAD, bad.outcome, None, bad.repeats, 1.0)
     if bad.outcome.passed:
@@ -74,6 +81,8 @@ def confirm(
     oracle.reference = bad.outcome.signature
     oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
     good = _repeated(oracle, oracle.tree_of(everything), "good", runs)
+    if good.is_unknown:
+        return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
         return Confirmation(Ends.FLAKY_GOOD, bad.outcome, good.outcome, good.repeats, 1.0)
     oracle.settle(oracle.tree_of(everything), good.outcome)
@@ -84,14 +93,17 @@ def confirm(
 def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
     """Run one end until ``runs`` outcomes agree or one differs from the first."""
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
-    first = oracle.attempt(tree)
-    _require_verdict(first, name)
-    for run in range(1, runs):
+    first: Outcome | None = None
+    for run in range(runs):
         attempt = oracle.attempt(tree)
-        if not _alike(first.outcome, attempt.outcome):
-            return _End(name, first.outcome, Repeats(run + 1, 1))
+        if attempt.outcome.reason is Unresolved.NOT_RUN:
+            return _End(name, attempt.outcome, Repeats(run, 0))
+        if first is not None and not _alike(first, attempt.outcome):
+            return _End(name, first, Repeats(run + 1, 1))
         _require_verdict(attempt, name)
-    return _End(name, first.outcome, Repeats(runs, 0))
+        first = first or attempt.outcome
+    assert first is not None, "at least one run"
+    return _End(name, first, Repeats(runs, 0))
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:
@@ -134,7 +146,6 @@ def _test_sentence(outcome: Outcome, name: str) -> str:
         Unresolved.UNTESTABLE: "125 means that this version cannot be tested; choose another one",
         Unresolved.ABORTED: "a status of 128 or more aborts, as with `git bisect run`; make the"
         " test command exit with 1 when the test fails",
-        Unresolved.NOT_RUN: "raise the budget",
     }
     reason = outcome.reason or Unresolved.ABORTED
     advised = advice.get(reason, "look at the test, or raise the limit")

@@ -108,7 +108,7 @@ class Oracle:
             self.ledger.cached += 1
         else:
             outcome = self._keep(key, self._submit(tree, build_only=True).result())
-        self.progress.tried(reverted, outcome, self.ledger.tests)
+        self.progress.built(reverted, ok=outcome.passed)
         return outcome.passed
 
     def attempt(self, tree: str) -> Attempt:
@@ -119,7 +119,9 @@ class Oracle:
 
     def settle(self, tree: str, outcome: Outcome) -> None:
         """Take ``outcome`` for the outcome of ``tree``: it was confirmed."""
-        self._session.put(key_of_test(self.recipe, tree), outcome)
+        key = key_of_test(self.recipe, tree)
+        self._session.put(key, outcome)
+        self._cache.put(key, outcome)
 
     def _tested(self, trees: Sequence[str]) -> Mapping[str, Outcome]:
         """The outcome of each tree, not yet compared; each tree is run at most once."""

@@ -20,6 +20,10 @@ class Progress(Protocol):
         """A variant was tried; ``runs`` counts test runs so far (cached ones not)."""
         ...
 
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        """A variant was built, or could not be; its test was not run."""
+        ...
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """The changes that are under suspicion now, most suspicious first."""
         ...
@@ -32,6 +36,9 @@ class Silent:
         """Ignore it."""
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        """Ignore it."""
+
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
         """Ignore it."""
 
     def suspects(self, changes: Sequence[ChangeId]) -> None:

@@ -114,9 +114,15 @@ def _oracle(case: _Case, wanted: Range) -> Oracle:
 def _not_to_explain(
     case: _Case, wanted: Range, confirmation: Confirmation, oracle: Oracle
 ) -> Explanation:
-    status = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
-    repeats = confirmation.repeats
-    reason = f"In {repeats.runs} runs, {confirmation.ends.value}."
+    spent = confirmation.ends is Ends.UNCONFIRMED
+    settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
+    status = Status.INCONCLUSIVE if spent else settled
+    seen = f"{confirmation.ends.value}"
+    reason = (
+        f"{seen[:1].upper()}{seen[1:]}; raise it."
+        if spent
+        else f"In {confirmation.repeats.runs} runs, {seen}."
+    )
     found = unanswered(case.test.recipe.test_id, status, wanted.revisions, reason)
     return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from afterd.config import Settings, command_line
 from afterd.errors import UsageError
@@ -15,13 +15,23 @@ from afterd.model.progress import Silent
 from afterd.pipeline.failing import detected, failing_tests
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between
 from afterd.store.explanations import load
+from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.patch import tree_patch
 
 
-def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None = None) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay showed; ``compared``: a failure is the same as the one that was explained."""
+
+    outcome: Outcome
+    compared: bool
+
+
+def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None = None) -> Replayed:
     """Build and test the bad version with ``reverted`` undone (None: root and auxiliary).
 
-    Nothing stored is used: the run is made. UsageError for an unknown id or change.
+    No stored outcome is used but the failure that was explained: the run is made. UsageError for an
+    unknown id or change.
     """
     with opened(settings) as workspace:
         explanation = load(workspace.store, explanation_id)
@@ -35,12 +45,11 @@ def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None =
                 f" see `afterd show {explanation_id}`."
             )
             raise UsageError(message)
-        oracle = Oracle(
-            wanted.variants.tree,
-            _recipe(workspace, settings, wanted, explanation),
-            workspace.executor,
-        )
-        return oracle.outcome(chosen)
+        recipe = _recipe(workspace, settings, wanted, explanation)
+        oracle = Oracle(wanted.variants.tree, recipe, workspace.executor)
+        stored = StoredOutcomes(workspace.store)
+        oracle.reference = stored.failure(wanted.variants.bad, recipe.test_id)
+        return Replayed(oracle.outcome(chosen), compared=oracle.reference is not None)
 
 
 def revert_patch(settings: Settings, explanation_id: int) -> str:

@@ -58,6 +58,10 @@ class PlainProgress:
         """A variant was tried."""
         self._say(f"run {runs}: {tried_sentence(reverted, outcome)}")
 
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        """A variant was built."""
+        self._say(f"build: {built_sentence(reverted, ok=ok)}")
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """Suspicion moved."""
         self._say(f"suspected: {_names(changes)}")
@@ -93,6 +97,11 @@ class LiveProgress:
             self._runs = runs
             self._last = tried_sentence(reverted, outcome)
 
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        """A variant was built."""
+        with self._lock:
+            self._last = built_sentence(reverted, ok=ok)
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """Suspicion moved."""
         with self._lock:
@@ -115,10 +124,19 @@ class LiveProgress:
 
 def tried_sentence(reverted: ChangeSet, outcome: Outcome) -> str:
     """``with c2, c3 undone it passes``, with the reason where it cannot tell."""
-    undone = f"with {_names(in_order(reverted))} undone it" if reverted else "as it is it"
+    undone = _undone(reverted)
     reason = f" ({outcome.reason.value})" if outcome.reason else ""
     known = ", known from before" if outcome.cached else ""
     return f"{undone} {_SAYS[outcome.verdict]}{reason}{known}"
+
+
+def built_sentence(reverted: ChangeSet, *, ok: bool) -> str:
+    """``with c2, c3 undone it does not build``."""
+    return f"{_undone(reverted)} {'builds' if ok else 'does not build'}"
+
+
+def _undone(reverted: ChangeSet) -> str:
+    return f"with {_names(in_order(reverted))} undone it" if reverted else "as it is it"
 
 
 def _names(changes: Sequence[ChangeId]) -> str:

@@ -78,13 +78,14 @@ def assurance(explanation: Explanation) -> Phrase:
 def measure(explanation: Explanation) -> Phrase:
     """How many changes there were, and what the answer cost against the floor of k + 1 runs."""
     counts, runs, seconds = explanation.changes, explanation.runs, explanation.runs.seconds
+    traced = explanation.tree is not None or counts.executed > 0
     roots = len(explanation.root)
     # One that passes, and one for each change put back; of a single change that is the bad version.
     least = roots + 1 if roots > 1 else 1
     floor = f" (no fewer than {least} for {_count(roots, 'cause')})" if roots else ""
     return (
         f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
-        f"{counts.executed} executed. "
+        f"{f'{counts.executed} executed' if traced else 'not traced'}. "
         f"{_count(runs.tests, 'test run')}{floor}, {runs.confirmation} to confirm both ends, "
         f"{_count(runs.builds, 'build')}, {runs.cached} from the cache, "
         f"{_count(runs.smt_calls, 'solver call')}; {seconds.total:.1f} s "
@@ -106,16 +107,16 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             ]
         case Status.INCONCLUSIVE:
             return [
-                (_again(explanation, "--budget 2h"), "go on with more time"),
-                (_again(explanation, "--strategy dd"), "search without tracing"),
+                (again(explanation, "--budget 2h"), "go on with more time"),
+                (again(explanation, "--strategy dd"), "search without tracing"),
             ]
         case Status.FLAKY:
             return [
-                (f"AFTERD_CONFIRMATIONS=10 {_again(explanation)}", "measure how flaky it is"),
+                (f"AFTERD_CONFIRMATIONS=10 {again(explanation)}", "measure how flaky it is"),
                 (f"afterd mark {number} flaky", "remember it"),
             ]
         case Status.ALREADY_RED:
-            return [(_again(explanation, "--good REV"), "name an older green revision")]
+            return [(again(explanation, "--good REV"), "name an older green revision")]
         case Status.BROKEN:
             return [
                 ("afterd doctor", "see what is missing on this machine"),
@@ -125,7 +126,7 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             return []
 
 
-def _again(explanation: Explanation, option: str = "") -> str:
+def again(explanation: Explanation, option: str = "") -> str:
     """The command that explains this test once more, as it can be typed."""
     words = ["afterd", "explain"]
     words.append(f"{explanation.range.good[:_SHORT]}..{explanation.range.bad[:_SHORT]}")

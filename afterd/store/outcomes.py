@@ -35,6 +35,16 @@ class StoredOutcomes:
             rows = self._store.rows(query, list(columns.values()))
             return outcome_from(rows[0]) if rows else None
 
+    def failure(self, tree: str, test: str) -> FailureSignature | None:
+        """The failure that ``test`` was last seen to have on ``tree``, wherever it was run."""
+        query = (
+            "SELECT * FROM outcome WHERE tree = ? AND test = ? AND signature != ''"
+            " ORDER BY created DESC LIMIT 1"
+        )
+        with self._store.snapshot():
+            rows = self._store.rows(query, [stored(tree), stored(test)])
+            return outcome_from(rows[0]).signature if rows else None
+
     def put(self, key: OutcomeKey, outcome: Outcome) -> None:
         """Keep ``outcome``, unless its signature holds a secret: masked it would match nothing."""
         signature = outcome.signature

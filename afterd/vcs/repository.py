@@ -7,13 +7,14 @@ repository then writes the user's index: reliability.md, finding 1), starts no `
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 
 import pygit2
 from pygit2.enums import FileStatus, Option
 
-from afterd.errors import RepositoryError, StoreError
+from afterd.errors import RepositoryError, SpaceError, StoreError
 from afterd.model.revision import RevisionRange
 
 STATE_NAME = "afterd"
@@ -62,7 +63,7 @@ def common_directory(repository: pygit2.Repository) -> Path:
 def state_directory(repository: pygit2.Repository) -> Path:
     """``<git-common-dir>/afterd``, made with a README when it is not there.
 
-    Raises StoreError when it cannot be made.
+    Raises SpaceError when the device is full, StoreError when it cannot be made otherwise.
     """
     path = common_directory(repository) / STATE_NAME
     readme = path / "README"
@@ -71,7 +72,8 @@ def state_directory(repository: pygit2.Repository) -> Path:
             path.mkdir(exist_ok=True)
             readme.write_text(_README)
     except OSError as error:
-        raise StoreError(
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise (SpaceError if full else StoreError)(
             f"The state directory {path} cannot be written ({error.strerror}). "
             "Check its owner and the space on its device."
         ) from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 from afterd.errors import SpaceError
 from afterd.limits import MIB, ChangeLimits
@@ -44,12 +46,12 @@ class TreeScale:
                 "that afterd takes. Raise the limit tree_files if they are meant."
             )
 
-    def refuse_heavy(self, tree: str, limits: ChangeLimits, free: int) -> None:
-        """Raise SpaceError when a check-out would exceed the limits or the ``free`` bytes."""
+    def refuse_heavy(self, tree: str, limits: ChangeLimits, place: Path) -> None:
+        """Raise SpaceError when a check-out would exceed the limits or what is free at ``place``."""
         self.refuse_oversized(tree, limits)
-        size = self.bytes(tree)
+        size, free = self.bytes(tree), shutil.disk_usage(place).free
         if size > min(limits.tree_size, free):
-            bound = "the limit tree_size" if limits.tree_size < free else "the space there"
+            bound = "the limit tree_size" if limits.tree_size < free else f"the space in {place}"
             raise SpaceError(
                 f"A check-out of the tree {tree[:12]} takes {size / MIB:,.0f} MiB, over {bound} "
                 f"({min(limits.tree_size, free) / MIB:,.0f} MiB). Make room, or raise the limit."

@@ -11,7 +11,6 @@ empty directories.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -93,7 +92,7 @@ class Slot:
             self._scale.refuse_oversized(tree, self._limits)
         else:
             place = next(parent for parent in self.path.parents if parent.exists())
-            self._scale.refuse_heavy(tree, self._limits, shutil.disk_usage(place).free)
+            self._scale.refuse_heavy(tree, self._limits, place)
         self.path.mkdir(parents=True, exist_ok=True)
 
     def _is_readable(self) -> bool:

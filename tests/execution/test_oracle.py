@@ -39,12 +39,16 @@ class Heard:
     def __init__(self) -> None:
         self.stages: list[str] = []
         self.outcomes: list[tuple[ChangeSet, Verdict, int]] = []
+        self.builds: list[tuple[ChangeSet, bool]] = []
 
     def stage(self, name: str, detail: str = "") -> None:
         self.stages.append(f"{name} {detail}".strip())
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
         self.outcomes.append((reverted, outcome.verdict, runs))
+
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        self.builds.append((reverted, ok))
 
     def suspects(self, changes: object) -> None:
         raise AssertionError(changes)

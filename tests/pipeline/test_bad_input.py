@@ -226,6 +226,14 @@ def test_the_budget_is_spent(tmp_path: Path, strategy: str) -> None:
     assert "budget" in afterd("show", cwd=path).out
 
 
+def test_the_budget_is_spent_while_the_ends_are_confirmed(broken: Path) -> None:
+    done = _explain(broken, "--test", "sleep 9; false", "--budget", "1s", "--format", "json")
+    assert done.status == 10, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert found["status"] == "inconclusive"
+    assert found["reason"].startswith("The budget was spent before both ends were confirmed")
+
+
 def test_two_at_once(broken: Path, tmp_path: Path) -> None:
     """The second is told which lock it met; the first, ended, gives it back."""
     started, lock = tmp_path / "started", broken / ".git" / "afterd" / "slots.lock"

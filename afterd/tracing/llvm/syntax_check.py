@@ -24,7 +24,7 @@ from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.tracing.llvm.compilations import Compilation
 
 _COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
-_IDLE = frozenset({FileKind.DOCS, FileKind.TEST})
+_GENERATORS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".in", ".m4", ".re", ".gperf"])
 _LINES = 8
 
 TextsOf = Callable[[ChangeSet], Mapping[str, bytes]]
@@ -52,8 +52,7 @@ class SyntaxCheck:
     def against(self, reverted: ChangeSet) -> str:
         """A compiler's first errors; empty where it has none, or a build may depend on more."""
         changed = [self._changes[c] for c in reverted if c in self._changes]
-        relevant = [change for change in changed if change.kind not in _IDLE]
-        if not relevant or not all(_is_c(change.file) for change in relevant):
+        if any(_steers_the_build(change) for change in changed):
             return ""
         texts = {name: text for name, text in self._texts_of(reverted).items() if _is_c(name)}
         with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
@@ -94,6 +93,12 @@ class SyntaxCheck:
             return diagnostics(text, _LINES) if "error:" in text else ""
         finally:
             result.remove()
+
+
+def _steers_the_build(change: Change) -> bool:
+    """Whether what the compiler is given may depend on it."""
+    generates = PurePath(change.file).suffix.lower() in _GENERATORS
+    return generates or change.kind is FileKind.BUILD
 
 
 def _is_c(name: str) -> bool:
