@@ -1,0 +1,102 @@
+"""The comment on a pull request: verdicts first, then for each test why, and how to undo it.
+
+Written by the process that posts it, out of values that were read as untrusted data: nothing of
+them stands outside a code span, a fence or escaped HTML, and a cut never breaks the markup. Its
+first line is a marker that no reader sees, by which the next comment finds this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from afterd import __version__
+from afterd.model.explanation import Explanation
+from afterd.report.graph import graph
+from afterd.report.markdown import LIMIT, Forms, pages
+from afterd.report.markdown_blocks import (
+    MESSAGE,
+    MOST_CAUSES,
+    NAME,
+    PATCH,
+    Permalink,
+    changes_block,
+    costs_block,
+    details,
+    failure_block,
+    no_permalink,
+    ranking_block,
+    tree_block,
+    undone_block,
+)
+from afterd.report.phrases import as_markdown, clipped_phrase
+from afterd.report.received import Received
+from afterd.report.revert import revert_patch
+from afterd.report.sanitize import clipped, code_block, prose
+from afterd.report.summary import again, assurance
+from afterd.report.verdicts import TestVerdict, in_order, sentence, summed_up
+
+MARKER = "<!-- afterd: this comment is edited in place -->"
+SMALLEST = 4_000  # characters in which a comment can still say what it has to
+_MOST_VERDICTS = 30
+_SHORT = 10
+
+
+def comment(given: Received, permalink: Permalink = no_permalink, limit: int = LIMIT) -> str:
+    """The whole comment, of at most ``limit`` characters (at least SMALLEST)."""
+    limit = max(limit, SMALLEST)
+    by_test = {explanation.test: explanation for explanation in given.explanations}
+    verdicts = in_order(given.verdicts)
+    head = f"{MARKER}\n## afterd: {summed_up(verdicts)}\n\n"
+    foot = f"\n<sub>afterd {__version__} on commit {given.commit[:_SHORT]}</sub>\n"
+    lines = [_verdict(verdict, by_test.get(verdict.test)) for verdict in verdicts]
+    head += _fitting(lines[:_MOST_VERDICTS], len(verdicts), (limit - len(head)) // 2)
+    ordered = [by_test[verdict.test] for verdict in verdicts if verdict.test in by_test]
+    return head + pages(ordered, _blocks, permalink, limit - len(head) - len(foot)) + foot
+
+
+def _verdict(verdict: TestVerdict, explanation: Explanation | None) -> str:
+    phrase = clipped_phrase(sentence(verdict, explanation), NAME)
+    reason = "" if explanation else prose(clipped(verdict.reason, NAME))
+    return f"- {as_markdown(phrase)}{f' ({reason})' if reason else ''}\n"
+
+
+def _fitting(lines: Sequence[str], total: int, limit: int) -> str:
+    """The first lines that fit, and how many more there are."""
+    text, shown = "", 0
+    for line in lines:
+        if len(text) + len(line) > limit:
+            break
+        text += line
+        shown += 1
+    return (
+        text + (f"- and {total - shown} more\n" if shown < total else "") + ("\n" if total else "")
+    )
+
+
+def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
+    """In order of importance; none of it asks the reader to have afterd's database."""
+    if explanation.reason:
+        yield (prose(clipped(explanation.reason, MESSAGE)) + "\n",)
+    if explanation.root:
+        yield (changes_block(explanation, permalink),)
+        yield (as_markdown(assurance(explanation)) + "\n",)
+    if explanation.failure is not None:
+        yield (failure_block(explanation.failure, permalink),)
+    if (tree := explanation.tree) is not None:
+        yield (tree_block(tree, permalink, most, folded=True) for most in (MOST_CAUSES, 4, 1))
+        yield (details("The same as a graph", code_block(graph(explanation), "mermaid")),)
+    if explanation.root:
+        yield _revert(explanation)
+    elif explanation.ranking:
+        yield (ranking_block(explanation, permalink),)
+    yield (details("See it again", code_block(clipped(again(explanation), MESSAGE), "sh")),)
+    yield (costs_block(explanation),)
+
+
+def _revert(explanation: Explanation) -> Forms:
+    """The patch, or where it is too long, how the root reads when it is undone."""
+    patch = revert_patch((*explanation.root, *explanation.auxiliary))
+    title = "The revert, for <code>git apply --unidiff-zero</code>"
+    yield details(title, code_block(patch, "diff"))
+    if len(patch) > PATCH:
+        yield undone_block(explanation.root)
