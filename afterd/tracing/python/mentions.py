@@ -12,7 +12,10 @@ import symtable
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 
+_AT_MARGIN = re.compile(r"^(?=[^\s)\]}#])(?!(?:else|elif|except|finally)\b)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_MODULES = frozenset(
     {"__annotations__", "__builtins__", "__class__", "__doc__", "__file__", "__loader__"}
@@ -74,26 +77,81 @@ class Mentions:
     error: str = ""
 
 
-def mentions(text: bytes, path: str) -> Mentions:
-    """Read a file; never raises for what is in it."""
+def mentions(text: bytes) -> Mentions:
+    """Read a file; never raises for what is in it.
+
+    Statement by statement: a variant shares most of them with versions that were read before.
+    """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, path)
-            compile(tree, path, "exec", dont_inherit=True)
-            unbound = _unbound(symtable.symtable(text.decode("utf-8", "replace"), path, "exec"))
+        parts = [_part(part) for part in _statements(text.decode("utf-8", "replace"))]
+    except (SyntaxError, ValueError, RecursionError):
+        parts = []
+    try:
+        return _joined(parts or [_part(text.decode("utf-8", "replace"))])
     except (SyntaxError, ValueError, RecursionError) as error:
         return Mentions(error=f"{type(error).__name__}: {error}")
-    nodes = list(ast.walk(tree))
-    starred = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The names in some statements of a file; what they read and bind in its own scope."""
+
+    found: Mentions
+    reads: frozenset[str]
+    binds: frozenset[str]
+    starred: bool
+
+
+def _joined(parts: Sequence[_Part]) -> Mentions:
+    reads = frozenset[str]().union(*(part.reads for part in parts))
+    bound = _BUILTIN.union(*(part.binds for part in parts))
+    starred = any(part.starred for part in parts)
+    found = [part.found for part in parts]
     return Mentions(
+        defined=frozenset[str]().union(*(each.defined for each in found)),
+        needed=frozenset[str]().union(*(each.needed for each in found)),
+        imports=frozenset[Import]().union(*(each.imports for each in found)),
+        unbound=frozenset() if starred else reads - bound,
+        functions=frozenset[tuple[str, Arity]]().union(*(each.functions for each in found)),
+        calls=frozenset[Call]().union(*(each.calls for each in found)),
+    )
+
+
+def _statements(text: str) -> Iterator[str]:
+    """A file cut where a line begins at the margin, outside strings and below no decorator.
+
+    A part that does not parse belies the cut.
+    """
+    starts = [match.start() for match in _AT_MARGIN.finditer(text)]
+    begun = ""
+    for start, end in pairwise([*starts, len(text)]):
+        begun += text[start:end]
+        in_string = any(begun.count(quotes) % 2 for quotes in ('"""', "'''"))
+        if text[start] != "@" and not in_string:
+            yield begun
+            begun = ""
+    if begun:
+        yield begun
+
+
+@lru_cache(maxsize=20_000)
+def _part(text: str) -> _Part:
+    """Raises SyntaxError, ValueError or RecursionError where it is no Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+        compile(tree, "", "exec", dont_inherit=True)
+        reads, binds = _scoped(symtable.symtable(text, "", "exec"))
+    nodes = list(ast.walk(tree))
+    found = Mentions(
         defined=frozenset(name for node in nodes for name in _defined(node)),
         needed=frozenset(name for node in nodes for name in _needed(node)),
-        unbound=frozenset() if starred else unbound,
         imports=frozenset(each for node in nodes for each in _imports(node)),
         functions=frozenset(_functions(nodes)),
         calls=frozenset(call for node in nodes if (call := _call(node)) is not None),
     )
+    starred = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes)
+    return _Part(found, reads, binds, starred)
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
@@ -157,23 +215,21 @@ def _call(node: ast.AST) -> Call | None:
     return None
 
 
-def _unbound(table: symtable.SymbolTable) -> frozenset[str]:
-    """Names that are read as global and bound nowhere."""
-    tables = list(_tables(table))
-    symbols = [(each, symbol) for each in tables for symbol in each.get_symbols()]
-    bound = {
+def _scoped(table: symtable.SymbolTable) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that are read as global, and names that are bound in the module's own scope."""
+    symbols = [(each, symbol) for each in _tables(table) for symbol in each.get_symbols()]
+    bound = (
         symbol.get_name()
         for each, symbol in symbols
         if (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace())
         and (each is table or symbol.is_declared_global())
-    }
-    read = {
+    )
+    read = (
         symbol.get_name()
         for each, symbol in symbols
-        if symbol.is_referenced()
-        and (symbol.is_global() or (each is table and not symbol.is_assigned()))
-    }
-    return frozenset(read - bound - _BUILTIN)
+        if symbol.is_referenced() and (each is table or symbol.is_global())
+    )
+    return frozenset(read), frozenset(bound)
 
 
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -51,12 +51,12 @@ class VariantCheck:
 
     def _program(self, reverted: ChangeSet) -> _Program:
         files = self._files_of(reverted)
-        return _Program({p: self._of(p, i) for p, i in files.items() if p.endswith(".py")})
+        return _Program({p: self._of(i) for p, i in files.items() if p.endswith(".py")})
 
-    def _of(self, path: str, identifier: str) -> Mentions:
+    def _of(self, identifier: str) -> Mentions:
         found = self._mentions.get(identifier)
         if found is None:
-            found = self._mentions[identifier] = mentions(self._read(identifier), path)
+            found = self._mentions[identifier] = mentions(self._read(identifier))
         return found
 
 
