@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from afterd.config.hours import parse_hours
+
 _SPAN = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
 _RUNS = re.compile(r"(?P<runs>\d+)\s*runs?")
@@ -50,6 +52,7 @@ class Budget:
 
 
 NO_LIMIT = Budget()
+HALF_AN_HOUR = Budget(seconds=1800.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +180,4 @@ SPAN = Kind("seconds, or a string such as `5m`", _span)
 PATH = Kind("path", _path)
 EXECUTOR = Kind("`local` or `dask://HOST:PORT`", _executor)
 BUDGET = Kind("time, runs, or both", _budget)
+HOURS = Kind("hours such as `22:00-07:00`", parse_hours)

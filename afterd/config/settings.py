@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, get_type_hints
 
+from afterd.config.hours import Hours
 from afterd.config.kinds import (
     BUDGET,
     COMMAND,
     COUNT,
     EXECUTOR,
     FLAG,
+    HALF_AN_HOUR,
+    HOURS,
     NATURAL,
     NO_LIMIT,
     PATH,
@@ -58,6 +61,17 @@ _TESTS = Setting(
 )
 _GLOBS = Setting(TEXTS, "paths of test files, besides those recognised", privileged=False)
 _KEEP = Setting(FLAG, "every variant has the test files of the bad version", privileged=False)
+_WATCH = Setting(TEXTS, "refs that the daemon watches, as globs")
+_TRUSTED = Setting(
+    TEXTS, "refs whose commits are tested without approval; empty: see reliability.md"
+)
+_AUTHORS = Setting(TEXTS, "e-mail addresses: commits of others wait for approval; empty: anybody's")
+_JOB_BUDGET = Setting(BUDGET, "when the daemon stops one commit's explanations")
+_DAY_BUDGET = Setting(BUDGET, "builds and tests of the daemon in 24 hours")
+_QUIET = Setting(HOURS, "in these hours (local time) the daemon starts nothing")
+_POLL = Setting(SPAN, "how often refs are looked at where no file event told of them")
+_RETENTION = Setting(COUNT, "days after which the daemon forgets")
+_SELF_CHECK = Setting(SPAN, "how often an idle daemon verifies a past answer again")
 _RLIMIT = Setting(NATURAL, "z3 resource units of one solver call (not time); 0: no limit")
 _WINDOW = Setting(
     COUNT, "events kept of a recorded run; older ones are recorded again if asked for"
@@ -96,6 +110,20 @@ class Settings:
     keep_tests: Annotated[bool, _KEEP] = True
     solver_rlimit: Annotated[int, _RLIMIT] = _LIMITS.solver.rlimit
     trace_window: Annotated[int, _WINDOW] = _LIMITS.trace.events
+    watch: Annotated[tuple[str, ...], _WATCH] = (
+        "refs/heads/*",
+        "refs/remotes/*",
+        "refs/pull/*",
+        "refs/merge-requests/*",
+    )
+    trusted: Annotated[tuple[str, ...], _TRUSTED] = ()
+    trusted_authors: Annotated[tuple[str, ...], _AUTHORS] = ()
+    job_budget: Annotated[Budget, _JOB_BUDGET] = HALF_AN_HOUR
+    day_budget: Annotated[Budget, _DAY_BUDGET] = NO_LIMIT
+    quiet_hours: Annotated[Hours | None, _QUIET] = None
+    poll: Annotated[float, _POLL] = 30.0
+    retention_days: Annotated[int, _RETENTION] = 180
+    self_check: Annotated[float, _SELF_CHECK] = 3600.0
 
 
 @functools.cache

@@ -81,6 +81,7 @@ def test_every_setting_is_documented_as_it_is() -> None:
         if default not in ("", (), None):
             shown = str(default).lower() if isinstance(default, bool) else default
             shown = f"{shown:g}" if isinstance(shown, float) else shown
+            shown = ", ".join(shown) if isinstance(shown, tuple) else shown
             assert kind_and_default.endswith(f" | `{shown}`")
 
 

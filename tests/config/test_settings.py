@@ -21,6 +21,7 @@ from afterd.config import (
     privileged_names,
     shell,
 )
+from afterd.config.hours import Hours, parse_hours
 from afterd.errors import ConfigurationError, ExitStatus
 
 EVERY_KEY = """
@@ -43,6 +44,15 @@ test_globs = ["spec/*"]
 keep_tests = false
 solver_rlimit = 0
 trace_window = 7
+watch = ["refs/heads/main"]
+trusted = ["refs/heads/*"]
+trusted_authors = ["a@example.org"]
+job_budget = "5m"
+day_budget = "100runs"
+quiet_hours = "22:00-7:30"
+poll = 2
+retention_days = 9
+self_check = "2h"
 """
 
 
@@ -74,6 +84,15 @@ def test_every_key_can_stand_in_the_file(tmp_path: Path) -> None:
         keep_tests=False,
         solver_rlimit=0,
         trace_window=7,
+        watch=("refs/heads/main",),
+        trusted=("refs/heads/*",),
+        trusted_authors=("a@example.org",),
+        job_budget=Budget(seconds=300.0),
+        day_budget=Budget(runs=100),
+        quiet_hours=Hours(22 * 60, 7 * 60 + 30),
+        poll=2.0,
+        retention_days=9,
+        self_check=7200.0,
     )
     keys = {line.split(" = ")[0] for line in EVERY_KEY.split("\n") if line}
     assert keys == set(catalogue()) - {"repository"}
@@ -215,3 +234,27 @@ def test_any_text_is_a_value_or_a_sentence(text: str, key: str) -> None:
     else:
         words = name
     assert name in words
+
+
+@pytest.mark.parametrize(
+    ("text", "minute", "left"),
+    [
+        ("22:00-07:00", 21 * 60 + 59, 0),
+        ("22:00-07:00", 22 * 60, 9 * 60),
+        ("22:00-07:00", 60, 6 * 60),
+        ("22:00-07:00", 7 * 60, 0),
+        ("9:30-17:00", 10 * 60, 7 * 60),
+        ("9:30-17:00", 17 * 60, 0),
+        ("9:30-9:30", 9 * 60 + 30, 0),
+    ],
+)
+def test_hours_may_go_over_midnight(text: str, minute: int, left: int) -> None:
+    hours = parse_hours(text)
+    assert hours is not None
+    assert hours.left(minute) == left
+
+
+@pytest.mark.parametrize("text", ["22-7", "24:00-07:00", "22:00-07:60", "always", 5, "-"])
+def test_what_are_no_hours(text: object) -> None:
+    with pytest.raises(ValueError, match="22:00-07:00"):
+        parse_hours(text)
