@@ -1,0 +1,83 @@
+"""Building a tree with counters, and running commands of it that count."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from afterd.errors import TraceError
+from afterd.execution.build import diagnostics
+from afterd.execution.process import Command, ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.execution.toolchain import Toolchain
+from afterd.limits import ProcessLimits
+from afterd.tracing.llvm.counters.build import USUAL, counting_into, prepared, wrapped
+from afterd.tracing.llvm.counters.counts import Process, processes
+from afterd.tracing.llvm.modules import ModuleStore
+from afterd.tracing.llvm.traced_build import environment
+from afterd.vcs.worktree import Slot
+
+_MARK = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedBuild:
+    """A tree built with counters of ``bits`` bits, in ``root``."""
+
+    store: ModuleStore
+    root: Path
+    bits: int = USUAL
+
+
+def counted_build(
+    recipe: Recipe, tree: str, slot: Slot, toolchain: Toolchain, directory: Path, bits: int = USUAL
+) -> CountedBuild:
+    """Build ``tree`` in ``slot`` with counters, unless that was done before.
+
+    The slot and ``directory`` are used for nothing else. TraceError where the build fails.
+    """
+    mark = directory / _MARK
+    key = f"{tree} {recipe.build_key} {toolchain.version} {bits}"
+    made = CountedBuild(ModuleStore(directory / "build"), slot.path.resolve(), bits)
+    if mark.exists() and mark.read_text() == key and slot.tree == tree:
+        return made
+    shutil.rmtree(directory, ignore_errors=True)
+    slot.move_to(tree)
+    slot.hard_reset()
+    prepared(directory / "build", toolchain, bits)
+    if recipe.build:
+        _build(recipe.build_in(slot.path), made.store, recipe.limits.build)
+    mark.write_text(key)
+    return made
+
+
+def _build(command: Command, store: ModuleStore, limits: ProcessLimits) -> None:
+    result = run(replace(command, environment=environment(store, command.environment)), limits)
+    try:
+        if not result.succeeded:
+            first = (diagnostics(result.stdout.text(), 1) or result.describe()).strip()
+            raise TraceError(
+                f"The build with counters fails ({first}); the program has to build with clang."
+            )
+    finally:
+        result.remove()
+
+
+def counted_run(
+    made: CountedBuild, command: Command, limits: ProcessLimits, directory: Path
+) -> tuple[ProcessResult, list[Process]]:
+    """Run ``command`` with counters; ``directory`` is made anew for them and removed.
+
+    The result is the caller's to remove.
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    counting = {**environment(made.store, command.environment), **counting_into(directory)}
+    counted = replace(command, argv=wrapped(command.argv, directory), environment=counting)
+    result = run(counted, limits)
+    try:
+        return result, processes(directory, made.bits)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
