@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from afterd.config import Settings, Strategy
 from afterd.execution.confirmation import Confirmation, Ends, confirm
+from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import Explanation, Failure, Status
@@ -36,6 +38,7 @@ class _Case:
     test: FailingTest
     progress: Progress
     began: float
+    prior: Prior | None
 
 
 def explain(settings: Settings, progress: Progress | None = None) -> tuple[Explanation, ...]:
@@ -50,7 +53,7 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
         tests = failing_tests(workspace, settings, wanted, heard)
         if not tests:
             return (
-                _stored(
+                keep(
                     workspace,
                     unanswered(
                         "the test suite",
@@ -62,18 +65,35 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
             )
         found: list[Explanation] = []
         for test in tests:
-            case = _Case(workspace, settings, test, heard, time.monotonic())
-            answer = _explained(case, wanted, found)
-            recipe = test.recipe
-            found.append(
-                _stored(
-                    workspace, replace(answer, build_command=recipe.build, test_command=recipe.test)
-                )
-            )
+            answer = explain_test(workspace, settings, wanted, test, heard, before=found)
+            found.append(keep(workspace, answer))
         return tuple(found)
 
 
-def _stored(workspace: Workspace, explanation: Explanation) -> Explanation:
+def explain_test(
+    workspace: Workspace,
+    settings: Settings,
+    wanted: Range,
+    test: FailingTest,
+    progress: Progress,
+    *,
+    before: Sequence[Explanation] = (),
+    prior: Prior | None = None,
+) -> Explanation:
+    """Explain one failing test of a range; the explanation is not stored yet (``keep`` does it).
+
+    Explanations ``before`` are of other tests of the range: a root of theirs is tried first.
+    ``prior`` is what is known of the test's flakiness.
+    """
+    case = _Case(workspace, settings, test, progress, time.monotonic(), prior)
+    recipe = test.recipe
+    return replace(
+        _explained(case, wanted, before), build_command=recipe.build, test_command=recipe.test
+    )
+
+
+def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
+    """Store an explanation, without the secrets of afterd's environment; it has its id then."""
     masked = _masker().value(explanation)
     return save(workspace.store, workspace.name, masked, _contract)
 
@@ -87,10 +107,10 @@ def _contract(explanation: Explanation) -> str:
     return json.dumps(contract(explanation))
 
 
-def _explained(case: _Case, wanted: Range, before: list[Explanation]) -> Explanation:
+def _explained(case: _Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
     """Both ends first; then the search, over an older range where the left end is red."""
     oracle = _oracle(case, wanted)
-    confirmation = confirm(oracle, wanted.everything, case.settings.confirmations)
+    confirmation = confirm(oracle, wanted.everything, case.settings.confirmations, case.prior)
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation)
     if confirmation.ends is not Ends.CONFIRMED:
@@ -145,7 +165,7 @@ def _from_last_green(
         return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
     again = _oracle(case, shorter)
-    confirmed = confirm(again, shorter.everything, case.settings.confirmations)
+    confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
     if confirmed.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, shorter, confirmed, again)
     found = _searched(case, shorter, again, confirmed)
@@ -159,7 +179,7 @@ def _same_root(
     wanted: Range,
     oracle: Oracle,
     confirmation: Confirmation,
-    before: list[Explanation],
+    before: Sequence[Explanation],
 ) -> Explanation | None:
     """The answer of an earlier test of this run, if its root repairs this one too: one run."""
     for other in before:

@@ -9,7 +9,7 @@ from afterd.model.outcome import Verdict
 from afterd.store.database import Reader, Store
 from afterd.store.repositories import repository_id
 from afterd.store.rows import from_row, to_row
-from afterd.store.text import stored
+from afterd.store.text import loaded, stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +39,33 @@ def observations(reader: Reader, repository: str, test: str) -> list[Observation
             (stored(repository), stored(test)),
         )
         return [from_row(Observation, row) for row in rows]
+
+
+def tested_commits(reader: Reader, repository: str, command: str) -> dict[str, Verdict]:
+    """The commits at which a whole command was run, with its newest verdict.
+
+    ``command`` is the digest of build and test command: another one says nothing of this one.
+    """
+    with reader.snapshot():
+        rows = reader.rows(
+            """SELECT h.commit_id, h.verdict FROM history h
+               JOIN repository r ON r.id = h.repository_id
+               WHERE r.path = ? AND h.test = '' AND h.command = ? ORDER BY h.id""",
+            (stored(repository), command),
+        )
+        return {loaded(row["commit_id"]): Verdict(loaded(row["verdict"])) for row in rows}
+
+
+def red_at(reader: Reader, repository: str, command: str) -> dict[str, set[str]]:
+    """The tests that a run of a whole command saw failing, by commit."""
+    with reader.snapshot():
+        rows = reader.rows(
+            """SELECT DISTINCT h.commit_id, h.test FROM history h
+               JOIN repository r ON r.id = h.repository_id
+               WHERE r.path = ? AND h.test <> '' AND h.command = ? AND h.verdict = 'fail'""",
+            (stored(repository), command),
+        )
+    red: dict[str, set[str]] = {}
+    for row in rows:
+        red.setdefault(loaded(row["commit_id"]), set()).add(loaded(row["test"]))
+    return red
