@@ -18,6 +18,7 @@ from afterd.bench.real_python import real_python_cases
 from afterd.bench.releases import Releases, cache_directory
 from afterd.bench.tables import Grid, compared, document, markdown, measured, text
 from afterd.bench.trial import Options, measurements
+from afterd.cli import bench_rank
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
 from afterd.config.kinds import parse_budget
@@ -38,6 +39,10 @@ def command() -> None:
 
     Example: afterd bench fixtures brindle --strategy after
     """
+
+
+command.add_command(bench_rank.siemens)
+command.add_command(bench_rank.rank)
 
 
 def _output_options(function: Function) -> Function:
