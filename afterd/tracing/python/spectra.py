@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.runner import record
 from afterd.tracing.python.runtime.counting import TRUTH_BITS
 from afterd.tracing.python.trace import Trace
-from afterd.tracing.python.tracefile import Raw
+
+Place = tuple[EntityKind, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,24 @@ class SpectrumRow:
 
 @dataclass(frozen=True, slots=True)
 class PythonSpectra:
-    """All tests of a run and what they executed; ``known`` are the entities there are."""
+    """All tests of a run and what they executed.
+
+    ``known`` are the entities there are, one a place (kind, file, line, label); ``counts[i]`` says of
+    ``tests[i]`` how often it executed which of them, by their position.
+    """
 
     tests: tuple[TestRun, ...]
-    rows: tuple[SpectrumRow, ...]
+    counts: tuple[Mapping[int, int], ...]
     known: tuple[Entity, ...]
+
+    @property
+    def rows(self) -> Iterator[SpectrumRow]:
+        """The counts, a row each."""
+        for run, counts in zip(self.tests, self.counts, strict=True):
+            for position, count in counts.items():
+                entity = self.known[position]
+                place = (entity.kind, entity.file, entity.line, entity.label)
+                yield SpectrumRow(run.test, *place, count)
 
 
 def spectra(request: PythonTraceRequest, tree: Path) -> PythonSpectra:
@@ -54,25 +68,50 @@ def spectra(request: PythonTraceRequest, tree: Path) -> PythonSpectra:
     recorded = record(
         replace(request, directory=request.directory / "spectra"), tree, "counts", mode="count"
     )
-    raw = recorded.traces[0]
+    raw = max(recorded.traces, key=lambda raw: len(raw.header["tests"]))
     trace = Trace(raw, request.directory / "spectra" / "cache")
-    known = tuple(entity for module in trace.all_modules() for entity in entities(module))
-    tests = tuple(TestRun(fact["test"], fact["passed"]) for fact in raw.header["tests"])
-    return PythonSpectra(tests, tuple(_rows(raw, known)), known)
+    every = [entity for module in trace.all_modules() for entity in entities(module)]
+    positions: dict[Place, int] = {}
+    known: list[Entity] = []
+    for entity in every:
+        if positions.setdefault(_place(entity), len(known)) == len(known):
+            known.append(entity)
+    parts = _parts(every)
+    facts = raw.header["tests"]
+    counts = tuple(_counted(fact["counts"], every, parts, positions) for fact in facts)
+    tests = tuple(TestRun(fact["test"], fact["passed"]) for fact in facts)
+    return PythonSpectra(tests, counts, tuple(known))
 
 
-def _rows(raw: Raw, known: tuple[Entity, ...]) -> Iterator[SpectrumRow]:
-    for fact in raw.header["tests"]:
-        flat = fact["counts"]
-        counts = dict(zip(flat[::2], flat[1::2], strict=True))
-        merged: dict[tuple[EntityKind, str, int, str], int] = {}
-        for entity in known:
-            total = sum(counts.get(_key(count), 0) for count in entity.counts)
-            place = (entity.kind, entity.file, entity.line, entity.label)
-            if total:  # pytest makes several statements of one assert; they share its line
-                merged[place] = max(total, merged.get(place, 0))
-        for place, total in merged.items():
-            yield SpectrumRow(fact["test"], *place, total)
+def _place(entity: Entity) -> Place:
+    return entity.kind, entity.file, entity.line, entity.label
+
+
+def _parts(every: Sequence[Entity]) -> Mapping[int, Sequence[int]]:
+    """Which entities a counted key is part of."""
+    parts: dict[int, list[int]] = {}
+    for number, entity in enumerate(every):
+        for count in entity.counts:
+            parts.setdefault(_key(count), []).append(number)
+    return parts
+
+
+def _counted(
+    flat: Sequence[int],
+    every: Sequence[Entity],
+    parts: Mapping[int, Sequence[int]],
+    positions: Mapping[Place, int],
+) -> Mapping[int, int]:
+    """The executions of one test by position."""
+    totals: dict[int, int] = {}
+    for key, count in zip(flat[::2], flat[1::2], strict=True):
+        for number in parts.get(key, ()):
+            totals[number] = totals.get(number, 0) + count
+    merged: dict[int, int] = {}
+    for number, total in totals.items():  # pytest makes several statements of one assert
+        position = positions[_place(every[number])]
+        merged[position] = max(total, merged.get(position, 0))
+    return merged
 
 
 def _key(count: Count) -> int:

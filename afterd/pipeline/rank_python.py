@@ -1,0 +1,96 @@
+"""The spectrum of a Python program: its suite run once, counted test by test."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from afterd.errors import TestError
+from afterd.localization.rows import CountRows
+from afterd.localization.spectrum import NO_COLUMN, Entity, EntityKind, Run, Spectrum, spectrum_of
+from afterd.model.location import Location
+from afterd.tracing.python.entities import Entity as Counted
+from afterd.tracing.python.entities import EntityKind as Kind
+from afterd.tracing.python.spectra import PythonSpectra
+
+_OUTCOMES = frozenset([Kind.PREDICATE, Kind.CONDITION])
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Columns as they are met; predicates and conditions have one for both outcomes."""
+
+    entities: list[Entity] = field(default_factory=list)
+    known: dict[tuple[EntityKind, str, int, str], int] = field(default_factory=dict)
+
+    def number(self, kind: EntityKind, file: str, line: int, label: str, **ends: int) -> int:
+        """The column of an entity, new or known."""
+        key = (kind, file, line, label)
+        if key not in self.known:
+            self.known[key] = len(self.entities)
+            self.entities.append(Entity(kind, Location(file, line), **ends))  # type: ignore[arg-type] # ends are columns
+        return self.known[key]
+
+
+def python_spectrum(found: PythonSpectra) -> Spectrum:
+    """The rows that the tracer counted, as one matrix. TestError where no test was told apart."""
+    if not found.tests:
+        raise TestError(
+            "The Python tests could not be told apart: only pytest and unittest can be ranked."
+        )
+    columns = _Columns()
+    blocks = _blocks(found.known, columns)
+    of = [_column(entity, columns, blocks) for entity in found.known]
+    rows, holding = CountRows(), CountRows()
+    for counts in found.counts:
+        executed: dict[int, int] = {}
+        held: dict[int, int] = {}
+        for position, count in counts.items():
+            column, entity = of[position], found.known[position]
+            if column == NO_COLUMN:
+                continue
+            executed[column] = executed.get(column, 0) + count
+            if entity.kind in _OUTCOMES and entity.label.endswith("true"):
+                held[column] = held.get(column, 0) + count
+        rows.add_mapping(executed)
+        holding.add_mapping(held)
+    width = len(columns.entities)
+    matrix, true = rows.matrix(width), holding.matrix(width)
+    runs = [Run(test.test, not test.passed) for test in found.tests]
+    return spectrum_of(runs, columns.entities, matrix, true.minimum(matrix))
+
+
+def _blocks(known: tuple[Counted, ...], columns: _Columns) -> Mapping[str, list[int]]:
+    """The first lines of the blocks of each file, ascending; their columns come first."""
+    lines: dict[str, set[int]] = {}
+    for entity in known:
+        if entity.kind is Kind.BLOCK:
+            lines.setdefault(entity.file, set()).add(entity.line)
+    ordered = {file: sorted(found) for file, found in lines.items()}
+    for file, found in ordered.items():
+        for line in found:
+            columns.number(EntityKind.BLOCK, file, line, "")
+    return ordered
+
+
+def _column(entity: Counted, columns: _Columns, blocks: Mapping[str, list[int]]) -> int:
+    """The column of a counted thing; NO_COLUMN for an edge to what is no block."""
+    kind, file, line, label = entity.kind, entity.file, entity.line, entity.label
+
+    def block(at: int) -> int:
+        return columns.known.get((EntityKind.BLOCK, file, at, ""), NO_COLUMN)
+
+    if kind is Kind.BLOCK:
+        return block(line)
+    if kind is Kind.EDGE:
+        source, target = block(line), block(int(label))
+        if NO_COLUMN in (source, target):
+            return NO_COLUMN
+        return columns.number(EntityKind.EDGE, file, line, label, source=source, target=target)
+    if kind in _OUTCOMES:  # both outcomes are one column
+        label = label.rpartition(":")[0]
+    firsts = blocks.get(file, [])
+    at = bisect_right(firsts, line) - 1
+    around = block(firsts[at]) if at >= 0 else NO_COLUMN
+    return columns.number(EntityKind(kind.value), file, line, label, block=around)
