@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterd.causality.auxiliary import Builds, Unbuildable, nothing_against
+from afterd.causality.auxiliary import (
+    Builds,
+    IsRead,
+    Unbuildable,
+    all_are_read,
+    nothing_against,
+)
 from afterd.causality.semantic import CoreOf
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import OutcomeOf, OutcomesOf
@@ -19,7 +25,8 @@ class Oracles:
     """Outcomes of variants, whether they build (which is no test run), and the solver.
 
     ``outcomes`` answers for several variants side by side; None where that is not possible.
-    ``unbuildable`` tells without a build what speaks against one; ``suspected``: without a proof.
+    ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
+    by it go; ``suspected``: without a proof.
     """
 
     outcome: OutcomeOf
@@ -27,6 +34,7 @@ class Oracles:
     core: CoreOf
     outcomes: OutcomesOf | None = None
     unbuildable: Unbuildable = nothing_against
+    is_read: IsRead = all_are_read
     suspected: bool = False
 
 

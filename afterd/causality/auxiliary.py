@@ -19,17 +19,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from afterd.deltas.dependencies import Changes, partition, place, structural_order
-from afterd.model.change import NOTHING, ChangeId, ChangeSet, FileKind
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
 
-_ASKED_AGAIN = 3
-
 Builds = Callable[[ChangeSet], bool]
 Unbuildable = Callable[[ChangeSet], str]
 """What a compiler says against a variant, without a build; empty where it says nothing."""
+
+
+IsRead = Callable[[Change], bool]
+"""Whether undoing a change can alter what that compiler says."""
+
+
+def all_are_read(change: Change) -> bool:  # noqa: ARG001 - it answers an IsRead's question
+    """The answer where a compiler reads everything."""
+    return True
 
 
 def nothing_against(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers an Unbuildable's question
@@ -51,9 +58,11 @@ class AuxiliarySearch:
         everything: ChangeSet,
         most: int = 90,
         unbuildable: Unbuildable = nothing_against,
+        is_read: IsRead = all_are_read,
     ) -> None:
         self.builds = 0
         self._unbuildable = unbuildable
+        self._is_read = is_read
         self._against: dict[ChangeSet, str] = {}
         self._ask = builds
         self._changes = changes
@@ -99,18 +108,10 @@ class AuxiliarySearch:
         return told or self._smallest(reverted, candidates, self._builds)
 
     def _told(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
-        """What a compiler asks for, if a build agrees; None otherwise.
-
-        Where a build does not agree, the compiler may not have read what was undone (a generator
-        did): without that it is asked again.
-        """
-        told = [c for c in candidates if self._changes[c].kind is not FileKind.BUILD]
-        for _ in range(_ASKED_AGAIN):
-            gamma = self._smallest(reverted, told, lambda tried: not self.unbuildable(tried))
-            if gamma is None or self._builds(reverted | gamma):
-                return gamma
-            told = [c for c in told if c not in gamma]
-        return None
+        """What a compiler asks for, of the changes that it reads, if a build agrees; else None."""
+        told = [c for c in candidates if self._is_read(self._changes[c])]
+        gamma = self._smallest(reverted, told, lambda tried: not self.unbuildable(tried))
+        return gamma if gamma is not None and self._builds(reverted | gamma) else None
 
     def _smallest(
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds

@@ -54,7 +54,11 @@ class Loop:
         self._everything = everything
         self._progress = progress
         auxiliary = AuxiliarySearch(
-            oracles.builds, changes, everything, unbuildable=oracles.unbuildable
+            oracles.builds,
+            changes,
+            everything,
+            unbuildable=oracles.unbuildable,
+            is_read=oracles.is_read,
         )
         self._trials = Trials(
             oracles.outcome, auxiliary, oracles.outcomes, suspected=oracles.suspected

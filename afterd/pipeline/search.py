@@ -56,6 +56,7 @@ def search(
             oracle.builds,
             solver.core,
             unbuildable=tracing.unbuildable,
+            is_read=tracing.is_read,
             suspected=tracing.suspected,
         )
         live = {change.id: change for change in wanted.changes.live}

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from afterd.causality.auxiliary import Unbuildable, nothing_against
+from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
@@ -20,7 +20,7 @@ from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.cautious import CautiousExecution
 from afterd.tracing.llvm.compilations import compilations
 from afterd.tracing.llvm.session import TraceRequest, trace
-from afterd.tracing.llvm.syntax_check import SyntaxCheck
+from afterd.tracing.llvm.syntax_check import SyntaxCheck, is_read
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.session import traced as python_traced
 from afterd.tracing.python.variant_check import VariantCheck
@@ -37,14 +37,15 @@ _PYTHON = frozenset((".py",))
 class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
 
-    ``unbuildable`` tells what a compiler says against a variant without building it; ``suspected``:
-    that is no proof, the variant may work all the same.
+    ``unbuildable`` tells what a compiler says against a variant without building it, for changes
+    that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same.
     """
 
     execution: Execution | None
     reason: str = ""
     seconds: float = 0.0
     unbuildable: Unbuildable = nothing_against
+    is_read: IsRead = all_are_read
     suspected: bool = False
 
 
@@ -65,6 +66,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 "",
                 found.build_seconds + found.test_seconds,
                 _syntax_check(workspace, wanted, request).against,
+                is_read,
             )
     if "python" in languages:
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")

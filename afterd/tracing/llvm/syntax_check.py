@@ -95,6 +95,11 @@ class SyntaxCheck:
             result.remove()
 
 
+def is_read(change: Change) -> bool:
+    """Whether the compiler reads the changed file itself."""
+    return _is_c(change.file) and not _steers_the_build(change)
+
+
 def _steers_the_build(change: Change) -> bool:
     """Whether what the compiler is given may depend on it."""
     generates = PurePath(change.file).suffix.lower() in _GENERATORS
