@@ -81,7 +81,11 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """What the answer cost. ``confirmation`` runs (both ends) are apart from ``tests``."""
+    """What the answer cost.
+
+    ``confirmation`` runs (both ends, and an answer that was seen in warm runs alone) are apart from
+    ``tests``; ``warm`` counts those of both kinds that were forks of a warm process.
+    """
 
     tests: int = 0
     builds: int = 0
@@ -89,6 +93,7 @@ class RunCounts:
     smt_calls: int = 0
     confirmation: int = 0
     seconds: Seconds = field(default_factory=Seconds)
+    warm: int = 0
 
 
 @dataclass(frozen=True, slots=True)

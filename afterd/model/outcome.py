@@ -57,7 +57,10 @@ class FailureSignature:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer for one variant; ``seconds`` of build and test, ``cached`` when nothing was run."""
+    """The answer for one variant; ``seconds`` of build and test, ``cached`` when nothing was run.
+
+    ``warm``: the test ran in a fork of a process that had its imports done, not in one of its own.
+    """
 
     verdict: Verdict
     reason: Unresolved | None = None
@@ -66,6 +69,7 @@ class Outcome:
     build_seconds: float = 0.0
     test_seconds: float = 0.0
     cached: bool = False
+    warm: bool = False
 
     @property
     def passed(self) -> bool:

@@ -154,4 +154,5 @@ def _runs(runs: RunCounts) -> Json:
             "solve": seconds.solve,
         },
         "confirmation": runs.confirmation,
+        "warm": runs.warm,
     }

@@ -127,7 +127,8 @@ def tried_sentence(reverted: ChangeSet, outcome: Outcome) -> str:
     undone = _undone(reverted)
     reason = f" ({outcome.reason.value})" if outcome.reason else ""
     known = ", known from before" if outcome.cached else ""
-    return f"{undone} {_SAYS[outcome.verdict]}{reason}{known}"
+    way = ", in a warm process" if outcome.warm and not outcome.cached else ""
+    return f"{undone} {_SAYS[outcome.verdict]}{reason}{known}{way}"
 
 
 def built_sentence(reverted: ChangeSet, *, ok: bool) -> str:

@@ -152,6 +152,7 @@ def _runs(item: Item) -> RunCounts:
         cached=item["cached"].integer(),
         smt_calls=item["smt_calls"].integer(),
         confirmation=item["confirmation"].integer(),
+        warm=item["warm"].integer(),
         seconds=Seconds(
             *(spent[stage].real() for stage in ("total", "build", "test", "trace", "solve"))
         ),

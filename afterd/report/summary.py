@@ -83,10 +83,13 @@ def measure(explanation: Explanation) -> Phrase:
     # One that passes, and one for each change put back; of a single change that is the bad version.
     least = roots + 1 if roots > 1 else 1
     floor = f" (no fewer than {least} for {_count(roots, 'cause')})" if roots else ""
+    confirmed = "both ends"
+    if runs.warm:
+        confirmed = f"both ends and the answer ({runs.warm} of all runs in a warm process)"
     return (
         f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
         f"{f'{counts.executed} executed' if traced else 'not traced'}. "
-        f"{_count(runs.tests, 'test run')}{floor}, {runs.confirmation} to confirm both ends, "
+        f"{_count(runs.tests, 'test run')}{floor}, {runs.confirmation} to confirm {confirmed}, "
         f"{_count(runs.builds, 'build')}, {runs.cached} from the cache, "
         f"{_count(runs.smt_calls, 'solver call')}; {seconds.total:.1f} s "
         f"(build {seconds.build:.1f}, test {seconds.test:.1f}, "

@@ -16,10 +16,11 @@ from afterd.errors import StoreError
 from afterd.store.daemon_tables import add_daemon_tables
 from afterd.store.faults import damaged
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
+from afterd.store.warm_columns import add_warm_columns
 
 Step = Callable[[Database], None]
 
-STEPS: Mapping[int, Step] = {2: add_daemon_tables}
+STEPS: Mapping[int, Step] = {2: add_daemon_tables, 3: add_warm_columns}
 
 
 def version(database: Database, path: Path) -> int:

@@ -51,7 +51,8 @@ class StoredOutcomes:
         if signature is not None and self._mask(signature.message) != signature.message:
             return
         table, columns = _place(key)
-        row = columns | to_row(outcome, omit=_APART) | {"created": time.time()}
+        apart = _APART if table == "outcome" else (*_APART, "warm")
+        row = columns | to_row(outcome, omit=apart) | {"created": time.time()}
         row["detail"] = stored(self._mask(outcome.detail))
         row["reason"] = outcome.reason.value if outcome.reason else ""
         row["signature"] = json.dumps(asdict(signature)) if signature else ""
@@ -76,4 +77,5 @@ def outcome_from(row: Row) -> Outcome:
         reason=Unresolved(reason) if reason else None,
         signature=from_row(FailureSignature, json.loads(signature)) if signature else None,
         cached=False,
+        warm=bool(row.get("warm")),
     )

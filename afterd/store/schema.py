@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -134,7 +134,8 @@ CREATE TABLE run_counts (
     seconds_build REAL NOT NULL,  -- of it, building
     seconds_test REAL NOT NULL,  -- of it, testing
     seconds_trace REAL NOT NULL,  -- of it, recording
-    seconds_solve REAL NOT NULL  -- of it, in the solver
+    seconds_solve REAL NOT NULL,  -- of it, in the solver
+    warm INTEGER NOT NULL DEFAULT 0  -- of the test runs, those in forks of a warm process
 );
 
 -- What a person said of an explanation (`afterd mark`).
@@ -161,6 +162,7 @@ CREATE TABLE outcome (
     signature TEXT NOT NULL,  -- JSON object of the failure signature; empty: none
     build_seconds REAL NOT NULL,  -- wall clock of the build
     test_seconds REAL NOT NULL,  -- wall clock of the test
+    warm INTEGER NOT NULL DEFAULT 0,  -- 1: the test ran in a fork of a warm process
     PRIMARY KEY (tree, test, command, environment)
 ) WITHOUT ROWID;
 
@@ -235,6 +237,7 @@ CREATE TABLE run (
     tests INTEGER NOT NULL,  -- tests that were run
     missing TEXT NOT NULL,  -- a tool that the build did not find; empty: none
     unrunnable TEXT NOT NULL,  -- why the test command cannot be run; empty: it can
+    warm INTEGER NOT NULL DEFAULT 0,  -- 1: the test ran in a fork of a warm process
     PRIMARY KEY (job_id, tree, test, command, environment, number)
 ) WITHOUT ROWID;
 CREATE INDEX run_by_time ON run (created);

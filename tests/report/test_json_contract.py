@@ -73,6 +73,7 @@ EXPLANATION = {
         "smt_calls": int,
         "seconds": dict.fromkeys(["total", "build", "test", "trace", "solve"], NUMBER),
         "confirmation": int,
+        "warm": int,
     },
     "notes": [str],
     "reason": TEXT_OR_NULL,
