@@ -44,6 +44,12 @@ class ConfigurationError(UsageError):
     slug = "configuration"
 
 
+class BusyError(UsageError):
+    """Another afterd is at work in this repository."""
+
+    slug = "busy"
+
+
 class AlreadyRedError(AfterdError):
     """No revision was found at which the test passes."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pygit2
 
 from afterd.config import Settings
-from afterd.errors import ConfigurationError, UsageError
+from afterd.errors import BusyError, ConfigurationError, UsageError
 from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.executors.journal import Journal, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
@@ -122,7 +122,7 @@ def _locked(path: Path) -> Iterator[None]:
             message = (
                 f"Another afterd is at work in this repository (it holds {path}); wait for it."
             )
-            raise UsageError(message) from error
+            raise BusyError(message) from error
         yield
 
 

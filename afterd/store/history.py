@@ -57,12 +57,18 @@ def tested_commits(reader: Reader, repository: str, command: str) -> dict[str, V
 
 
 def red_at(reader: Reader, repository: str, command: str) -> dict[str, set[str]]:
-    """The tests that a run of a whole command saw failing, by commit."""
+    """The tests that a run of a whole command saw failing, by commit.
+
+    Without those that were also seen to pass there: a flaky test's failure is no state of a commit.
+    """
     with reader.snapshot():
         rows = reader.rows(
             """SELECT DISTINCT h.commit_id, h.test FROM history h
                JOIN repository r ON r.id = h.repository_id
-               WHERE r.path = ? AND h.test <> '' AND h.command = ? AND h.verdict = 'fail'""",
+               WHERE r.path = ? AND h.test <> '' AND h.command = ? AND h.verdict = 'fail'
+               AND NOT EXISTS (SELECT 1 FROM history p
+                   WHERE p.repository_id = h.repository_id AND p.test = h.test
+                     AND p.commit_id = h.commit_id AND p.verdict = 'pass')""",
             (stored(repository), command),
         )
     red: dict[str, set[str]] = {}

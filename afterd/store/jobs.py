@@ -148,6 +148,10 @@ class JobQueue:
         """
         return self._update(job, stage=stage, checkpoint=stored(checkpoint), stalls=1)
 
+    def advance(self, job: Job) -> bool:
+        """Record that a part of a stage is kept elsewhere: progress, as ``reach`` is."""
+        return self._update(job, stalls=1)
+
     def complete(self, job: Job) -> bool:
         """The job is done; False when the lease was lost, and another worker has it."""
         return self._update(job, state=JobState.DONE.value, leased_by="")

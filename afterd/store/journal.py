@@ -35,7 +35,10 @@ class StoredJournal:
             return from_row(Attempt, rows[0], outcome=outcome_from(rows[0])) if rows else None
 
     def put(self, key: OutcomeKey, number: int, attempt: Attempt) -> None:
-        """Keep a run, unless its signature holds a secret: masked it would match nothing."""
+        """Keep a run, unless its signature holds a secret: masked it would match nothing.
+
+        A run is progress: leases that ended before it no longer count against the job.
+        """
         outcome, signature = attempt.outcome, attempt.outcome.signature
         if signature is not None and self._mask(signature.message) != signature.message:
             return
@@ -49,6 +52,7 @@ class StoredJournal:
         }
         with self._store.transaction() as database:
             database.table("run").insert(row, replace=True)
+            database.execute("UPDATE job SET stalls = 1 WHERE id = ?", (self._job,))
 
     def _place(self, key: OutcomeKey) -> dict[str, Cell]:
         return {"job_id": self._job} | {name: stored(text) for name, text in asdict(key).items()}

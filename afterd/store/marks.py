@@ -10,6 +10,7 @@ from afterd.errors import UsageError
 from afterd.model.change import ChangeId
 from afterd.store.database import Reader, Store
 from afterd.store.rows import from_row, to_row
+from afterd.store.text import stored
 
 
 class MarkKind(StrEnum):
@@ -46,3 +47,13 @@ def marks(reader: Reader, identifier: int) -> list[Mark]:
     with reader.snapshot():
         rows = reader.rows("SELECT * FROM mark WHERE explanation_id = ? ORDER BY id", (identifier,))
         return [from_row(Mark, row) for row in rows]
+
+
+def flaky_marks(reader: Reader, test: str) -> int:
+    """On how many explanations of a test people said that it is flaky."""
+    [row] = reader.rows(
+        "SELECT count(DISTINCT e.id) AS n FROM mark m JOIN explanation e ON e.id = m.explanation_id "
+        "WHERE e.test = ? AND m.kind = 'flaky'",
+        (stored(test),),
+    )
+    return int(str(row["n"]))
