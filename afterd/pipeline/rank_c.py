@@ -25,6 +25,10 @@ _SKIPPED = 125  # as git bisect run says it
 _MOST_OUTPUT = 64 << 20
 
 
+class NothingCountedError(TestError):
+    """No process of the suite had counters: it is no C or C++, or not built by afterd-cc."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Suite:
     """A counted build and what its tests need."""
@@ -60,7 +64,7 @@ def counted_spectrum(suite: Suite, tree: str, counting: Counting) -> Spectrum:
     found = _each(ready, tests, counting) if tests else _whole(ready)
     found = [test for test in found if test.processes]
     if not found:
-        raise TestError(
+        raise NothingCountedError(
             "No test ran a program that was built with afterd-cc: only C, C++ and Python can be"
             " ranked, and the build has to use CC or CXX, or a compiler's usual name."
         )

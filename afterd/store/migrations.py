@@ -15,12 +15,13 @@ from sqlite_utils import Database
 from afterd.errors import StoreError
 from afterd.store.daemon_tables import add_daemon_tables
 from afterd.store.faults import damaged
+from afterd.store.ranking_tables import add_ranking_tables
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 from afterd.store.warm_columns import add_warm_columns
 
 Step = Callable[[Database], None]
 
-STEPS: Mapping[int, Step] = {2: add_daemon_tables, 3: add_warm_columns}
+STEPS: Mapping[int, Step] = {2: add_daemon_tables, 3: add_warm_columns, 4: add_ranking_tables}
 
 
 def version(database: Database, path: Path) -> int:

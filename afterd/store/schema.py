@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -303,4 +303,34 @@ CREATE TABLE outgoing (
     updated REAL NOT NULL  -- when the row last changed
 );
 CREATE INDEX outgoing_queue ON outgoing (state, not_before);
+
+-- A suite that `afterd rank` counted and ranked.
+CREATE TABLE suite_ranking (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice
+    repository_id INTEGER NOT NULL REFERENCES repository (id),  -- where the commit is
+    good TEXT NOT NULL,  -- commit whose changes were preferred; empty: no range was given
+    bad TEXT NOT NULL,  -- commit that was ranked
+    suite TEXT NOT NULL,  -- the test command
+    created REAL NOT NULL,  -- when it was stored
+    afterd TEXT NOT NULL,  -- version of afterd that made it
+    tests INTEGER NOT NULL,  -- tests that were counted
+    failed INTEGER NOT NULL,  -- of these, how many failed
+    entities INTEGER NOT NULL,  -- statements, blocks, edges, predicates and conditions
+    notes TEXT NOT NULL  -- JSON list of sentences: what was left out
+);
+
+-- The head of a suite's ranking by one technique.
+CREATE TABLE suite_ranking_line (
+    ranking_id INTEGER NOT NULL REFERENCES suite_ranking (id) ON DELETE CASCADE,  -- whose
+    technique TEXT NOT NULL,  -- by which technique
+    position INTEGER NOT NULL,  -- place in the list, from 0
+    rank INTEGER NOT NULL,  -- lines with this score or a higher one; ties share the worst place
+    score REAL,  -- suspiciousness; NULL: infinite
+    file TEXT NOT NULL,  -- relative to the repository
+    line INTEGER NOT NULL,  -- counted from 1; 0: unknown
+    function TEXT NOT NULL,  -- enclosing function; empty: unknown
+    change TEXT NOT NULL,  -- change of the range that stands on the line; empty: none
+    text TEXT NOT NULL,  -- the line
+    PRIMARY KEY (ranking_id, technique, position)
+) WITHOUT ROWID;
 """

@@ -1,0 +1,196 @@
+"""``afterd rank`` on a repository: count a suite test by test, and rank its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from afterd.config import Settings, command_line
+from afterd.errors import TestError, UsageError
+from afterd.localization.examination import Line
+from afterd.localization.spectrum import Entity, Spectrum
+from afterd.model.change import FileKind
+from afterd.model.progress import Progress
+from afterd.pipeline.failing import Suite, suite_of
+from afterd.pipeline.rank_c import NothingCountedError, counted_spectrum
+from afterd.pipeline.rank_lines import RankedPlace, changed_lines, ranked_lines
+from afterd.pipeline.rank_python import python_spectrum
+from afterd.pipeline.rank_python_run import is_python, python_counts
+from afterd.pipeline.rank_spectrum import narrowed
+from afterd.pipeline.rank_suite import Counting, Ran, unheard
+from afterd.pipeline.rank_votes import VOTERS, Counted
+from afterd.pipeline.workspace import Workspace, opened, wanted_range
+from afterd.store.suite_rankings import SuiteRanking, save_ranking
+from afterd.vcs.kinds import kind_of
+from afterd.vcs.repository import resolve
+from afterd.vcs.trees import TreeReader
+
+Rankings = Mapping[str, Sequence[RankedPlace]]
+
+
+@dataclass(frozen=True, slots=True)
+class RankRequest:
+    """What ``afterd rank`` was asked for beside the settings.
+
+    ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
+    left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
+    """
+
+    techniques: tuple[str, ...]
+    optional: bool = False
+    in_range: bool = False
+    jobs: int = 1
+    bits: int = 32
+    each: str = ""
+    ran: Ran = unheard
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedSuite:
+    """The answer; ``id`` is the store's. Without a failed test there are no rankings."""
+
+    id: int
+    suite: str
+    good: str
+    bad: str
+    spectrum: Spectrum
+    rankings: Rankings
+    lacking: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> RankedSuite:
+    """Count the suite of the bad version (HEAD where no range is given), rank, and store it.
+
+    Raises the AfterdError leaf that says why nothing can be ranked.
+    """
+    with opened(settings) as workspace:
+        wanted = wanted_range(workspace, settings) if request.in_range else None
+        head = str(resolve(workspace.repository, "HEAD"))
+        bad = wanted.revisions.bad if wanted else head
+        tree = wanted.variants.bad if wanted else str(workspace.repository[head].tree.id)
+        suite = suite_of(workspace, settings, tree, progress)
+        counting = Counting(
+            workspace.state,
+            workspace.objects,
+            progress,
+            request.jobs,
+            request.bits,
+            request.each,
+            request.ran,
+        )
+        spectrum = suite_spectrum(workspace, suite, tree, counting)
+        counted = Counted(workspace, suite, tree, spectrum, wanted)
+        rankings, lacking = rankings_of(counted, request)
+        found = RankedSuite(
+            0,
+            command_line(suite.recipe.test),
+            wanted.revisions.good if wanted else "",
+            bad,
+            spectrum,
+            rankings,
+            lacking,
+            _notes(spectrum),
+        )
+        return replace(found, id=save_ranking(workspace.store, workspace.name, _stored(found)))
+
+
+def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Counting) -> Spectrum:
+    """The spectrum of a suite at a version, without the tests' own files.
+
+    Raises TestError where fewer than two tests were told apart.
+    """
+    if is_python(suite):
+        spectrum = python_spectrum(python_counts(workspace, suite, tree))
+    else:
+        try:
+            spectrum = counted_spectrum(suite, tree, counting)
+        except NothingCountedError:
+            if suite.found is not None:
+                raise
+            spectrum = python_spectrum(python_counts(workspace, suite, tree))
+    if len(spectrum.runs) < 2:
+        raise TestError(
+            f"Only one test could be told apart ({command_line(suite.recipe.test)}): a ranking"
+            " compares failed tests with passed ones. Let the suite report each test (TAP, or lines"
+            " such as `PASS: name`), or give --each PATTERN to run it file by file."
+        )
+
+    def is_program(entity: Entity) -> bool:
+        return kind_of(entity.location.file, workspace.rules) is not FileKind.TEST
+
+    program = narrowed(spectrum, is_program)
+    if not program.units.size:
+        raise TestError(
+            "The tests executed no statement outside test files: nothing can be ranked."
+        )
+    return program
+
+
+def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mapping[str, str]]:
+    """The lines by technique, and what the techniques that could not rank lack.
+
+    Raises UsageError if a technique that was asked for by its name lacks something.
+    """
+    lacks = {name: VOTERS[name].lacks(counted) for name in request.techniques}
+    lacking = {name: what for name, what in lacks.items() if what}
+    for name, what in lacking.items():
+        if not request.optional:
+            raise UsageError(f"{name} needs {what}, which this suite does not have.")
+    if not counted.spectrum.failed.any():
+        return {}, lacking
+    changed = changed_lines(counted.wanted.changes.live) if counted.wanted else {}
+    text = source_text(counted.workspace, counted.tree)
+    able = [name for name in request.techniques if name not in lacking]
+    return {
+        name: ranked_lines(counted.spectrum, VOTERS[name](counted), changed, text) for name in able
+    }, lacking
+
+
+class _Text:
+    """Source lines of a version, each file read once."""
+
+    def __init__(self, workspace: Workspace, tree: str) -> None:
+        reader = TreeReader(workspace.objects)
+
+        @cache
+        def lines(path: str) -> list[str]:
+            entry = reader.lookup(tree, path.encode(errors="surrogateescape"))
+            if entry is None or not entry.is_file:
+                return []  # a generated file is in no tree
+            return reader.read(entry.id).decode(errors="replace").splitlines()
+
+        self._lines = lines
+
+    def __call__(self, line: Line) -> str:
+        """The text of a line, stripped; empty where it is not known."""
+        file, number = line
+        lines = self._lines(file)
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+
+def source_text(workspace: Workspace, tree: str) -> _Text:
+    """The source lines of a version."""
+    return _Text(workspace, tree)
+
+
+def _notes(spectrum: Spectrum) -> tuple[str, ...]:
+    if spectrum.failed.all():
+        return (
+            "No test passed: what all failed tests executed is equally suspicious to most techniques.",
+        )
+    return ()
+
+
+def _stored(found: RankedSuite) -> SuiteRanking:
+    return SuiteRanking(
+        good=found.good,
+        bad=found.bad,
+        suite=found.suite,
+        tests=len(found.spectrum.runs),
+        failed=int(found.spectrum.failed.sum()),
+        entities=len(found.spectrum.entities),
+        notes=found.notes,
+        lines={name: tuple(places) for name, places in found.rankings.items()},
+    )

@@ -1,0 +1,56 @@
+"""Running a Python suite so that it counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from afterd.errors import TraceError
+from afterd.execution.build import Builder
+from afterd.execution.environment import scrubbed
+from afterd.execution.recipe import SLOT
+from afterd.pipeline.failing import Suite
+from afterd.pipeline.workspace import Workspace
+from afterd.tracing.python.command import python_command
+from afterd.tracing.python.request import PythonTraceRequest
+from afterd.tracing.python.spectra import PythonSpectra, spectra
+from afterd.vcs.worktree import Slot
+
+_RUNNERS = frozenset(["pytest", "unittest"])
+
+
+def is_python(suite: Suite) -> bool:
+    """Whether the suite is run by pytest or unittest, or its command starts Python directly."""
+    if suite.found is not None:
+        return suite.found.runner in _RUNNERS
+    recipe = suite.recipe
+    return python_command(recipe.test, recipe.environment(Path()), Path()) is not None
+
+
+def python_counts(workspace: Workspace, suite: Suite, tree: str) -> PythonSpectra:
+    """Build ``tree``, run its suite once and count. TraceError where it does not build or run."""
+    recipe = suite.recipe
+    slot = Slot(workspace.state / "counted" / "python", workspace.objects)
+    built = Builder(slot).build(recipe, tree)
+    if not built.ok:
+        raise TraceError(
+            f"The version to be ranked does not build ({built.detail.splitlines()[0]})."
+        )
+    extra = dict(recipe.extra)
+    entries = [entry for entry in extra.pop("PYTHONPATH", "").split(":") if entry]
+    if elsewhere := [entry for entry in entries if not entry.startswith(SLOT)]:
+        extra["PYTHONPATH"] = ":".join(elsewhere)
+    inside = [entry.removeprefix(SLOT).strip("/") or "." for entry in entries if SLOT in entry]
+    workdir = workspace.repository.workdir
+    request = PythonTraceRequest(
+        good=slot.path,
+        bad=slot.path,
+        command=recipe.test,
+        environment=scrubbed(extra=extra),
+        changes=(),
+        directory=workspace.state / "counted" / "python-runs",
+        folder=recipe.folder,
+        pythonpath=tuple(inside),
+        original=Path(workdir) if workdir else None,
+        limits=workspace.limits.test,
+    )
+    return spectra(request, slot.path)

@@ -1,0 +1,99 @@
+"""Every ranking technique as votes on lines, by the name that ``--technique`` takes.
+
+A voter looks at a counted suite and gives each line it has an opinion of a score: the one shape in
+which spectrum-based and formula-based techniques meet, and what a fusion of them starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Protocol
+
+import numpy as np
+
+from afterd.localization.examination import Line, on_units
+from afterd.localization.spectrum import Columns, EntityKind, Spectrum, Vector
+from afterd.localization.techniques import TECHNIQUES, Suspicion, Technique
+from afterd.pipeline.failing import Suite
+from afterd.pipeline.workspace import Range, Workspace
+
+_EVALUATED = frozenset([EntityKind.PREDICATE, EntityKind.CONDITION])
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one."""
+
+    scores: Mapping[Line, float]
+    confidence: Mapping[Line, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A counted suite, and all that a voter may look at beside its spectrum.
+
+    ``wanted`` is the range whose changes are known; None where no range was given.
+    """
+
+    workspace: Workspace
+    suite: Suite
+    tree: str
+    spectrum: Spectrum
+    wanted: Range | None = None
+
+
+class Voter(Protocol):
+    """A technique; ``lacks`` says why it cannot vote on a suite, as a phrase, or nothing."""
+
+    def __call__(self, counted: Counted, /) -> Votes:
+        """Vote on the lines of a suite."""
+        ...
+
+    def lacks(self, counted: Counted, /) -> str:
+        """What it misses."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SpectrumVoter:
+    """A spectrum-based technique: a line is as suspicious as the most suspicious thing on it."""
+
+    technique: Technique
+
+    def __call__(self, counted: Counted, /) -> Votes:
+        """Vote by the spectrum."""
+        return line_votes(counted.spectrum, self.technique(counted.spectrum))
+
+    def lacks(self, counted: Counted, /) -> str:
+        """What the technique misses in the spectrum."""
+        return self.technique.lacks(counted.spectrum)
+
+
+def line_votes(spectrum: Spectrum, suspicion: Suspicion) -> Votes:
+    """Scores of entities as scores of lines; statements have their block's where they have none."""
+    kinds = {spectrum.entities[column].kind for column in suspicion.columns}
+    if kinds & _EVALUATED:
+        return Votes(_highest(spectrum, suspicion.columns, suspicion.scores))
+    units = spectrum.units
+    scores = _highest(spectrum, units, on_units(spectrum, suspicion))
+    if suspicion.confidence is None:
+        return Votes(scores)
+    return Votes(scores, _highest(spectrum, suspicion.columns, suspicion.confidence))
+
+
+def _highest(spectrum: Spectrum, columns: Columns, scores: Vector) -> dict[Line, float]:
+    """Per line the highest score; what nothing speaks for is left out."""
+    found: dict[Line, float] = {}
+    for column, score in zip(columns.tolist(), scores.tolist(), strict=True):
+        place = spectrum.entities[column].location
+        line = (place.file, place.line)
+        if not np.isneginf(score) and score > found.get(line, -np.inf):
+            found[line] = score
+    return found
+
+
+VOTERS: Mapping[str, Voter] = MappingProxyType(
+    {name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()}
+)
