@@ -97,6 +97,7 @@ def _revert(explanation: Explanation) -> Forms:
     """The patch, or where it is too long, how the root reads when it is undone."""
     patch = revert_patch((*explanation.root, *explanation.auxiliary))
     title = "The revert, for <code>git apply --unidiff-zero</code>"
-    yield details(title, code_block(patch, "diff"))
+    if len(patch) <= LIMIT:  # escaping megabytes to find that they do not fit took seconds
+        yield details(title, code_block(patch, "diff"))
     if len(patch) > PATCH:
         yield undone_block(explanation.root)
