@@ -74,7 +74,7 @@ def command(context: click.Context, /, repository: Path, **given: object) -> Non
 
     Example: afterd explain v1.2..HEAD --build make -- make check
     """
-    settings = settings_for(repository, given | _test_command(context, given))
+    settings = settings_for(repository, given | given_test_command(context, given))
     with listening(errors()) as progress:
         explanations = pipeline.explain(settings, progress)
     _deliver(settings, explanations)
@@ -87,7 +87,7 @@ def exit_status(statuses: Iterable[Status]) -> ExitStatus:
     return _STATUSES[max(statuses, key=order.index, default=Status.GREEN)]
 
 
-def _test_command(context: click.Context, given: dict[str, object]) -> dict[str, object]:
+def given_test_command(context: click.Context, given: dict[str, object]) -> dict[str, object]:
     """What stood after ``--``, which cannot be given twice nor be nothing."""
     test = context.meta.get("afterd.test")
     if test is None:

@@ -1,37 +1,52 @@
-"""``afterd rank``: the entities of a coverage matrix, most suspicious first."""
+"""``afterd rank``: the lines of a repository or of a coverage matrix, most suspicious first."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from afterd import __version__
+from afterd.cli import rank_matrix
+from afterd.cli.explain import WithTestCommand, given_test_command
+from afterd.cli.options import output_option, repository_option, settings_for
+from afterd.cli.output import errors, write
+from afterd.cli.rank_suite import document, lines
 from afterd.errors import UsageError
-from afterd.localization.formats.files import read_matrix, write_matrix
-from afterd.localization.ranking import Place, rank
-from afterd.localization.spectrum import Spectrum
-from afterd.localization.techniques import TECHNIQUES
-from afterd.report.sanitize import one_line
+from afterd.execution.runners.reading import jobs as cores
+from afterd.localization.formats.files import write_matrix
+from afterd.model.progress import Progress as Listener
+from afterd.model.progress import Silent
+from afterd.pipeline.rank import RankRequest, rank_suite
+from afterd.pipeline.rank_suite import Ran, unheard
+from afterd.pipeline.rank_votes import VOTERS
+from afterd.report.live import listening
+from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 
-SCHEMA = 1
 ALL = "all"
 DEFAULT_TECHNIQUE = "ochiai"
-SHOWN = 20
-
-Rankings = Mapping[str, Sequence[Place]]
+_NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "output")
 
 
-@click.command("rank")
+@click.command("rank", cls=WithTestCommand)
+@click.argument("range", required=False, metavar="[RANGE]")
+@click.option("--test", metavar="CMD", help="The test command, run by a shell; or put it after --.")
+@click.option("--build", metavar="CMD", help="The build command, run by a shell.")
+@click.option("--good", metavar="REV", help="The last green revision.")
+@click.option(
+    "--each", metavar="PATTERN", help="Run the test command with each file of this pattern."
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Tests run at the same time.  [default: one a core]")  # fmt: skip
+@click.option("--counter-bits", type=click.Choice([str(bits) for bits in WIDTHS]),
+              default=str(USUAL), show_default=True,
+              help="Size of a counter (C and C++); it stops at its largest value.")  # fmt: skip
 @click.option(
     "--import",
     "matrix",
     type=click.Path(path_type=Path),
-    required=True,
     metavar="FILE",
     help="Rank this matrix: a TCM file, or a directory of GZoltar's files.",
 )
@@ -45,7 +60,7 @@ Rankings = Mapping[str, Sequence[Place]]
 @click.option(
     "--technique",
     "techniques",
-    type=click.Choice([*TECHNIQUES, ALL]),
+    type=click.Choice([*VOTERS, ALL]),
     multiple=True,
     default=[DEFAULT_TECHNIQUE],
     show_default=True,
@@ -59,103 +74,89 @@ Rankings = Mapping[str, Sequence[Place]]
     show_default=True,
     help="The text shows the head of each ranking, JSON all of it.",
 )
-def command(matrix: Path, export: Path | None, techniques: tuple[str, ...], form: str) -> None:
+@output_option
+@repository_option
+@click.pass_context
+def command(context: click.Context, /, **given: object) -> None:
     """Rank what the failed tests executed by how suspicious it is.
 
-    Example: afterd rank --import coverage.tcm --technique ochiai --technique dstar
+    The suite of HEAD, or of the bad end of RANGE, is run once and counted test by test; lines that
+    RANGE changed and a failed test executed come first. With --import a matrix is ranked instead.
+
+    Example: afterd rank HEAD~1..HEAD --technique blockrank -- make check
     """
-    spectrum = read_matrix(matrix)
-    if export is not None:
-        write_matrix(spectrum, export)
-    rankings, lacking = ranked(spectrum, techniques)
-    if form == "json":
-        click.echo(json.dumps(document(str(matrix), spectrum, rankings, lacking)))
+    given |= given_test_command(context, given)
+    techniques = tuple(map(str, _tuple(given.pop("techniques"))))
+    if given["matrix"] is not None:
+        _rank_matrix(given, techniques)
     else:
-        click.echo("\n".join(lines(spectrum, rankings, lacking)))
+        _rank_suite(given, techniques)
 
 
-def ranked(spectrum: Spectrum, names: Sequence[str]) -> tuple[Rankings, Mapping[str, str]]:
-    """The rankings by technique, and what the techniques that could not rank lack.
-
-    Where no test failed there are no rankings. Raises UsageError if a technique that was asked for
-    by its name lacks something.
-    """
-    wanted = list(TECHNIQUES) if ALL in names else list(dict.fromkeys(names))
-    lacks = {name: TECHNIQUES[name].lacks(spectrum) for name in wanted}
-    lacking = {name: what for name, what in lacks.items() if what}
-    for name, what in lacking.items():
-        if name in names:
-            raise UsageError(f"{name} needs {what}, which this matrix does not have.")
-    if not spectrum.failed.any():
-        return {}, lacking
-    able = [name for name in wanted if name not in lacking]
-    return {name: rank(spectrum, TECHNIQUES[name](spectrum)) for name in able}, lacking
+def _rank_matrix(given: dict[str, object], techniques: tuple[str, ...]) -> None:
+    for name in ("range", *_NOT_FOR_A_MATRIX):
+        if given[name] is not None:
+            raise UsageError(f"--import ranks a matrix by itself: {name} says nothing of it.")
+    export = given["export"]
+    rank_matrix.rank_matrix(
+        Path(str(given["matrix"])),
+        Path(str(export)) if export is not None else None,
+        techniques,
+        str(given["form"]),
+    )
 
 
-def document(
-    source: str, spectrum: Spectrum, rankings: Rankings, lacking: Mapping[str, str]
-) -> Mapping[str, object]:
-    """The JSON contract of ``afterd rank``; schema 1. What is unknown is null."""
-    return {
-        "schema": SCHEMA,
-        "afterd": __version__,
-        "matrix": source,
-        "tests": len(spectrum.runs),
-        "failed": int(spectrum.failed.sum()),
-        "entities": len(spectrum.entities),
-        "rankings": [
-            {"technique": name, "ranking": [_object(place) for place in places]}
-            for name, places in rankings.items()
-        ],
-        "lacking": lacking,
-    }
+def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
+    wanted = tuple(VOTERS) if ALL in techniques else tuple(dict.fromkeys(techniques))
+    of_settings = {name: given[name] for name in ("range", "test", "build", "good")}
+    settings = settings_for(Path(str(given["repository"])), of_settings)
+    with _heard() as (progress, ran):
+        request = RankRequest(
+            techniques=wanted,
+            optional=ALL in techniques,
+            in_range=bool(given["range"] or given["good"]),
+            jobs=int(str(given["jobs"] or cores())),
+            bits=int(str(given["counter_bits"])),
+            each=str(given["each"] or ""),
+            ran=ran,
+        )
+        found = rank_suite(settings, request, progress)
+    if given["export"] is not None:
+        write_matrix(found.spectrum, Path(str(given["export"])))
+    output = Path(str(given["output"])) if given["output"] is not None else None
+    text = document(found) if given["form"] == "json" else "\n".join(lines(found))
+    write(text + "\n", output)
 
 
-def lines(spectrum: Spectrum, rankings: Rankings, lacking: Mapping[str, str]) -> Iterator[str]:
-    """The head of each ranking as text, safe for a terminal."""
-    failed = int(spectrum.failed.sum())
-    yield f"{len(spectrum.runs)} tests, {failed} failed, {len(spectrum.entities)} entities"
-    if not failed:
-        yield "No test failed: there is nothing to rank."
-    for name, places in rankings.items():
-        yield f"\n  rank       score  by {name}"
-        shown = head(places)
-        for place in shown:
-            yield f"{place.rank:6}  {place.score:10.4g}  {one_line(_name(place))}"
-        if len(shown) < len(places):
-            yield f"{'':18}  {len(places) - len(shown)} more, with --format json"
-    if lacking:
-        yield ""
-    for name, what in lacking.items():
-        yield f"{name} left out: it needs {what}"
+def _tuple(value: object) -> tuple[object, ...]:
+    assert isinstance(value, tuple)  # click makes one of a multiple option
+    return value
 
 
-def head(places: Sequence[Place]) -> Sequence[Place]:
-    """The first SHOWN places, without a tie that is cut in two unless it is the first."""
-    whole = list(takewhile(lambda place: place.rank <= SHOWN, places))
-    return whole or places[:SHOWN]
+@contextmanager
+def _heard() -> Iterator[tuple[Listener, Ran]]:
+    """A bar of the tests that were run; where nobody looks at a terminal, a line a stage."""
+    console = errors()
+    if not console.is_terminal:
+        with listening(console) as listener:
+            yield listener, unheard
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("looking for tests", total=None)
+
+        def ran(done: int, tests: int) -> None:
+            progress.update(task, completed=done, total=tests)
+
+        yield _Stages(lambda stage: progress.update(task, description=stage)), ran
 
 
-def _name(place: Place) -> str:
-    location = place.entity.location
-    where = f"{location} {location.function}".rstrip()
-    return place.entity.name or where
+class _Stages(Silent):
+    """Hears stages alone."""
 
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
 
-def _object(place: Place) -> Mapping[str, object]:
-    location = place.entity.location
-    return {
-        "rank": place.rank,
-        "score": _finite(place.score),
-        "confidence": place.confidence,
-        "file": location.file or None,
-        "line": location.line or None,
-        "function": location.function or None,
-        "kind": place.entity.kind.value,
-        "name": place.entity.name or None,
-    }
-
-
-def _finite(score: float) -> float:
-    """JSON has no infinity: the largest double stands for it, as jq writes it."""
-    return max(-sys.float_info.max, min(sys.float_info.max, score))
+    def stage(self, name: str, detail: str = "") -> None:  # noqa: ARG002 - a bar has no room for it
+        """Say it."""
+        self._say(name)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from afterd.cli.rank import SHOWN, command
+from afterd.cli.rank import command
+from afterd.cli.rank_matrix import SHOWN
 from afterd.errors import UsageError
 
 TCM = """\

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from pathlib import Path
 
 from afterd.tracing.llvm.ir import Block, Function
 from afterd.tracing.llvm.program import Unit
@@ -11,16 +12,37 @@ from afterd.tracing.llvm.program import Unit
 # What clang makes of a closing brace.
 _GLUE = re.compile(r"^  (?:ret void|%\S+ = load .*, ptr %retval\b)")
 
+_BRACES = re.compile(r"[\s{}();]+")
 _JUMP = re.compile(r"^  br label ")  # to the head of a loop; break and goto mostly lead on
 _JOINS = frozenset(["phi", "br"])  # all of a block where the operands of a && b come together
+
+
+class Sources:
+    """The source files below a root, read once each."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._files: dict[str, list[str]] = {}
+
+    def says_something(self, file: str, line: int) -> bool:
+        """Whether there is more on a line than braces; True where it cannot be read."""
+        if file not in self._files:
+            try:
+                text = (self._root / file).read_text(errors="replace")
+            except OSError:  # a generated file may be gone
+                text = ""
+            self._files[file] = text.split("\n")
+        lines = self._files[file]
+        return line > len(lines) or not _BRACES.fullmatch(lines[line - 1])
 
 
 class Places:
     """The lines of one function; only those of the function's own file count as statements."""
 
-    def __init__(self, unit: Unit, function: Function) -> None:
+    def __init__(self, unit: Unit, function: Function, sources: Sources) -> None:
         self._unit = unit
         self._function = function
+        self._sources = sources
         self.declared = unit.relative(unit.debug.subprogram(function.header))
 
     @property
@@ -58,7 +80,9 @@ class Places:
                 continue
             glue = _GLUE.match(instruction.text) or (leaves and instruction.opcode == "ret")
             back = _JUMP.match(instruction.text) and place.line < max(found, default=0)
-            if not glue and not back and self._unit.relative(place).file == self.file:
+            if glue or back or self._unit.relative(place).file != self.file:
+                continue
+            if self._sources.says_something(self.file, place.line):
                 found.setdefault(place.line)
         return tuple(found)
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from afterd.model.entity import NO_COLUMN, Entity, EntityKind
 from afterd.model.location import Location
 from afterd.tracing.llvm.counters.crash import Frame
-from afterd.tracing.llvm.counters.places import Places
+from afterd.tracing.llvm.counters.places import Places, Sources
 from afterd.tracing.llvm.counters.plan import Plan, planned
 from afterd.tracing.llvm.counters.predicates import Sum, predicates
 from afterd.tracing.llvm.ir import Function, parse_function
@@ -42,7 +42,7 @@ def counted_program(store: ModuleStore, root: Path) -> CountedProgram:
 
     A function of a header that several modules hold is one function: its counts are added.
     """
-    made = _Making()
+    made = _Making(Sources(root))
     for module in store.modules():
         unit = Unit(module, root)
         for numbered in module.functions:
@@ -68,6 +68,7 @@ def _matrix(summed: Summed, shape: tuple[int, int]) -> sparse.csr_array[np.int64
 class _Making:
     """Entities numbered as functions are added."""
 
+    sources: Sources
     entities: list[Entity] = field(default_factory=list)
     executed: Summed = field(default_factory=list)
     held: Summed = field(default_factory=list)
@@ -76,7 +77,7 @@ class _Making:
 
     def add(self, unit: Unit, function: Function, first: int) -> None:
         """A function whose counters begin at ``first``."""
-        places = Places(unit, function)
+        places = Places(unit, function, self.sources)
         if not places.is_own:
             return
         key = (function.name, places.file, places.line, len(function.blocks))

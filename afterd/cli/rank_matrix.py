@@ -1,0 +1,124 @@
+"""``afterd rank --import``: the entities of a coverage matrix, most suspicious first."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+import click
+
+from afterd import __version__
+from afterd.errors import UsageError
+from afterd.localization.formats.files import read_matrix, write_matrix
+from afterd.localization.ranking import Place, rank
+from afterd.localization.spectrum import Spectrum
+from afterd.localization.techniques import TECHNIQUES
+from afterd.report.sanitize import one_line
+
+SCHEMA = 1
+ALL = "all"
+SHOWN = 20
+
+Rankings = Mapping[str, Sequence[Place]]
+
+
+def rank_matrix(matrix: Path, export: Path | None, techniques: tuple[str, ...], form: str) -> None:
+    """Rank a matrix, and write it in another format where asked."""
+    spectrum = read_matrix(matrix)
+    if export is not None:
+        write_matrix(spectrum, export)
+    rankings, lacking = ranked(spectrum, techniques)
+    if form == "json":
+        click.echo(json.dumps(document(str(matrix), spectrum, rankings, lacking)))
+    else:
+        click.echo("\n".join(lines(spectrum, rankings, lacking)))
+
+
+def ranked(spectrum: Spectrum, names: Sequence[str]) -> tuple[Rankings, Mapping[str, str]]:
+    """The rankings by technique, and what the techniques that could not rank lack.
+
+    Where no test failed there are no rankings. Raises UsageError if a technique that was asked for
+    by its name lacks something.
+    """
+    wanted = list(TECHNIQUES) if ALL in names else list(dict.fromkeys(names))
+    lacks = {name: TECHNIQUES[name].lacks(spectrum) for name in wanted}
+    lacking = {name: what for name, what in lacks.items() if what}
+    for name, what in lacking.items():
+        if name in names:
+            raise UsageError(f"{name} needs {what}, which this matrix does not have.")
+    if not spectrum.failed.any():
+        return {}, lacking
+    able = [name for name in wanted if name not in lacking]
+    return {name: rank(spectrum, TECHNIQUES[name](spectrum)) for name in able}, lacking
+
+
+def document(
+    source: str, spectrum: Spectrum, rankings: Rankings, lacking: Mapping[str, str]
+) -> Mapping[str, object]:
+    """The JSON contract of ``afterd rank``; schema 1. What is unknown is null."""
+    return {
+        "schema": SCHEMA,
+        "afterd": __version__,
+        "matrix": source,
+        "tests": len(spectrum.runs),
+        "failed": int(spectrum.failed.sum()),
+        "entities": len(spectrum.entities),
+        "rankings": [
+            {"technique": name, "ranking": [_object(place) for place in places]}
+            for name, places in rankings.items()
+        ],
+        "lacking": lacking,
+    }
+
+
+def lines(spectrum: Spectrum, rankings: Rankings, lacking: Mapping[str, str]) -> Iterator[str]:
+    """The head of each ranking as text, safe for a terminal."""
+    failed = int(spectrum.failed.sum())
+    yield f"{len(spectrum.runs)} tests, {failed} failed, {len(spectrum.entities)} entities"
+    if not failed:
+        yield "No test failed: there is nothing to rank."
+    for name, places in rankings.items():
+        yield f"\n  rank       score  by {name}"
+        shown = head(places)
+        for place in shown:
+            yield f"{place.rank:6}  {place.score:10.4g}  {one_line(_name(place))}"
+        if len(shown) < len(places):
+            yield f"{'':18}  {len(places) - len(shown)} more, with --format json"
+    if lacking:
+        yield ""
+    for name, what in lacking.items():
+        yield f"{name} left out: it needs {what}"
+
+
+def head(places: Sequence[Place]) -> Sequence[Place]:
+    """The first SHOWN places, without a tie that is cut in two unless it is the first."""
+    whole = list(takewhile(lambda place: place.rank <= SHOWN, places))
+    return whole or places[:SHOWN]
+
+
+def _name(place: Place) -> str:
+    location = place.entity.location
+    where = f"{location} {location.function}".rstrip()
+    return place.entity.name or where
+
+
+def _object(place: Place) -> Mapping[str, object]:
+    location = place.entity.location
+    return {
+        "rank": place.rank,
+        "score": _finite(place.score),
+        "confidence": place.confidence,
+        "file": location.file or None,
+        "line": location.line or None,
+        "function": location.function or None,
+        "kind": place.entity.kind.value,
+        "name": place.entity.name or None,
+    }
+
+
+def _finite(score: float) -> float:
+    """JSON has no infinity: the largest double stands for it, as jq writes it."""
+    return max(-sys.float_info.max, min(sys.float_info.max, score))

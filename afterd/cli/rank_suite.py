@@ -1,0 +1,92 @@
+"""The answer of ``afterd rank`` on a repository, as JSON and as text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from afterd import __version__
+from afterd.pipeline.rank import RankedSuite
+from afterd.pipeline.rank_lines import RankedPlace
+from afterd.report.sanitize import clipped, one_line
+
+SCHEMA = 1
+SHOWN = 20
+_WIDE = 60
+
+
+def document(found: RankedSuite) -> str:
+    """The JSON contract of a ranked suite; what is unknown is null."""
+    content = {
+        "schema": SCHEMA,
+        "afterd": __version__,
+        "id": found.id,
+        "suite": found.suite,
+        "good": found.good or None,
+        "bad": found.bad,
+        "tests": len(found.spectrum.runs),
+        "failed": int(found.spectrum.failed.sum()),
+        "entities": len(found.spectrum.entities),
+        "crashes": list(_crashes(found)),
+        "rankings": [
+            {"technique": name, "ranking": [_object(place) for place in places]}
+            for name, places in found.rankings.items()
+        ],
+        "lacking": dict(found.lacking),
+        "notes": list(found.notes),
+    }
+    return json.dumps(content)
+
+
+def _crashes(found: RankedSuite) -> Iterator[Mapping[str, object]]:
+    """The tests that died of a signal at a known place."""
+    for run in found.spectrum.runs:
+        if run.crashed_in >= 0:
+            place = found.spectrum.entities[run.crashed_in].location
+            yield {"test": run.name, "file": place.file, "line": place.line or None}
+
+
+def _object(place: RankedPlace) -> Mapping[str, object]:
+    return {
+        "rank": place.rank,
+        "score": max(-sys.float_info.max, min(sys.float_info.max, place.score)),
+        "confidence": place.confidence,
+        "file": place.file,
+        "line": place.line or None,
+        "function": place.function or None,
+        "change": place.change or None,
+        "text": place.text or None,
+    }
+
+
+def lines(found: RankedSuite) -> Iterator[str]:
+    """The head of each ranking with the source lines, safe for a terminal."""
+    tests, failed = len(found.spectrum.runs), int(found.spectrum.failed.sum())
+    yield one_line(f"{found.suite} at {found.bad[:12]}: {tests} tests, {failed} failed")
+    yield from found.notes
+    if not failed:
+        yield "No test failed: there is nothing to rank."
+    for name, places in found.rankings.items():
+        yield f"\n  rank       score  by {name}"
+        shown = _head(places)
+        for place in shown:
+            yield f"{place.rank:6}  {place.score:10.4g}  {_named(place)}"
+        if len(shown) < len(places):
+            yield f"{'':18}  {len(places) - len(shown)} more, with --format json"
+    if found.lacking:
+        yield ""
+    for name, what in found.lacking.items():
+        yield f"{name} left out: it needs {what}"
+
+
+def _head(places: Sequence[RankedPlace]) -> Sequence[RankedPlace]:
+    """The first SHOWN places, without a tie that is cut in two unless it is the first."""
+    return list(takewhile(lambda place: place.rank <= SHOWN, places)) or places[:SHOWN]
+
+
+def _named(place: RankedPlace) -> str:
+    change = f" [{place.change}]" if place.change else ""
+    where = one_line(f"{place.file}:{place.line} {place.function}".rstrip())
+    return f"{where}{change}  {clipped(one_line(place.text), _WIDE)}".rstrip()
