@@ -23,6 +23,8 @@ VERBS = (
     "replay",
     "mark",
     "rank",
+    "hook",
+    "daemon",
     "init",
     "doctor",
     "demo",

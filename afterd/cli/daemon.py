@@ -1,0 +1,186 @@
+"""``afterd daemon``: the service that watches repositories."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from afterd.cli.daemon_status import described
+from afterd.cli.options import repository_option, settings_for
+from afterd.cli.output import present, write
+from afterd.cli.state import reader, store
+from afterd.daemon.approval import approve as approve_commit
+from afterd.daemon.instance import running, wait_for
+from afterd.daemon.log import last_lines
+from afterd.daemon.poster import hand_over, inherited
+from afterd.daemon.serve import serve
+from afterd.daemon.status import status as daemon_status
+from afterd.daemon.unit import unit as unit_text
+from afterd.errors import BusyError, SandboxError
+from afterd.execution.sandbox import start as start_process
+from afterd.report.sanitize import visible
+from afterd.vcs.repository import open_repository, resolve, state_directory
+
+_START = 30.0  # seconds in which a daemon must be there
+_STOP = 15.0
+
+_repositories = click.argument(
+    "repositories", nargs=-1, type=click.Path(path_type=Path), metavar="[REPOSITORY]..."
+)
+_post = click.option(
+    "--post", is_flag=True, help="Comment on pull requests; the tokens stay in another process."
+)
+
+
+@click.group("daemon")
+def command() -> None:
+    """Watch repositories: test new commits, and explain what turned red.
+
+    Example: afterd daemon run
+    """
+
+
+@command.command("run")
+@_repositories
+@click.option("--once", is_flag=True, help="Empty the queue and leave, for CI and cron.")
+@_post
+@click.option("--quiet", is_flag=True, help="Write the log to its file alone.")
+def run(repositories: tuple[Path, ...], *, once: bool, post: bool, quiet: bool) -> None:
+    """Watch repositories in the foreground.
+
+    REPOSITORY is a repository or a folder in it; without one, this one.
+
+    Example: afterd daemon run ~/src/lib ~/src/app
+    """
+    places = _places(repositories)
+    hand_over(_arguments(places, once=once, post=post, quiet=quiet), _output(places), posting=post)
+    settings = [settings_for(place, {}) for place in places]
+    serve(settings, inherited(), once=once, spoken=not quiet)
+
+
+@command.command("start")
+@_repositories
+@_post
+def start(repositories: tuple[Path, ...], *, post: bool) -> None:
+    """Watch repositories in the background.
+
+    Example: afterd daemon start
+    """
+    places = _places(repositories)
+    state = _state(places[0])
+    if (process := running(state)) is not None:
+        raise BusyError(f"A daemon watches {places[0]} already: process {process}.")
+    arguments = _arguments(places, once=False, post=post, quiet=True)
+    start_process([sys.executable, "-m", "afterd", *arguments], os.environ, _output(places), ())
+    process = wait_for(state, _START, up=True)
+    if process is None:
+        said = _output(places).read_text(errors="replace").splitlines()[-1:] or ["nothing"]
+        raise SandboxError(f"The daemon did not start; it said: {said[0]}")
+    click.echo(f"The daemon is process {process}.")
+
+
+@command.command("stop")
+@repository_option
+def stop(repository: Path) -> None:
+    """End the daemon of a repository; the job under way goes back into the queue.
+
+    Example: afterd daemon stop
+    """
+    state = _state(repository)
+    process = running(state)
+    if process is None:
+        click.echo("No daemon watches this repository.")
+        return
+    os.kill(process, signal.SIGTERM)
+    if wait_for(state, _STOP, up=False) is not None:
+        raise BusyError(f"The daemon, process {process}, did not end within {_STOP:g} s.")
+    click.echo(f"The daemon, process {process}, has ended.")
+
+
+@command.command("status")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="How it is written.",
+)  # fmt: skip
+@repository_option
+def status(form: str, repository: Path) -> None:
+    """Show what the daemon does, what waits, and how often its answers held.
+
+    Example: afterd daemon status
+    """
+    with reader(repository) as opened:
+        found = daemon_status(opened, _state(repository), settings_for(repository, {}))
+    if form == "json":
+        write(json.dumps(asdict(found), indent=2) + "\n", None)
+    else:
+        present(described(found))
+
+
+@command.command("logs")
+@click.option(
+    "--lines", "-n", type=click.IntRange(1), default=50, show_default=True, help="At most so many."
+)
+@repository_option
+def logs(lines: int, repository: Path) -> None:
+    """Show the end of the daemon's log.
+
+    Example: afterd daemon logs -n 20
+    """
+    for line in last_lines(_state(repository), lines):
+        click.echo(visible(line))
+
+
+@command.command("approve")
+@click.argument("commit", metavar="COMMIT")
+@repository_option
+def approve(commit: str, repository: Path) -> None:
+    """Let the tests of a commit of unknown origin run: this commit, none after it.
+
+    Read it first: its tests run as you.
+
+    Example: afterd daemon approve 3f2a1b9
+    """
+    resolved = resolve(open_repository(repository), commit)
+    with store(repository) as opened:
+        waited = approve_commit(opened, resolved)
+    said = "and is in the queue" if waited else "and will run when it is seen"
+    click.echo(f"The commit {resolved} is approved {said}.")
+
+
+@command.command("unit")
+@_repositories
+@_post
+def unit(repositories: tuple[Path, ...], *, post: bool) -> None:
+    """Print a systemd user unit.
+
+    Example: afterd daemon unit >~/.config/systemd/user/afterd.service
+    """
+    click.echo(unit_text(_places(repositories), post=post), nl=False)
+
+
+def _places(repositories: Sequence[Path]) -> list[Path]:
+    given = repositories or (Path(os.environ.get("AFTERD_REPOSITORY") or "."),)
+    return [path.absolute() for path in dict.fromkeys(given)]
+
+
+def _arguments(places: Sequence[Path], *, once: bool, post: bool, quiet: bool) -> list[str]:
+    """The command line of ``run`` that another process is given."""
+    flags = {"--once": once, "--post": post, "--quiet": quiet}
+    chosen = [flag for flag, wanted in flags.items() if wanted]
+    return ["daemon", "run", *chosen, "--", *map(str, places)]
+
+
+def _state(repository: Path) -> Path:
+    return state_directory(open_repository(repository))
+
+
+def _output(places: Sequence[Path]) -> Path:
+    """Where a process without a terminal writes what is not the log: a bug's last words."""
+    return _state(places[0]) / "daemon.out"

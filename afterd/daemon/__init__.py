@@ -1,0 +1,1 @@
+"""The daemon: watches repositories, tests new commits, and explains what turned red."""

@@ -1,0 +1,112 @@
+"""The verdict a team needs on a failing test: caused, flaky, already red, broken, undetermined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from afterd.config import Budget, Settings
+from afterd.daemon.arrivals import Wanted
+from afterd.daemon.baseline import Base
+from afterd.daemon.flakiness import measure, prior_of, rate_of, seen_at
+from afterd.errors import (
+    BuildError,
+    SandboxError,
+    TestError,
+    ToolchainError,
+)
+from afterd.model.explanation import Explanation, Status
+from afterd.model.progress import Progress
+from afterd.model.revision import RevisionRange
+from afterd.pipeline.explain import explain_test
+from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.workspace import Workspace, range_between
+from afterd.report.verdicts import VerdictKind
+from afterd.store.jobs import Job
+
+_KINDS = {
+    Status.EXPLAINED: VerdictKind.CAUSED,
+    Status.ALREADY_RED: VerdictKind.ALREADY_RED,
+    Status.BROKEN: VerdictKind.BROKEN,
+    Status.FLAKY: VerdictKind.FLAKY,
+    Status.GREEN: VerdictKind.FLAKY,  # it failed when the suite was run
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A failing test of a commit; ``left`` is what the job may still spend (None: nothing)."""
+
+    workspace: Workspace
+    settings: Settings
+    job: Job
+    wanted: Wanted
+    tree: str
+    test: FailingTest
+    base: Base
+    left: Budget | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict with its reason, as a sentence; ``rate`` and ``runs`` as in StoredVerdict."""
+
+    kind: VerdictKind
+    reason: str
+    explanation: Explanation | None = None
+    rate: float | None = None
+    runs: int = 1
+
+
+def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Progress) -> Judged:
+    """The verdict on one failing test; ``broken`` is the sentence where nothing could be run.
+
+    What is on record decides where it can: a test that was red before is not explained again.
+    """
+    if broken:
+        return Judged(VerdictKind.BROKEN, broken)
+    if case.base.green is False:
+        reason = f"It fails since {case.base.commit[:12]}."
+        return Judged(VerdictKind.ALREADY_RED, reason)
+    if case.wanted.first or not case.base.commit:
+        reason = "It fails at the first commit that was tested; nothing older is on record."
+        return Judged(VerdictKind.ALREADY_RED, reason)
+    if case.left is None:
+        reason = f"The budget of one commit ({case.settings.job_budget}) was spent before."
+        return Judged(VerdictKind.UNDETERMINED, reason)
+    try:
+        found = _explained(case, case.left, before, progress)
+    except (BuildError, TestError, ToolchainError, SandboxError) as error:
+        return Judged(VerdictKind.BROKEN, str(error))
+    return _judged(case, found)
+
+
+def _explained(
+    case: Case, left: Budget, before: Sequence[Explanation], progress: Progress
+) -> Explanation:
+    revisions = RevisionRange(case.base.commit, case.wanted.commit)
+    settings = replace(case.settings, budget=left)
+    recipe = case.test.recipe
+    prior = prior_of(case.workspace.store, case.workspace.name, recipe.test_id)
+    return explain_test(
+        case.workspace,
+        settings,
+        range_between(case.workspace, revisions),
+        case.test,
+        progress,
+        before=before,
+        prior=prior,
+    )
+
+
+def _judged(case: Case, found: Explanation) -> Judged:
+    kind = _KINDS.get(found.status, VerdictKind.UNDETERMINED)
+    recipe = case.test.recipe
+    seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
+    if kind is not VerdictKind.FLAKY:
+        return Judged(kind, found.reason, found, runs=seen.runs)
+    measure(case.workspace, case.tree, recipe, seen)
+    seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
+    reason = f"Of {seen.runs} runs at this commit {seen.other} ended unlike the others."
+    explained = replace(found, status=Status.FLAKY, reason=reason)
+    return Judged(kind, reason, explained, rate_of(seen), seen.runs)

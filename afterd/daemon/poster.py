@@ -1,0 +1,97 @@
+"""The posting process: it has the forge's token, and the daemon, which runs tests, has not.
+
+A process that runs a stranger's tests must not hold a token in its environment, its memory or an
+open file: the tests run as the same user and can read all three (CVE-2025-30066). So the daemon
+starts the poster before anything else, with the environment it was given, and then becomes a fresh
+process without the secrets. What they say to each other goes one way: the daemon writes the path of
+a database in which something is due, a line each, and the poster ends when the daemon does.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from afterd.execution.environment import removed
+from afterd.execution.sandbox import start
+
+PIPE_VARIABLE = "AFTERD_POSTER_PIPE"
+COMMAND_VARIABLE = "AFTERD_POSTER"
+_SECRET = "looks like a secret"  # noqa: S105 - what removed() says of a variable
+
+
+class Poster:
+    """The daemon's end of the pipe; without a descriptor nothing is posted."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anybody listens."""
+        return self._descriptor is not None
+
+    def tell(self, database: Path) -> bool:
+        """Something is due in a database; False when nobody listens (any more)."""
+        if self._descriptor is None:
+            return False
+        try:
+            os.write(self._descriptor, os.fsencode(database) + b"\n")
+        except OSError:  # EPIPE: it ended
+            self.close()
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let the poster end."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
+def secrets_in(environment: Mapping[str, str]) -> list[str]:
+    """The names of the variables that look secret."""
+    return [name for name in environment if removed(name) == _SECRET]
+
+
+def hand_over(arguments: Sequence[str], log: Path, *, posting: bool) -> None:
+    """Start the poster where one is wanted, and go on as a process without secrets.
+
+    Returns at once where this process is that process already, or needs none: nothing secret, and
+    nothing to post.
+    """
+    if PIPE_VARIABLE in os.environ or not (posting or secrets_in(os.environ)):
+        return
+    clean = {name: os.environ[name] for name in os.environ if removed(name) != _SECRET}
+    clean[PIPE_VARIABLE] = str(_started(log)) if posting else ""
+    os.execve(sys.executable, [sys.executable, "-m", "afterd", *arguments], clean)  # noqa: S606 - there is no shell to escape from
+
+
+def inherited() -> Poster:
+    """The poster that the process before this one started; its variable is taken out."""
+    text = os.environ.pop(PIPE_VARIABLE, "")
+    if not text:
+        return Poster(None)
+    os.set_inheritable(int(text), False)  # noqa: FBT003 - as os has it
+    return Poster(int(text))
+
+
+def _started(log: Path) -> int:
+    """Start the poster; the descriptor that is written to."""
+    reading, writing = os.pipe()
+    os.set_inheritable(reading, True)  # noqa: FBT003 - as os has it
+    start([*_command(), f"/dev/fd/{reading}"], os.environ, log, (reading,))
+    os.close(reading)
+    os.set_inheritable(writing, True)  # noqa: FBT003 - as os has it
+    return writing
+
+
+def _command() -> list[str]:
+    """The poster's command line; the pipe's path is added to it."""
+    own = os.environ.get(COMMAND_VARIABLE)
+    return shlex.split(own) if own else [sys.executable, "-m", "afterd", "comment", "--outgoing"]

@@ -1,0 +1,111 @@
+"""One watched repository: its lock, its store, its log, and what is done for it."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.config import Settings
+from afterd.daemon.arrivals import take_in
+from afterd.daemon.instance import only_one
+from afterd.daemon.log import close_log, open_log
+from afterd.daemon.self_check import plan
+from afterd.daemon.spending import DAY, pause
+from afterd.daemon.worker import Worker
+from afterd.errors import AfterdError
+from afterd.store import Store, open_store
+from afterd.store.database import DATABASE_NAME
+from afterd.store.jobs import JobQueue
+from afterd.store.outgoing import due
+from afterd.store.retention import prune
+from afterd.vcs.repository import open_repository, state_directory
+
+SCRATCH = "scratch"
+
+
+@dataclass(slots=True)
+class Service:
+    """What the daemon does for one repository; its triggers call it from threads of their own."""
+
+    settings: Settings
+    state: Path
+    store: Store
+    log: logging.Logger
+    worker: Worker
+    paused: str = ""
+
+    def look(self) -> bool:
+        """Queue what is news; whether anything is. Trouble is written down, not raised: the next
+        look may go well.
+        """
+        try:
+            # a pygit2 repository belongs to one thread: each look opens its own
+            queued = take_in(open_repository(self.settings.repository), self.store, self.settings)
+        except (AfterdError, OSError) as error:
+            self.log.warning("the repository could not be looked at: %s", error)
+            return False
+        for wanted in queued:
+            self.log.info("queued %s of %s", wanted.commit[:12], wanted.ref)
+        return bool(queued)
+
+    def work(self, *, always: bool = False) -> bool:
+        """Do one job, unless quiet hours or a spent budget stand in the way (but ``always``)."""
+        why = "" if always else pause(self.settings, self.store)
+        if why != self.paused:
+            self.log.info("%s", f"nothing is started: {why}" if why else "going on")
+            self.paused = why
+        return not why and self.worker.work()
+
+    def plan_self_check(self) -> bool:
+        """Queue a self-check where there is time for one."""
+        return not pause(self.settings, self.store) and plan(self.store, self.settings)
+
+    def forget(self) -> None:
+        """Remove what is older than the retention, and give its room back."""
+        before = time.time() - self.settings.retention_days * DAY
+        gone = prune(self.store, before)
+        for artefact in (self.state / "outgoing").glob("*.json"):
+            if artefact.stat().st_mtime < before:
+                artefact.unlink(missing_ok=True)
+        self.log.info("forgot %d rows", gone)
+
+    def has_outgoing(self) -> bool:
+        """Whether anything is to be posted now."""
+        return bool(due(self.store))
+
+
+@contextmanager
+def watching(settings: Settings, *, posting: bool, spoken: bool) -> Iterator[Service]:
+    """Become the daemon of a repository; raises BusyError where there is one.
+
+    What a daemon that was killed left behind is put right: its leases end, its scratch files go.
+    """
+    state = state_directory(open_repository(settings.repository))
+    with only_one(state), open_store(state / DATABASE_NAME) as store:
+        log = open_log(state, spoken=spoken)
+        shutil.rmtree(state / SCRATCH, ignore_errors=True)
+        (state / SCRATCH).mkdir(mode=0o700, exist_ok=True)
+        recovered = JobQueue(store).recover()
+        if recovered:
+            log.info("%d jobs were under way when the daemon ended", recovered)
+        try:
+            yield Service(settings, state, store, log, Worker(settings, store, log, posting))
+        finally:
+            close_log(log)
+
+
+@contextmanager
+def scratch_in(state: Path) -> Iterator[None]:
+    """Temporary files of runs lie below the state directory, where a successor finds them."""
+    before = tempfile.tempdir
+    tempfile.tempdir = str(state / SCRATCH)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before

@@ -1,0 +1,46 @@
+"""A systemd user unit for the daemon, as text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+_UNIT = """\
+# ~/.config/systemd/user/afterd.service
+# systemctl --user enable --now afterd
+[Unit]
+Description=afterd explains why regression tests went red
+
+[Service]
+ExecStart={command}
+{secrets}Restart=on-failure
+RestartSec=30
+# The daemon gives its lease back and ends what it runs within five seconds.
+KillMode=mixed
+TimeoutStopSec=10
+Nice=10
+UMask=0077
+
+[Install]
+WantedBy=default.target
+"""
+_SECRETS = """\
+# AFTERD_FORGE_TOKEN=… in a file that only you can read; the process that runs tests never has it.
+EnvironmentFile=-%h/.config/afterd/forge.env
+"""
+
+
+def unit(repositories: Sequence[Path], *, post: bool) -> str:
+    """The unit's text: this Python, these repositories."""
+    flags = ["--quiet", "--post"] if post else ["--quiet"]
+    words = [sys.executable, "-m", "afterd", "daemon", "run", *flags, *map(str, repositories)]
+    command = " ".join(map(_word, words))
+    return _UNIT.format(command=command, secrets=_SECRETS if post else "")
+
+
+def _word(text: str) -> str:
+    """A word of a command line as systemd reads it: specifiers, variables and quotes are text."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    plain = quoted.replace("/", "").replace("-", "").replace(".", "").replace("_", "")
+    return quoted if plain.isalnum() else f'"{quoted}"'
