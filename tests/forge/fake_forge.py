@@ -48,13 +48,15 @@ class State:
     pulls: dict[int, JSON] = field(default_factory=lambda: {7: {"head": HEAD, "open": True}})
     comments: list[JSON] = field(default_factory=list)
     checks: list[JSON] = field(default_factory=list)
+    left: list[JSON] = field(default_factory=list)  # what check runs were given
     faults: list[Fault] = field(default_factory=list)
     requests: list[tuple[str, str]] = field(default_factory=list)
     may_ask_user: bool = True
     may_check: bool = True
     limit: int = 65_536
     page: int = 30
-    address: str = ""
+    address: str = ""  # where clients come in: here, or at a proxy before it
+    upstream: str = ""
     ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -182,15 +184,23 @@ def _checks(state: State, _: JSON) -> Answer:
 def _leave(state: State, given: JSON, *number: int) -> Answer:
     if not state.may_check:
         return 403, {"message": "Resource not accessible by integration"}
-    if number:
-        [run] = [run for run in state.checks if run["id"] == number[0]]
-        run.update(given)
-        return 200, run
-    identifier = next(state.ids)
-    url = f"{state.server}/api/v3/repos/owner/name/check-runs/{identifier}"
-    run = {**_with(state, "check", {"id": identifier, "url": url}), **given}
-    state.checks.append(run)
-    return 201, run
+    identifier = number[0] if number else next(state.ids)
+    output = state.examples.get("check", {}).get("output", {})
+    values = {
+        **{key: value for key, value in given.items() if key in {"name", "status", "conclusion"}},
+        "id": identifier,
+        "head_sha": HEAD,
+        "url": f"{state.server}/api/v3/repos/owner/name/check-runs/{identifier}",
+        "output": {
+            **output,
+            "title": given["output"]["title"],
+            "summary": given["output"]["summary"],
+        },
+    }
+    run = _with(state, "check", values)
+    state.left.append(given)
+    state.checks = [each for each in state.checks if each["id"] != identifier] + [run]
+    return 200 if number else 201, run
 
 
 def _with(state: State, kind: str, values: JSON) -> JSON:
@@ -307,7 +317,8 @@ def serving(state: State) -> Iterator[State]:
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
-    state.address = state.address or f"http://127.0.0.1:{server.server_address[1]}"
+    state.upstream = f"http://127.0.0.1:{server.server_address[1]}"
+    state.address = state.address or state.upstream
     try:
         yield state
     finally:

@@ -292,9 +292,8 @@ def test_a_job_of_actions_may_not_ask_who_it_is(github: State) -> None:
 def test_a_check_run_with_annotations_is_left_and_replaced(github: State) -> None:
     assert posted(github, replace(POST, check=CHECK)).is_checked
     assert posted(github, replace(POST, check=replace(CHECK, title="none"))).is_checked
-    [run] = github.checks
-    assert run["output"]["title"] == "none"
-    assert run["output"]["annotations"] == [
+    assert [run["output"]["title"] for run in github.checks] == ["none"]
+    assert github.left[1]["output"]["annotations"] == [
         {"path": "f.c", "start_line": 3, "end_line": 4, "annotation_level": "warning",
          "title": "c2", "message": "did it"}
     ]  # fmt: skip
