@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from afterd.config import Settings, command_line
-from afterd.errors import TestError, UsageError
+from afterd.errors import TestError, TraceError, UsageError
 from afterd.localization.examination import Line
 from afterd.localization.spectrum import Entity, Spectrum
 from afterd.model.change import FileKind
@@ -101,15 +101,7 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
 
     Raises TestError where fewer than two tests were told apart.
     """
-    if is_python(suite):
-        spectrum = python_spectrum(python_counts(workspace, suite, tree))
-    else:
-        try:
-            spectrum = counted_spectrum(suite, tree, counting)
-        except NothingCountedError:
-            if suite.found is not None:
-                raise
-            spectrum = python_spectrum(python_counts(workspace, suite, tree))
+    spectrum = _counted(workspace, suite, tree, counting)
     if len(spectrum.runs) < 2:
         raise TestError(
             f"Only one test could be told apart ({command_line(suite.recipe.test)}): a ranking"
@@ -126,6 +118,21 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
             "The tests executed no statement outside test files: nothing can be ranked."
         )
     return program
+
+
+def _counted(workspace: Workspace, suite: Suite, tree: str, counting: Counting) -> Spectrum:
+    """By the language of the suite; a given command that runs no C may start Python somewhere."""
+    if is_python(suite):
+        return python_spectrum(python_counts(workspace, suite, tree))
+    try:
+        return counted_spectrum(suite, tree, counting)
+    except NothingCountedError as nothing:
+        if suite.found is not None:
+            raise
+        try:
+            return python_spectrum(python_counts(workspace, suite, tree))
+        except TraceError:  # nor does it: the first sentence says more
+            raise nothing from None
 
 
 def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mapping[str, str]]:
