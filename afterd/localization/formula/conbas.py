@@ -1,0 +1,83 @@
+"""CONBAS: relevant slices, their minimal hitting sets, consistency with the test (Algorithm 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afterd.localization.formula.relevant_slice import relevant_slice
+from afterd.localization.formula.report import Line
+from afterd.localization.formula.subject import Subject
+from afterd.logic.correction import Corrections
+from afterd.logic.maxsat import MaxSat
+from afterd.logic.program_formula import ProgramFormula, Statement, TooLargeError
+
+SIZES = (2, 5)
+"""Single and double faults first; more only where those cannot explain the failure (section 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedSlice:
+    """``candidates``: minimal hitting sets of ``slices``; ``result``: lines of the consistent ones."""
+
+    slices: tuple[frozenset[Line], ...] = ()
+    candidates: tuple[frozenset[Line], ...] = ()
+    diagnoses: tuple[frozenset[Line], ...] = ()
+    reason: str = ""
+
+    @property
+    def summary(self) -> frozenset[Line]:
+        """The union of the slices."""
+        return frozenset().union(*self.slices)
+
+    @property
+    def result(self) -> frozenset[Line]:
+        """The reduced slice."""
+        return frozenset().union(*self.diagnoses)
+
+    @property
+    def reduction(self) -> float:
+        """What part of the summary slice is gone (the paper's REDUCTION metric), 0 to 1."""
+        return 1 - len(self.result) / len(self.summary) if self.summary else 0.0
+
+
+def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
+    """The slice of every wrong output, reduced to what can explain all outputs together."""
+    try:
+        formula = subject.trace()
+        slices = [
+            frozenset(s.line for s in relevant_slice(formula, [violated.term]))
+            for violated in formula.violated
+        ]
+        encoded = solver.encoding.encode(formula)
+    except TooLargeError as refused:
+        return ReducedSlice(reason=f"gives up: {refused}")
+    if not slices or not all(slices):
+        return ReducedSlice(tuple(slices), reason="no statement had an influence on the output")
+    tried = ReducedSlice(tuple(slices))
+    statements = _by_line(formula)
+    for size in SIZES:
+        sets = _hitting_sets(slices, hitting, size)
+        consistent = []
+        for candidate in sets:
+            dropped = frozenset(statements[line] for line in candidate)
+            if solver.consistent(encoded, dropped):
+                consistent.append(candidate)
+        tried = ReducedSlice(tuple(slices), sets, tuple(consistent))
+        if consistent:
+            return tried
+    return tried
+
+
+def _by_line(formula: ProgramFormula) -> dict[Line, Statement]:
+    return {d.statement.line: d.statement for d in formula.definitions if d.statement is not None}
+
+
+def _hitting_sets(
+    slices: Sequence[frozenset[Line]], hitting: MaxSat, size: int
+) -> tuple[frozenset[Line], ...]:
+    """Minimal sets with a statement of every slice, up to a size."""
+    lines = sorted(frozenset().union(*slices))
+    number = {line: at + 1 for at, line in enumerate(lines)}
+    found = hitting.hitting_sets([[number[line] for line in s] for s in slices], size)
+    return tuple(frozenset(lines[n - 1] for n in members) for members in found.sets)

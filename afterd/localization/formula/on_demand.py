@@ -1,0 +1,64 @@
+"""OFC: the formula grows from the failing trace (Jin and Orso, section III-B, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from afterd.localization.formula.bugassist import SIZE
+from afterd.localization.formula.report import Line, Report
+from afterd.localization.formula.subject import Subject
+from afterd.logic.correction import Corrections, Diagnosis, Found
+from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+
+ITERATIONS = 60
+
+
+def on_demand(
+    subject: Subject,
+    solver: Corrections,
+    weights: Mapping[Line, int] | None = None,
+    size: int = SIZE,
+) -> Report:
+    """The diagnoses of the failing input, from as few paths as they need.
+
+    A side that was not executed is free, so each iteration's formula says less than the next one's
+    and than BugAssist's. The paper expands the unvisited side of every conditional in a CoMSS. We
+    ask more exactly: a CoMSS is expanded where it repairs nothing without a side that is not
+    encoded, whether the conditional is in it or only follows from what is. When none is left, every
+    CoMSS has a repair within the formula, so it is one of BugAssist's; and each of BugAssist's
+    contains one of ours, so that the two sets are equal (the paper observed it).
+    """
+    name = "OFC" if weights is None else "OFC+CW"
+    explored: set[Branch] = set()
+    history: list[tuple[Diagnosis, ...]] = []
+    found, formula = Found(), None
+    for _ in range(ITERATIONS):
+        try:
+            formula = subject.on_demand(explored)
+            encoded = solver.encoding.encode(formula)
+        except TooLargeError as refused:
+            reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
+            return _report(name, found, reason, history, weights, formula, solver)
+        found = solver.enumerate(encoded, weights, found.cores, size)
+        history.append(found.diagnoses)
+        fresh = {formula.frontier[at].branch for at in found.needs} - explored
+        if not fresh:
+            break
+        explored |= fresh
+    reason = found.reason
+    return _report(name, found, reason, history, weights, formula, solver)
+
+
+def _report(
+    name: str,
+    found: Found,
+    reason: str,
+    history: list[tuple[Diagnosis, ...]],
+    weights: Mapping[Line, int] | None,
+    formula: ProgramFormula | None,
+    solver: Corrections,
+) -> Report:
+    notes = (*(formula.notes if formula else ()), *solver.encoding.notes)
+    return Report(
+        name, found.diagnoses, reason, tuple(history), weights, notes, len(solver.encoding.clauses)
+    )

@@ -1,0 +1,81 @@
+"""What a technique reports on one failing input, and the ranking of lines that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from afterd.logic.correction import Diagnosis
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Diagnoses in order; ``weights`` the cost of each line where the technique weighs them.
+
+    ``reason`` says why the diagnoses are not all (empty: they are); ``history`` are the diagnoses
+    of each iteration of OFC; ``notes`` what was made concrete; ``clauses`` the formula's size.
+    """
+
+    technique: str
+    diagnoses: tuple[Diagnosis, ...] = ()
+    reason: str = ""
+    history: tuple[tuple[Diagnosis, ...], ...] = ()
+    weights: Mapping[Line, int] | None = None
+    notes: tuple[str, ...] = ()
+    clauses: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all diagnoses within the bounds."""
+        return not self.reason
+
+    @property
+    def lines(self) -> frozenset[Line]:
+        """Every line of a diagnosis."""
+        return frozenset(s.line for diagnosis in self.diagnoses for s in diagnosis)
+
+
+def cost(diagnosis: Diagnosis, weights: Mapping[Line, int] | None) -> int:
+    """What dropping these statements costs."""
+    return sum(weights.get(s.line, 1) if weights else 1 for s in diagnosis)
+
+
+def ranked(report: Report) -> dict[Line, float]:
+    """The place of each reported line from 1, the mean place among equals.
+
+    Without weights the report is a set (III-A): whoever reads it in any order meets a line, on
+    average, half way, so that all lines share one place. With weights lines come in the order of the
+    cheapest diagnosis that names them, and within it the most suspicious first.
+    """
+    if report.weights is None:
+        return places(dict.fromkeys(report.lines, 0.0))
+    best: dict[Line, tuple[int, int]] = {}
+    for diagnosis in report.diagnoses:
+        whole = cost(diagnosis, report.weights)
+        for statement in diagnosis:
+            key = (whole, report.weights.get(statement.line, 1))
+            best[statement.line] = min(best.get(statement.line, key), key)
+    order = {key: float(at) for at, key in enumerate(sorted(set(best.values())))}
+    return places({line: order[key] for line, key in best.items()})
+
+
+def places(keys: Mapping[Line, float]) -> dict[Line, float]:
+    """Places from 1 by ascending key; equal keys share the mean of their places."""
+    found: dict[Line, float] = {}
+    ordered = sorted(keys.items(), key=lambda item: item[1])
+    at = 0
+    while at < len(ordered):
+        end = at
+        while end < len(ordered) and ordered[end][1] == ordered[at][1]:
+            end += 1
+        for line, _ in ordered[at:end]:
+            found[line] = (at + 1 + end) / 2
+        at = end
+    return found
+
+
+def top(places_of: Mapping[Line, float], count: int = 10) -> Sequence[Line]:
+    """The first lines."""
+    return sorted(places_of, key=lambda line: (places_of[line], line))[:count]

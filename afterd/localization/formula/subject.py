@@ -1,0 +1,24 @@
+"""What the techniques ask of a program, whatever its language."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from afterd.logic.program_formula import Branch, ProgramFormula
+
+
+class Subject(Protocol):
+    """One failing input. Each formula may raise TooLargeError."""
+
+    def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
+        """The failing path, and the sides that are asked for."""
+        ...
+
+    def all_paths(self) -> ProgramFormula:
+        """Every path up to the bounds."""
+        ...
+
+    def trace(self) -> ProgramFormula:
+        """The failing path alone."""
+        ...

@@ -1,0 +1,188 @@
+"""CoMSSs, cores and models of encoded program formulas, from a solver in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from afterd.execution.worker import Died, Reply, Worker
+from afterd.limits import SolverLimits, WorkerLimits
+from afterd.logic.encoding import Encoded, Encoding
+from afterd.logic.gates import TRUE, Literal, Word
+from afterd.logic.program_formula import Statement
+
+Diagnosis = frozenset[Statement]
+Weights = Mapping[tuple[str, int], int]
+
+
+class Asks(Protocol):
+    """The part of a worker that is needed here."""
+
+    def ask(self, request: dict[str, Any], seconds: float | None = None) -> Reply | Died:
+        """The reply, or how the child died."""
+        ...
+
+    def close(self) -> None:
+        """End the child."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """CoMSSs in order; ``needs``: frontiers (by index) without which one of them repairs nothing.
+
+    ``cores`` are to be handed to the next question about the same input; ``reason`` where the
+    enumeration was not complete.
+    """
+
+    diagnoses: tuple[Diagnosis, ...] = ()
+    needs: tuple[int, ...] = ()
+    cores: tuple[tuple[Literal, ...], ...] = ()
+    complete: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A minimal set of statements that contradicts what is hard; None where there is none."""
+
+    statements: Diagnosis | None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Corrections:
+    """One encoding and the solver that holds its clauses. ``calls`` counts the questions."""
+
+    limits: SolverLimits = field(default_factory=SolverLimits)
+    encoding: Encoding = field(default_factory=Encoding)
+    worker: Asks | None = None
+    calls: int = 0
+    _sent: int = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def enumerate(
+        self,
+        encoded: Encoded,
+        weights: Weights | None = None,
+        known: Iterable[Sequence[Literal]] = (),
+        size: int = 5,
+        count: int = 500,
+    ) -> Found:
+        """Minimal sets of statements to drop, smallest (lightest) first, none above ``size``.
+
+        It ends early where several sets need frontiers: those sides must be encoded first, and
+        what was found until then may be too small.
+        """
+        by_selector = _by_selector(encoded)
+        selectors = sorted(by_selector)
+        weigh = weights or {}
+        reply = self._ask(
+            ask="corrections",
+            hard=[*encoded.hard, *encoded.bound],
+            selectors=selectors,
+            weights=[weigh.get(by_selector[s].line, 1) for s in selectors],
+            frontier=[taken for taken in encoded.frontier if taken not in (TRUE, -TRUE)],
+            cores=[list(core) for core in known],
+            size=size,
+            count=count,
+        )
+        if isinstance(reply, str):
+            return Found(complete=False, reason=reply)
+        place = {taken: index for index, taken in enumerate(encoded.frontier)}
+        return Found(
+            tuple(frozenset(by_selector[s] for s in members) for members in reply["sets"]),
+            tuple(place[taken] for taken in reply["needs"]),
+            tuple(tuple(core) for core in reply["cores"]),
+            bool(reply["complete"]),
+            str(reply["reason"]),
+        )
+
+    def core(self, encoded: Encoded) -> Core:
+        """Why the obligations cannot hold on this input: a minimal unsatisfiable core."""
+        by_selector = _by_selector(encoded)
+        hard = [*encoded.hard, *encoded.bound]
+        reply = self._ask(ask="core", hard=hard, selectors=sorted(by_selector))
+        if isinstance(reply, str):
+            return Core(None, reply)
+        if reply["sat"] is not False:
+            return Core(None, str(reply["reason"]))
+        return Core(frozenset(by_selector[s] for s in reply["core"]))
+
+    def consistent(self, encoded: Encoded, dropped: Diagnosis) -> bool | None:
+        """Whether everything else can hold without these statements; None where time was up."""
+        kept = [s for statement, s in encoded.statements.items() if statement not in dropped]
+        gone = {encoded.statements[s] for s in dropped if s in encoded.statements}
+        hard = [*encoded.hard, *encoded.bound, *(s for s in kept if s not in gone)]
+        reply = self._ask(ask="model", hard=hard, wanted=[])
+        return None if isinstance(reply, str) else reply["sat"]
+
+    def values(self, assumed: Sequence[Literal], words: Sequence[Word]) -> list[int] | None:
+        """Unsigned values of words in a model of the clauses and what is assumed; None without one."""
+        wanted = [bit for word in words for bit in word]
+        reply = self._ask(ask="model", hard=list(assumed), wanted=wanted)
+        if isinstance(reply, str) or not reply["sat"]:
+            return None
+        true = {TRUE, *reply["true"]}
+        return [sum(1 << at for at, bit in enumerate(word) if bit in true) for word in words]
+
+    def close(self) -> None:
+        """End the solver's process."""
+        if self.worker is not None:
+            self.worker.close()
+
+    def _ask(self, **question: Any) -> Any | str:  # noqa: ANN401 - a message of the child
+        """The child's message, or why there is none; clauses it has not seen go with the question."""
+        if self.worker is None:
+            limits = WorkerLimits(request=self.limits.wall, address_space=self.limits.address_space)
+            self.worker = Worker("afterd.logic.correction_process", limits)
+        self.calls += 1
+        clauses = self.encoding.clauses
+        request = {
+            **question,
+            "clauses": clauses[self._sent :],
+            "fresh": self._sent == 0,
+            "seconds": self.limits.timeout,
+        }
+        self._sent = len(clauses)
+        reply = self.worker.ask(request, self.limits.wall)
+        if isinstance(reply, Died):
+            self._sent = 0
+            return f"the solver {reply.detail}"
+        return reply.value
+
+
+def _by_selector(encoded: Encoded) -> dict[Literal, Statement]:
+    """Selector to statement; of several on one line a conditional stands for the line."""
+    found: dict[Literal, Statement] = {}
+    for statement, selector in encoded.statements.items():
+        if selector not in found or statement.conditional:
+            found[selector] = statement
+    return found
+
+
+def merged(parts: Sequence[Encoded]) -> Encoded:
+    """Several inputs' formulas as one: what is hard for each is hard for all."""
+    first = parts[0]
+    statements: dict[Statement, Literal] = {}
+    for part in parts:
+        statements.update(part.statements)
+    return replace(
+        first,
+        hard=tuple(literal for part in parts for literal in part.hard),
+        bound=tuple(literal for part in parts for literal in part.bound),
+        statements=statements,
+        frontier=tuple(taken for part in parts for taken in part.frontier),
+    )

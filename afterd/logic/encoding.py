@@ -1,0 +1,207 @@
+"""Program formulas as clauses: encoded once, shared by techniques, iterations and failing tests.
+
+A statement has one selector wherever it appears. ``selector → (value = term)`` for what it defines;
+the values and terms themselves are a circuit that holds whatever is selected. So a formula that
+grew (an iteration of OFC) or another test's adds only what is new, and a set of statements that
+contradicted a formula contradicts every formula that says more about the same input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from afterd.logic.bitblast import Blaster
+from afterd.logic.gates import TRUE, Gates, Literal, Word
+from afterd.logic.program_formula import (
+    Definition,
+    ProgramFormula,
+    Statement,
+    TooLargeError,
+    Violated,
+)
+from afterd.logic.terms import distinct_reads
+from afterd.model.term import Sort, StepId, Term
+
+MOST_CLAUSES = 1_500_000
+"""Clauses that one formula may add: what the solver takes within its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A formula in a shared encoding.
+
+    ``hard``: literals to assume; ``statements``: those that what is hard depends on, each with its
+    selector; ``frontier``: per frontier of the formula, whether it is taken; ``violated`` and
+    ``path``: literals of the obligations and of the branches' conditions; ``inputs``: the words of
+    the inputs.
+    """
+
+    hard: tuple[Literal, ...]
+    bound: tuple[Literal, ...]
+    statements: Mapping[Statement, Literal]
+    frontier: tuple[Literal, ...]
+    violated: tuple[Literal, ...]
+    path: tuple[Literal, ...]
+    inputs: Mapping[StepId, Word]
+
+
+class Encoding:
+    """The circuit, the selectors, and which definition is which variable."""
+
+    def __init__(self, most_clauses: int = MOST_CLAUSES) -> None:
+        self.most_clauses = most_clauses
+        self.gates = Gates()
+        self.blaster = Blaster(self.gates)
+        self.selectors: dict[tuple[str, int], Literal] = {}
+        self._variables: dict[tuple[object, ...], Word] = {}
+
+    @property
+    def clauses(self) -> list[list[Literal]]:
+        """All clauses up to now; later ones are appended."""
+        return self.gates.clauses
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was made concrete."""
+        return tuple(self.blaster.notes)
+
+    def selector(self, statement: Statement) -> Literal:
+        """The literal that says that the statement is as written."""
+        if statement.line not in self.selectors:
+            self.selectors[statement.line] = self.gates.new()
+        return self.selectors[statement.line]
+
+    def encode(
+        self,
+        formula: ProgramFormula,
+        wanted: Sequence[Violated] | None = None,
+        test: int = 0,
+        more: Iterable[Term] = (),
+        *,
+        with_path: bool = False,
+    ) -> Encoded:
+        """Encode a formula; ``test`` keeps the free values of several inputs' formulas apart.
+
+        ``wanted`` are the obligations to be hard (all of the formula's); ``more`` terms are
+        encoded beside them and taken for hard as well. The branches' conditions are encoded only
+        ``with_path``: they would draw in statements that the obligations do not depend on.
+        """
+        violated = formula.violated if wanted is None else tuple(wanted)
+        goals = [v.term for v in violated]
+        taken = [frontier.taken for frontier in formula.frontier]
+        path = [condition.condition for condition in formula.path] if with_path else []
+        needed = _cone(formula.definitions, [*goals, *formula.hard, *more, *path], taken)
+        known = needed | {given.step for given in formula.inputs}
+        sane = [t for t in formula.sane if all(r.step in known for r in distinct_reads(t))]
+        hard = [*formula.hard, *more, *sane]
+        values: dict[StepId, Word] = {}
+        inputs, bound = self._inputs(formula.inputs, values, test)
+        statements = self._definitions(formula.definitions, needed, values, test)
+        lookup = _Lookup(self, values, test)
+        parts = self.blaster.words_of([*goals, *hard, *taken, *path], lookup)
+        literals = [word[0] for word in parts]
+        cuts = [len(goals), len(goals) + len(hard), len(goals) + len(hard) + len(taken)]
+        obligations = tuple(literals[: cuts[0]])
+        always = tuple(literals[cuts[0] : cuts[1]])
+        return Encoded(
+            (*always, *obligations),
+            bound,
+            statements,
+            tuple(literals[cuts[1] : cuts[2]]),
+            obligations,
+            tuple(literals[cuts[2] :]),
+            inputs,
+        )
+
+    def _inputs(
+        self, inputs: Sequence[Definition], values: dict[StepId, Word], test: int
+    ) -> tuple[Mapping[StepId, Word], tuple[Literal, ...]]:
+        """Each input is a word; what it is on this input is assumed, not written into the circuit."""
+        found: dict[StepId, Word] = {}
+        bound: list[Literal] = []
+        for given in inputs:
+            word = self.variable(("input", test, given.step, given.term.sort), given.term.sort)
+            (known,) = self.blaster.words_of([given.term], _Lookup(self, values, test))
+            values[given.step] = found[given.step] = word
+            bound += [x if y == TRUE else -x for x, y in zip(word, known, strict=True)]
+        return found, tuple(bound)
+
+    def _definitions(
+        self,
+        definitions: Sequence[Definition],
+        needed: frozenset[StepId],
+        values: dict[StepId, Word],
+        test: int,
+    ) -> Mapping[Statement, Literal]:
+        selectors: dict[Statement, Literal] = {}
+        began = len(self.clauses)
+        lookup = _Lookup(self, values, test)
+        for definition in definitions:
+            if definition.step not in needed:
+                continue
+            if len(self.clauses) - began > self.most_clauses:
+                raise TooLargeError(f"its formula has more than {self.most_clauses} clauses")
+            (term,) = self.blaster.words_of([definition.term], lookup)
+            statement = definition.statement
+            if statement is None:
+                values[definition.step] = term
+                continue
+            selector = selectors[statement] = self.selector(statement)
+            key = ("soft", test, definition.step, selector, term)
+            fresh = key not in self._variables
+            value = self.variable(key, definition.term.sort)
+            values[definition.step] = value
+            for bit, is_so in zip(value, term, strict=True) if fresh else ():
+                self.clauses.extend(([-selector, -bit, is_so], [-selector, bit, -is_so]))
+        return selectors
+
+    def variable(self, key: tuple[object, ...], sort: Sort) -> Word:
+        """The word that a key always means."""
+        if key not in self._variables:
+            self._variables[key] = self.blaster.free(sort)
+        return self._variables[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """What reads mean: what was defined, and a free word for what was not."""
+
+    encoding: Encoding
+    values: Mapping[StepId, Word]
+    test: int
+
+    def __call__(self, step: StepId, sort: Sort) -> Word:
+        if step in self.values:
+            return self.values[step]
+        return self.encoding.variable(("free", self.test, step, sort), sort)
+
+
+def _cone(
+    definitions: Sequence[Definition], terms: Sequence[Term], sides: Sequence[Term]
+) -> frozenset[StepId]:
+    """The steps that the terms depend on, through any number of definitions.
+
+    A side that is not encoded belongs to them, with the way to it, where its condition does.
+    """
+    by_step = {definition.step: definition.term for definition in definitions}
+    needed: set[StepId] = set()
+    _follow(by_step, terms, needed)
+    waiting = list(sides)
+    while waiting:
+        touched = [s for s in waiting if any(r.step in needed for r in distinct_reads(s))]
+        if not touched:
+            break
+        _follow(by_step, touched, needed)
+        done = set(map(id, touched))
+        waiting = [side for side in waiting if id(side) not in done]
+    return frozenset(needed)
+
+
+def _follow(by_step: Mapping[StepId, Term], terms: Sequence[Term], needed: set[StepId]) -> None:
+    waiting = list(terms)
+    while waiting:
+        for read in distinct_reads(waiting.pop()):
+            if read.step in by_step and read.step not in needed:
+                needed.add(read.step)
+                waiting.append(by_step[read.step])

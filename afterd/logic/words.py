@@ -1,0 +1,128 @@
+"""Arithmetic of bit-vectors as circuits: ripple-carry addition, shift and add, restoring division."""
+
+from __future__ import annotations
+
+from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
+
+
+def constant(value: int, width: int) -> Word:
+    """The word of a number, modulo 2^width."""
+    return tuple(TRUE if value >> bit & 1 else FALSE for bit in range(width))
+
+
+def is_constant(word: Word) -> bool:
+    """Whether every bit is known."""
+    return all(abs(bit) == TRUE for bit in word)
+
+
+def inverted(a: Word) -> Word:
+    """Every bit the other way."""
+    return tuple(-bit for bit in a)
+
+
+def add(gates: Gates, a: Word, b: Word, carry: Literal = FALSE) -> Word:
+    """A + b + carry, modulo 2^width."""
+    total = []
+    for x, y in zip(a, b, strict=True):
+        half = gates.differ(x, y)
+        total.append(gates.differ(half, carry))
+        carry = gates.majority(x, y, carry)
+    return tuple(total)
+
+
+def subtract(gates: Gates, a: Word, b: Word) -> Word:
+    """A - b, modulo 2^width."""
+    return add(gates, a, inverted(b), TRUE)
+
+
+def negate(gates: Gates, a: Word) -> Word:
+    """-a."""
+    return add(gates, constant(0, len(a)), inverted(a), TRUE)
+
+
+def choose(gates: Gates, condition: Literal, a: Word, b: Word) -> Word:
+    """A where ``condition`` holds, else b."""
+    return tuple(gates.choose(condition, x, y) for x, y in zip(a, b, strict=True))
+
+
+def multiply(gates: Gates, a: Word, b: Word) -> Word:
+    """A · b, modulo 2^width; a constant factor decides which rows there are."""
+    if is_constant(a):
+        a, b = b, a
+    width = len(a)
+    total = constant(0, width)
+    for shift, bit in enumerate(b):
+        if bit != FALSE:
+            row = (FALSE,) * shift + tuple(gates.both(x, bit) for x in a[: width - shift])
+            total = add(gates, total, row)
+    return total
+
+
+def below(gates: Gates, a: Word, b: Word) -> Literal:
+    """A < b, unsigned: the borrow of a - b."""
+    borrow = FALSE
+    for x, y in zip(a, b, strict=True):
+        borrow = gates.majority(-x, y, borrow)
+    return borrow
+
+
+def below_signed(gates: Gates, a: Word, b: Word) -> Literal:
+    """A < b in two's complement: the signs count the other way."""
+    return below(gates, (*a[:-1], -a[-1]), (*b[:-1], -b[-1]))
+
+
+def equal(gates: Gates, a: Word, b: Word) -> Literal:
+    """A = b."""
+    return gates.all_of(tuple(-gates.differ(x, y) for x, y in zip(a, b, strict=True)))
+
+
+def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
+    """Unsigned quotient and remainder; by zero as in SMT-LIB, which is what the circuit gives."""
+    width = len(a)
+    rest = constant(0, width + 1)
+    divisor = (*b, FALSE)
+    quotient: list[Literal] = []
+    for bit in reversed(a):
+        rest = (bit, *rest[:-1])
+        fits = -below(gates, rest, divisor)
+        quotient.append(fits)
+        rest = choose(gates, fits, subtract(gates, rest, divisor), rest)
+    return tuple(reversed(quotient)), rest[:-1]
+
+
+def divide_signed(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
+    """Quotient towards zero, and the remainder with the dividend's sign."""
+    quotient, rest = divide(gates, absolute(gates, a), absolute(gates, b))
+    opposite = gates.differ(a[-1], b[-1])
+    return (
+        choose(gates, opposite, negate(gates, quotient), quotient),
+        choose(gates, a[-1], negate(gates, rest), rest),
+    )
+
+
+def divide_floor(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
+    """Quotient towards minus infinity, and the remainder with the divisor's sign: Python's."""
+    quotient, rest = divide_signed(gates, a, b)
+    uneven = -equal(gates, rest, constant(0, len(a)))
+    down = gates.both(uneven, gates.differ(a[-1], b[-1]))
+    minus_one = constant(-1, len(a))
+    return (
+        choose(gates, down, add(gates, quotient, minus_one), quotient),
+        choose(gates, down, add(gates, rest, b), rest),
+    )
+
+
+def absolute(gates: Gates, a: Word) -> Word:
+    """|a| as an unsigned word."""
+    return choose(gates, a[-1], negate(gates, a), a)
+
+
+def shift(gates: Gates, a: Word, amount: Word, fill: Literal, *, left: bool) -> Word:
+    """A shifted by a word; past the width only ``fill`` is left (a barrel shifter)."""
+    width = len(a)
+    for place, bit in enumerate(amount):
+        by = min(1 << place, width) if place < width.bit_length() else width
+        blank = (fill,) * by
+        moved = (*blank, *a[: width - by]) if left else (*a[by:], *blank)
+        a = choose(gates, bit, moved, a)
+    return a

@@ -1,0 +1,136 @@
+"""What an execution says, as it is said: definitions, obligations, frontiers, in SSA form."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from afterd.logic.program_formula import (
+    Branch,
+    Definition,
+    Frontier,
+    PathCondition,
+    ProgramFormula,
+    Statement,
+    Violated,
+)
+from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value
+
+TRUE = Const(True, BOOL)  # noqa: FBT003 - the literal true
+
+
+class Names:
+    """Gives every place of a program's executions the same number each time it is executed."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def of(self, key: Hashable) -> int:
+        """The number of a key."""
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+
+@dataclass(slots=True)
+class Collector:
+    """Collects one formula. ``path`` is the condition of reaching this point, None for always.
+
+    ``escape`` holds where a side was taken whose effects are unknown: nothing is asked from there.
+    """
+
+    names: Names
+    path: Term | None = None
+    escape: Term | None = None
+    definitions: list[Definition] = field(default_factory=list)
+    inputs: list[Definition] = field(default_factory=list)
+    hard: list[Term] = field(default_factory=list)
+    sane: list[Term] = field(default_factory=list)
+    violated: list[Violated] = field(default_factory=list)
+    frontier: list[Frontier] = field(default_factory=list)
+    conditions: list[PathCondition] = field(default_factory=list)
+    executed: dict[Statement, None] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def define(self, key: Hashable, term: Term, value: Value, statement: Statement | None) -> Read:
+        """The value that a statement defined (hard without one)."""
+        step = self.names.of(key)
+        self.definitions.append(Definition(step, term, statement))
+        return Read(step, term.sort, "", value)
+
+    def free(self, key: Hashable, sort: Sort, value: Value) -> Read:
+        """A value that nothing is known about (beyond what it was in this run)."""
+        return Read(self.names.of(("free", key)), sort, "", value)
+
+    def bind(self, key: Hashable, sort: Sort, value: Value, name: str) -> Read:
+        """A value read from outside."""
+        step = self.names.of(("input", key))
+        self.inputs.append(Definition(step, Const(value, sort)))
+        return Read(step, sort, name, value)
+
+    def require(self, term: Term, *, name: str = "", violated: bool = False) -> None:
+        """An obligation under the path; one that this run broke where ``violated``."""
+        obligation = implied(self.reached(), term)
+        if violated:
+            self.violated.append(Violated(name, obligation))
+        elif obligation is not TRUE:
+            self.hard.append(obligation)
+
+    def keep_sane(self, term: Term) -> None:
+        """What the language leaves undefined is not a way to repair anything."""
+        self.sane.append(implied(self.path, term))
+
+    def reached(self) -> Term | None:
+        """The path, without what escaped."""
+        return self.path if self.escape is None else conjoined(self.path, negated(self.escape))
+
+    def leave(self, branch: Branch, taken: Term, *, effects_known: bool) -> None:
+        """A side that is not encoded."""
+        self.frontier.append(Frontier(branch, taken))
+        if not effects_known:
+            self.escape = taken if self.escape is None else _or(self.escape, taken)
+
+    def narrow(self, key: Hashable, before: Term | None, condition: Term) -> None:
+        """Go on under one more condition."""
+        both = conjoined(before, condition)
+        self.path = both if before is None else self.define(key, both, None, None)
+
+    def formula(self, instances: int) -> ProgramFormula:
+        """The formula of what was collected."""
+        return ProgramFormula(
+            tuple(self.definitions),
+            tuple(self.inputs),
+            tuple(self.hard),
+            tuple(self.violated),
+            tuple(self.frontier),
+            tuple(self.conditions),
+            tuple(self.executed),
+            instances,
+            tuple(self.notes),
+            tuple(self.sane),
+        )
+
+
+def conjoined(a: Term | None, b: Term) -> Term:
+    """A ∧ b."""
+    return b if a is None else Apply(Op.AND, (a, b), BOOL)
+
+
+def negated(term: Term) -> Term:
+    """¬a."""
+    return Apply(Op.NOT, (term,), BOOL)
+
+
+def implied(condition: Term | None, term: Term) -> Term:
+    """Condition → term."""
+    return term if condition is None else _or(negated(condition), term)
+
+
+def any_of(terms: Sequence[Term]) -> Term:
+    """The disjunction."""
+    result = terms[0]
+    for term in terms[1:]:
+        result = _or(result, term)
+    return result
+
+
+def _or(a: Term, b: Term) -> Term:
+    return Apply(Op.OR, (a, b), BOOL)

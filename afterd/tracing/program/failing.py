@@ -1,0 +1,53 @@
+"""One failing input of a program, with the formulas that localisation asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+from afterd.tracing.program.observing import Expectation
+from afterd.tracing.program.refusal import NotFollowedError
+from afterd.tracing.program.unrolling import Program, Shown, among
+from afterd.tracing.program.world import Input
+
+
+@dataclass(slots=True)
+class FailingRun:
+    """An input on which a program breaks an assertion, or shows what ``expectation`` does not."""
+
+    program: Program
+    given: Input
+    expectation: Expectation | None = None
+    shown: Shown | None = field(default=None)
+
+    def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
+        """The failing path, and the sides that were asked for. Raises TooLargeError."""
+        return self._formula(among(explored), all_paths=False)
+
+    def all_paths(self) -> ProgramFormula:
+        """Every path up to the bounds. Raises TooLargeError where they cut it short."""
+        return self._formula(lambda _branch: True, all_paths=True)
+
+    def trace(self) -> ProgramFormula:
+        """The failing path alone: behind a branch that goes the other way all is free."""
+        return self._formula(lambda _branch: False, all_paths=False, trace_only=True)
+
+    def _formula(
+        self, wanted: object, *, all_paths: bool, trace_only: bool = False
+    ) -> ProgramFormula:
+        assert callable(wanted)
+        try:
+            if self.shown is None:
+                self.shown = self.program.run(self.given)
+            count = self.shown.instances
+            if all_paths and count > self.program.bounds.symbolic:
+                raise TooLargeError(f"the run alone has {count} instructions")
+            formula, cut = self.program.formula(
+                self.given, self.expectation, wanted, count, trace_only=trace_only
+            )
+        except NotFollowedError as refused:
+            raise TooLargeError(f"the program cannot be followed: {refused}") from refused
+        if all_paths and cut:
+            raise TooLargeError("its paths have more instructions than are encoded")
+        return formula

@@ -1,0 +1,231 @@
+"""Executes a program on one input and collects its formula: one run, with its other sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from afterd.logic.program_formula import ProgramFormula
+from afterd.model.term import BOOL, Apply, Const, Op, Term, bitvec
+from afterd.tracing.program import branches
+from afterd.tracing.program.branches import Position
+from afterd.tracing.program.code import Body, Code, Operand
+from afterd.tracing.program.collecting import Collector, Names
+from afterd.tracing.program.control import Control, Wanted
+from afterd.tracing.program.frames import Bounds, Finished, Frame, frame_limit
+from afterd.tracing.program.loading import Image
+from afterd.tracing.program.observing import Expectation, Observer
+from afterd.tracing.program.operations import Known, compute, overflow_free
+from afterd.tracing.program.pointers import Pointers
+from afterd.tracing.program.refusal import NotFollowedError, SideEndedError
+from afterd.tracing.program.world import World
+
+Library = Callable[["Machine", "Frame", Code, str, list[Known]], Known | None]
+
+
+class Machine(Control):
+    """One execution. ``expectation`` says what it should have shown, where that is known."""
+
+    def __init__(  # noqa: PLR0913 - an execution is made of these
+        self,
+        image: Image,
+        names: Names,
+        wanted: Wanted,
+        bounds: Bounds,
+        expectation: Expectation | None = None,
+        *,
+        library: Library,
+        world: World,
+        symbolic_from: int = 0,
+        trace_only: bool = False,
+    ) -> None:
+        super().__init__(wanted, trace_only=trace_only, symbolic_from=symbolic_from)
+        self.image = image
+        self.memory = image.memory.copy()
+        self.collector = Collector(names)
+        self.pointers = Pointers(self.memory, self.collector)
+        self.observer = Observer(self.memory, self.collector, expectation)
+        self.bounds = bounds
+        self.instances = 0
+        self.frames: list[Frame] = []
+        self.positions: tuple[Position, ...] = ((None, 0),)
+        self.ending = ""
+        self.exhausted = False
+        self.library = library
+        self.world = world
+
+    def run(self, entry: str, arguments: list[Known]) -> ProgramFormula:
+        """Execute from a function; the formula of what was executed."""
+        body = self.image.body(entry)
+        if body is None:
+            raise NotFollowedError(f"the program defines no function {entry}")
+        self._enter(body, 0, arguments, "")
+        try:
+            while True:
+                self._step_guarded()
+        except Finished:
+            return self.collector.formula(self.instances)
+
+    def _step_guarded(self) -> None:
+        try:
+            while True:
+                self._step()
+        except SideEndedError as ended:
+            if self.real and ended.address is not None:
+                self.ending = ended.reason
+                elsewhere = Apply(Op.NE, (ended.address, Const(ended.at, bitvec(64))), BOOL)
+                self.collector.require(elsewhere, name=ended.reason, violated=True)
+            self.ended(ended.reason)
+        except NotFollowedError as refused:
+            if self.real:
+                raise
+            self.ended(str(refused))
+
+    def _step(self) -> None:
+        """Execute one instruction."""
+        frame = self.frames[-1]
+        code = frame.body.blocks[frame.block].codes[frame.at]
+        frame.at += 1
+        self.instances += 1
+        self._check_budget()
+        if code.statement is not None and self.real:
+            self.collector.executed[code.statement] = None
+        action = _ACTIONS.get(code.opcode)
+        if action is not None:
+            action(self, frame, code)
+            return
+        given = [self.operand(frame, operand) for operand in code.operands]
+        result = frame.registers[code.result] = compute(code, given)
+        if result[1] is not None:
+            fits = overflow_free(code, given, result)
+            if fits is not None:
+                self.collector.keep_sane(fits)
+
+    def _check_budget(self) -> None:
+        if not self._forced:
+            if self.instances > self.bounds.instances:
+                raise NotFollowedError(
+                    f"the run has more than {self.bounds.instances} instructions"
+                )
+            return
+        limit = frame_limit(self.frames) or self._hypothetical_until
+        if self.instances > limit:
+            raise SideEndedError("more instructions than a forced side may take")
+
+    def operand(self, frame: Frame, operand: Operand) -> Known:
+        """The value of an operand and its term."""
+        if operand.register:
+            return frame.registers[operand.register]
+        return operand.value, None
+
+    def define(self, frame: Frame, code: Code, known: Known) -> Known:
+        """What a statement defines is a name of its own: free where the statement is dropped."""
+        value, term = known
+        if not self.symbolic or code.statement is None:
+            return value, term if self.symbolic else None
+        if term is None:
+            term = Const(value, code.sort)
+        key = (frame.key, frame.block, frame.at, frame.visits.get(frame.block, 0))
+        return value, self.collector.define(key, term, value, code.statement)
+
+    def key(self, frame: Frame) -> int:
+        """The number of this instance of the current instruction."""
+        place = (frame.key, frame.block, frame.at, frame.visits.get(frame.block, 0))
+        return self.collector.names.of(place)
+
+    def _enter(self, body: Body, key: int, arguments: list[Known], result: str) -> None:
+        if len(self.frames) >= self.bounds.depth and not self.real:
+            raise SideEndedError("calls nested too deep")
+        registers = dict(zip(body.parameters, arguments, strict=False))
+        self.frames.append(Frame(body, key, registers, result))
+
+    # What instructions with effects do.
+
+    def _alloca(self, frame: Frame, code: Code) -> None:
+        count = self.operand(frame, code.operands[0])[0] if code.operands else 1
+        assert isinstance(count, int)
+        kind = f"{frame.body.name} {code.result}" if count == 1 else "variable length"
+        frame.registers[code.result] = (self.memory.allocate(code.size * count, kind), None)
+
+    def _load(self, frame: Frame, code: Code) -> None:
+        if not code.sort.width and code.sort != BOOL:
+            raise NotFollowedError(f"a load of the type {code.detail}")
+        pointer = self.operand(frame, code.operands[0])
+        frame.registers[code.result] = self.pointers.load(
+            pointer, code.size, code.sort, self.key(frame) if pointer[1] is not None else 0
+        )
+
+    def _store(self, frame: Frame, code: Code) -> None:
+        if not code.sort.width and code.sort != BOOL:
+            raise NotFollowedError(f"a store of the type {code.detail}")
+        known = self.operand(frame, code.operands[0])
+        if code.operands[0].register not in frame.body.parameters:
+            known = self.define(frame, code, known)
+        self.pointers.store(self.operand(frame, code.operands[1]), known, code.sort, code.size)
+
+    def _gep(self, frame: Frame, code: Code) -> None:
+        given = [self.operand(frame, operand) for operand in code.operands]
+        frame.registers[code.result] = self.pointers.element(code, given)
+
+    def _call(self, frame: Frame, code: Code) -> None:
+        name = code.detail[0]
+        given = [self.operand(frame, operand) for operand in code.operands]
+        if not name:
+            target = given.pop()[0]
+            assert isinstance(target, int)
+            name = self.image.names.get(target, "")
+        body = self.image.body(name)
+        if body is None:
+            result = self.library(self, frame, code, name, given)
+            if code.result:
+                frame.registers[code.result] = result if result is not None else (0, None)
+            return
+        passed = [
+            self._argument(frame, code, at, known, code.operands[at])
+            for at, known in enumerate(given)
+        ]
+        self._enter(body, self.key(frame), passed, code.result)
+
+    def _argument(self, frame: Frame, code: Code, at: int, known: Known, operand: Operand) -> Known:
+        """An argument is defined by the call's statement."""
+        value, term = known
+        if not self.symbolic or code.statement is None or not branches.is_word(_zero(operand)):
+            return value, term if self.symbolic else None
+        term = Const(value, operand.sort) if term is None else term
+        return value, self.collector.define((self.key(frame), at), term, value, code.statement)
+
+    def _return(self, frame: Frame, code: Code) -> None:
+        known: Known = (0, None)
+        if code.operands:
+            known = self.operand(frame, code.operands[0])
+            if branches.is_word(_zero(code.operands[0])):
+                known = self.define(frame, code, known)
+        if frame.open:
+            self.arrived(frame, {"return": known})
+            return
+        self.leave(frame, known)
+
+    def leave(self, frame: Frame, known: Known) -> None:
+        """Return from an activation."""
+        self.frames.pop()
+        if not self.frames:
+            self.observer.exited(self.positions, known, real=self.real)
+            self.finish("it ended")
+        caller = self.frames[-1]
+        if frame.result:
+            caller.registers[frame.result] = known
+
+
+def _zero(operand: Operand) -> Term:
+    return Const(0, operand.sort)
+
+
+_ACTIONS: dict[str, Callable[[Machine, Frame, Code], None]] = {
+    "alloca": Machine._alloca,  # noqa: SLF001 - the table of its own methods
+    "load": Machine._load,  # noqa: SLF001
+    "store": Machine._store,  # noqa: SLF001
+    "getelementptr": Machine._gep,  # noqa: SLF001
+    "call": Machine._call,  # noqa: SLF001
+    "ret": Machine._return,  # noqa: SLF001
+    "br": Machine.branch,
+    "switch": Machine.switch,
+}

@@ -1,0 +1,136 @@
+"""Loads, stores and address arithmetic where the address is a term.
+
+An address is what it was in the run, or another one that the same expression may have: another
+element of the same array, or the same field of another object of its kind (a list's other nodes).
+What is read there is chosen by the address; elsewhere it is free. Memory outside of an array is
+nobody's way to repair a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from afterd.logic.evaluate import signed
+from afterd.model.term import BOOL, Apply, Const, Op, Sort, Term, bitvec
+from afterd.tracing.llvm.arithmetic import resized
+from afterd.tracing.llvm.constants import from_word
+from afterd.tracing.program.code import Code
+from afterd.tracing.program.collecting import Collector, any_of
+from afterd.tracing.program.memory import FIRST, Memory, data_of
+from afterd.tracing.program.operations import Known
+from afterd.tracing.program.refusal import SideEndedError
+
+_WORD = bitvec(64)
+MOST_ELEMENTS = 32
+MOST_OBJECTS = 12
+
+
+class Pointers:
+    """Memory accesses of one execution."""
+
+    def __init__(self, memory: Memory, collector: Collector) -> None:
+        self._memory = memory
+        self._collector = collector
+        self._strides: dict[int, tuple[Term, int]] = {}  # by identity of a term that stays alive
+        self._stored = 0
+
+    def element(self, code: Code, given: Sequence[Known]) -> Known:
+        """The result of a getelementptr."""
+        offset, scales = code.detail
+        base, term = given[0]
+        assert isinstance(base, int)
+        total = base + offset
+        moved = term
+        stride = self._strides[id(term)][1] if term is not None and id(term) in self._strides else 0
+        for operand, (index, of_index), scale in zip(
+            code.operands[1:], given[1:], scales, strict=True
+        ):
+            assert isinstance(index, int)
+            step = signed(index, operand.sort.width) * scale
+            total += step
+            if of_index is not None:
+                wide = resized(of_index, _WORD, signed=True)
+                by = Apply(Op.MUL, (wide, Const(scale, _WORD)), _WORD)
+                start: Term = Const(base, _WORD) if moved is None else moved
+                moved, stride = Apply(Op.ADD, (start, by), _WORD), scale
+            elif moved is not None and step:
+                moved = Apply(Op.ADD, (moved, Const(step % (1 << 64), _WORD)), _WORD)
+        if moved is not None and offset:
+            moved = Apply(Op.ADD, (moved, Const(offset % (1 << 64), _WORD)), _WORD)
+        if moved is not None and stride:
+            self._strides[id(moved)] = (moved, stride)
+        return total % (1 << 64), moved
+
+    def load(self, pointer: Known, size: int, sort: Sort, key: int) -> Known:
+        """What is read through a pointer."""
+        address, term = pointer
+        assert isinstance(address, int)
+        self._check(address, term, size)
+        value, here = self._memory.load(address, size, sort)
+        if term is None or sort.kind.value == "float":
+            return value, here
+        places, complete = self._places(address, term, size)
+        result: Term = self._collector.free(("load", key), sort, value)
+        for place in reversed(places):
+            held, held_term = self._memory.load(place, size, sort)
+            found = Const(held, sort) if held_term is None else held_term
+            result = Apply(Op.ITE, (_is(term, place), found, result), sort)
+        self._legal(term, places, complete=complete)
+        return value, self._collector.define(("loaded", key), result, value, None)
+
+    def store(self, pointer: Known, known: Known, sort: Sort, size: int) -> None:
+        """Write through a pointer."""
+        address, term = pointer
+        value, given = known
+        assert isinstance(address, int)
+        self._check(address, term, size)
+        data = data_of(value, sort, size)
+        if term is None:
+            self._memory.write(address, data, given)
+            return
+        places, complete = self._places(address, term, size)
+        self._legal(term, places, complete=complete)
+        new = Const(value, sort) if given is None else given
+        for place in places:
+            was, of_it = self._memory.load(place, size, sort)
+            old = Const(was, sort) if of_it is None else of_it
+            chosen = Apply(Op.ITE, (_is(term, place), new, old), sort)
+            word = data if place == address else data_of(was, sort, size)
+            self._stored += 1
+            now = from_word(int.from_bytes(word, "little"), sort)
+            name = self._collector.define(("stored", self._stored), chosen, now, None)
+            self._memory.write(place, word, name)
+
+    def _check(self, address: int, term: Term | None, size: int) -> None:
+        try:
+            self._memory.check(address, size)
+        except SideEndedError as ended:
+            raise SideEndedError(
+                ended.reason, Const(address, _WORD) if term is None else term, address
+            ) from ended
+
+    def _places(self, address: int, term: Term, size: int) -> tuple[list[int], bool]:
+        """The addresses that a term may mean, the run's first; whether they are all that are legal."""
+        found = self._memory.object_at(address)
+        if found is None:
+            return [address], False
+        if id(term) in self._strides:
+            stride = self._strides[id(term)][1]
+            first = found.start + (address - found.start) % stride
+            every = list(range(first, found.start + found.size - size + 1, stride))
+            near = sorted(every, key=lambda place: abs(place - address))[:MOST_ELEMENTS]
+            return near or [address], len(near) == len(every) > 0
+        offset = address - found.start
+        others = [o.start + offset for o in self._memory.of_kind[found.kind] if o is not found]
+        return [address, *others[-MOST_OBJECTS:]], False
+
+    def _legal(self, term: Term, places: Sequence[int], *, complete: bool) -> None:
+        if complete:
+            self._collector.keep_sane(any_of([_is(term, place) for place in places]))
+        else:
+            null = Apply(Op.UGE, (term, Const(FIRST, _WORD)), BOOL)
+            self._collector.keep_sane(null)
+
+
+def _is(term: Term, place: int) -> Term:
+    return Apply(Op.EQ, (term, Const(place, _WORD)), BOOL)

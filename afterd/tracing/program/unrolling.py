@@ -1,0 +1,153 @@
+"""A C program whose formula can be asked for: the concrete run, single trace, on demand, all paths."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from afterd.execution.toolchain import Toolchain
+from afterd.logic.program_formula import Branch, ProgramFormula
+from afterd.model.term import Value, bitvec
+from afterd.tracing.program import library
+from afterd.tracing.program.collecting import Names
+from afterd.tracing.program.control import Wanted
+from afterd.tracing.program.frames import Bounds
+from afterd.tracing.program.loading import Image, listing
+from afterd.tracing.program.machine import Machine
+from afterd.tracing.program.observing import Event, Expectation
+from afterd.tracing.program.operations import Known
+from afterd.tracing.program.refusal import NotFollowedError
+from afterd.tracing.program.world import Input, World
+
+_NEVER = 1 << 62
+_INT = bitvec(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one run showed: events, exit status, how it ended, the lines it executed."""
+
+    events: tuple[Event, ...]
+    status: int | None
+    ending: str
+    lines: frozenset[tuple[str, int]]
+    instances: int
+
+    @property
+    def expectation(self) -> Expectation:
+        """What another version should show."""
+        return Expectation(self.events, self.status)
+
+
+@dataclass(slots=True)
+class Program:
+    """A program loaded for execution; ``entry`` is called with the input's arguments.
+
+    ``main`` gets a count and an array; another function gets its integer arguments as numbers.
+    """
+
+    image: Image
+    entry: str = "main"
+    bounds: Bounds = field(default_factory=Bounds)
+    names: Names = field(default_factory=Names)
+    sources: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+    def run(self, given: Input) -> Shown:
+        """Execute without terms. Raises NotFollowedError."""
+        machine = self._machine(given, lambda _branch: False, None, _NEVER)
+        machine.run(self.entry, self._arguments(machine, given))
+        return Shown(
+            tuple(machine.observer.events),
+            machine.observer.status,
+            machine.ending,
+            frozenset(statement.line for statement in machine.collector.executed),
+            machine.instances,
+        )
+
+    def formula(
+        self,
+        given: Input,
+        expectation: Expectation | None,
+        wanted: Wanted,
+        instances: int = 0,
+        bounds: Bounds | None = None,
+        *,
+        trace_only: bool = False,
+    ) -> tuple[ProgramFormula, bool]:
+        """The formula with the sides that are ``wanted``; whether a bound cut it short.
+
+        ``instances`` of the concrete run decide what is before the window of terms.
+        """
+        limits = bounds or self.bounds
+        start = max(0, instances - limits.symbolic)
+        machine = self._machine(given, wanted, expectation, start, limits, trace_only=trace_only)
+        formula = machine.run(self.entry, self._arguments(machine, given))
+        self.sources.update(machine.world.sources)
+        if start:
+            note = f"the first {start} instructions of the run are concrete"
+            formula = replace(formula, notes=(*formula.notes, note))
+        return formula, machine.exhausted
+
+    def _machine(
+        self,
+        given: Input,
+        wanted: Wanted,
+        expectation: Expectation | None,
+        start: int,
+        bounds: Bounds | None = None,
+        *,
+        trace_only: bool = False,
+    ) -> Machine:
+        return Machine(
+            self.image, self.names, wanted, bounds or self.bounds, expectation,
+            library=library.call, world=World(given.stdin), symbolic_from=start,
+            trace_only=trace_only,
+        )  # fmt: skip
+
+    def _arguments(self, machine: Machine, given: Input) -> list[Known]:
+        if self.entry == "main":
+            return _command_line(machine, given)
+        body = self.image.body(self.entry)
+        if body is None or len(body.parameters) != len(given.arguments):
+            raise NotFollowedError(f"{self.entry} does not take {len(given.arguments)} numbers")
+        return [_number(machine, at, text) for at, text in enumerate(given.arguments)]
+
+
+def _number(machine: Machine, at: int, text: str) -> Known:
+    """An integer parameter of 32 bits as an input."""
+    value: Value = int(text) & 0xFFFFFFFF
+    if not machine.symbolic:
+        return value, None
+    read = machine.collector.bind(("parameter", at), _INT, value, f"parameter {at}")
+    machine.world.sources[read.step] = ("parameter", at)
+    return value, read
+
+
+def _command_line(machine: Machine, given: Input) -> list[Known]:
+    texts = ["program", *given.arguments]
+    pointers = []
+    for at, text in enumerate(texts):
+        data = text.encode("utf-8", "surrogateescape") + b"\0"
+        pointers.append(machine.memory.allocate(len(data), f"argument {at}"))
+        machine.memory.write(pointers[-1], data)
+    table = machine.memory.allocate(8 * (len(pointers) + 1), "arguments")
+    for at, pointer in enumerate(pointers):
+        machine.memory.write(table + 8 * at, pointer.to_bytes(8, "little"))
+    return [(len(texts), None), (table, None)]
+
+
+def load(
+    sources: Sequence[Path],
+    toolchain: Toolchain,
+    root: Path,
+    entry: str = "main",
+    flags: Sequence[str] = (),
+) -> Program:
+    """Compile and load a program. Raises ToolchainError."""
+    return Program(Image([listing(source, toolchain, flags) for source in sources], root), entry)
+
+
+def among(branches: Collection[Branch]) -> Wanted:
+    """Exactly these sides."""
+    return lambda branch: branch in branches

@@ -1,0 +1,84 @@
+"""The example of Jin and Orso (Fig. 2), through the encoder of C programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from formula_programs import named, program, sets
+
+from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.on_demand import on_demand
+from afterd.localization.formula.report import ranked
+from afterd.localization.formula.several_inputs import in_one_formula, intersected
+from afterd.logic.correction import Corrections
+from afterd.tracing.program.failing import FailingRun
+from afterd.tracing.program.world import Input
+
+NAME = "branches"
+
+
+@pytest.fixture(scope="module")
+def solver() -> Iterator[Corrections]:
+    with Corrections() as made:
+        yield made
+
+
+def failing(x: int = 0, y: int = 0) -> FailingRun:
+    return FailingRun(program(NAME, "P"), Input((str(x), str(y))))
+
+
+def test_the_failing_trace_is_the_papers() -> None:
+    shown = failing().program.run(failing().given)
+    lines = [line for line in shown.lines if line[1] <= 13]
+    assert named(NAME, [line for line in lines if line[1] != 14]) == {1, 2, 5, 6}
+    assert "__assert_fail" in shown.ending
+
+
+def test_the_diagnoses_grow_with_the_formula(solver: Corrections) -> None:
+    report = on_demand(failing(), solver)
+    assert [sets(NAME, found) for found in report.history] == [
+        {frozenset({6}), frozenset({5})},
+        {frozenset({6}), frozenset({5, 8})},
+    ]
+    assert report.complete
+
+
+def test_two_of_the_four_paths_are_encoded() -> None:
+    formula = failing().on_demand({side.branch for side in failing().on_demand(()).frontier[1:]})
+    assert len(formula.frontier) == 1  # the other side of statement 1
+
+
+def test_all_paths_give_the_same_diagnoses(solver: Corrections) -> None:
+    every, few = bugassist(failing(), solver), on_demand(failing(), solver)
+    assert sets(NAME, every.diagnoses) == sets(NAME, few.diagnoses)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [(3, 7, {frozenset({8}), frozenset({5, 6})}), (-3, 0, {frozenset({6}), frozenset({5, 8})})],
+)
+def test_other_inputs(solver: Corrections, x: int, y: int, expected: set[frozenset[int]]) -> None:
+    for technique in (bugassist, on_demand):
+        assert sets(NAME, technique(failing(x, y), solver).diagnoses) == expected
+
+
+def test_several_inputs_both_ways(solver: Corrections) -> None:
+    inputs = [failing(0, 0), failing(4, 1)]
+    common = intersected([on_demand(run, solver) for run in inputs])
+    assert named(NAME, common) == {5, 6, 8}
+    together = in_one_formula(inputs, solver)
+    assert sets(NAME, together.diagnoses) == {frozenset({6}), frozenset({5, 8})}
+    mixed = in_one_formula([failing(0, 0), failing(0, 9)], solver)
+    assert sets(NAME, mixed.diagnoses) == {frozenset(two) for two in ((6, 8), (5, 8), (5, 6))}
+
+
+def test_weights_decide_the_order(solver: Corrections) -> None:
+    run = failing()
+    lines = {s.line for d in on_demand(run, solver).diagnoses for s in d}
+    weights = {line: 100 if named(NAME, [line]) == {6} else 10 for line in lines}
+    report = on_demand(run, solver, weights)
+    assert sets(NAME, report.diagnoses[:1]) == {frozenset({5, 8})}
+    places = ranked(report)
+    last = max(places, key=lambda line: places[line])
+    assert named(NAME, [last]) == {6}
