@@ -25,6 +25,9 @@ _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
 
+_ROUNDS = 24
+"""How often a compiler's complaints are answered before its answer is given up."""
+
 Builds = Callable[[ChangeSet], bool]
 Unbuildable = Callable[[ChangeSet], str]
 """What a compiler says against a variant, without a build; empty where it says nothing."""
@@ -109,9 +112,47 @@ class AuxiliarySearch:
 
     def _told(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """What a compiler asks for, of the changes that it reads, if a build agrees; else None."""
-        told = [c for c in candidates if self._is_read(self._changes[c])]
-        gamma = self._smallest(reverted, told, lambda tried: not self.unbuildable(tried))
+        read = [c for c in candidates if self._is_read(self._changes[c])]
+        mended = self._mended(reverted, read)
+
+        def compiles(tried: ChangeSet) -> bool:
+            return not self.unbuildable(tried)
+
+        gamma = (
+            self._smallest(reverted, read, compiles)
+            if mended is None
+            else self._find_aux_change(reverted, mended, compiles)
+        )
         return gamma if gamma is not None and self._builds(reverted | gamma) else None
+
+    def _mended(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
+        """Candidates undone for what the compiler says, until it has nothing to say.
+
+        A fixed prefix of all candidates does worse: each that is not needed needs others itself.
+        """
+        gamma: ChangeSet = NOTHING
+        for _ in range(_ROUNDS):
+            said = self.unbuildable(reverted | gamma)
+            if not said:
+                return gamma
+            more = self._complained_of(said, [c for c in candidates if c not in gamma])
+            if not more:
+                return None
+            gamma |= more
+        return None
+
+    def _complained_of(self, said: str, candidates: Sequence[ChangeId]) -> ChangeSet:
+        """Those in a file with errors that mention a name in them; else the one that mentions most."""
+        complaints, files = frozenset(_QUOTED.findall(said)), frozenset(_FILE.findall(said))
+        mentioning = [c for c in candidates if self._names[c] & complaints]
+        near = [c for c in mentioning if any(self._changes[c].file.endswith(f) for f in files)]
+        if near or not mentioning:
+            return frozenset(near)
+        return frozenset([max(mentioning, key=lambda c: self._shared(c, complaints))])
+
+    def _shared(self, change: ChangeId, names: frozenset[str]) -> float:
+        """How much a change has to do with the names: those that few changes mention count most."""
+        return sum(1 / self._spread[name] for name in self._names[change] & names)
 
     def _smallest(
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds
@@ -169,9 +210,7 @@ class AuxiliarySearch:
 
         def distance(identifier: ChangeId) -> tuple[bool, float, bool, bool, bool]:
             change = self._changes[identifier]
-            names = self._names[identifier]
-            shared = sum(1 / self._spread[name] for name in names & own)
-            shared += 4 * sum(1 / self._spread[name] for name in names & complaints)
+            shared = self._shared(identifier, own) + 4 * self._shared(identifier, complaints)
             return (
                 identifier not in earlier,
                 -round(shared, 3),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import ids, made
@@ -61,3 +63,31 @@ def test_without_a_compiler_builds_alone_find_the_same(along: ChangeSet) -> None
 def test_it_is_none_where_nothing_helps() -> None:
     search = AuxiliarySearch(lambda _reverted: False, made(3), frozenset({"c9"}))
     assert search.find(frozenset({"c1"})) is None
+
+
+NAMES = ("one", "two", "three")
+
+
+def test_complaints_are_answered_one_after_the_other() -> None:
+    """jq: 17 of the likeliest changes together built less than the three that errors asked for."""
+    chain = {f"c{i + 2}": f"-int {name};\n" for i, name in enumerate(NAMES)}
+    changes = {
+        identifier: replace(change, patch=chain.get(identifier, "-int other;\n"), file="a.c")
+        for identifier, change in made(COUNT).items()
+    }
+    asked = []
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        if reverted - {"c1", *chain}:
+            return "a.c:1:1: error: use of undeclared identifier 'unrelated'"
+        for identifier, name in zip(chain, NAMES, strict=True):
+            if identifier not in reverted:
+                return f"a.c:1:1: error: unknown name '{name}'"
+        return ""
+
+    search = AuxiliarySearch(
+        Needs(frozenset(chain)).builds, changes, ids(COUNT), unbuildable=against
+    )
+    assert search.find(frozenset({"c1"})) == frozenset(chain)
+    assert len(asked) < 12
