@@ -22,6 +22,7 @@ VERBS = (
     "patch",
     "replay",
     "mark",
+    "comment",
     "rank",
     "hook",
     "daemon",
