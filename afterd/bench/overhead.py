@@ -147,7 +147,7 @@ def _warm_runs(warm: WarmPython) -> tuple[float, float]:
     seconds: list[float] = []
     added: list[float] = []
     for _ in range(_REPEATS):
-        result = warm.run({})
+        result = warm.run()
         result.remove()
         seconds.append(result.seconds)
         added.append(warm.added)

@@ -21,6 +21,7 @@ class Ledger:
         self.builds = 0
         self.cached = 0
         self.confirmation = 0
+        self.warm = 0
         self._build_seconds = 0.0
         self._test_seconds = 0.0
 
@@ -30,6 +31,7 @@ class Ledger:
             self.confirmation += attempt.tests
         else:
             self.tests += attempt.tests
+        self.warm += attempt.warm_tests
         self.builds += attempt.builds
         self._build_seconds += attempt.outcome.build_seconds
         self._test_seconds += attempt.outcome.test_seconds
@@ -61,4 +63,5 @@ class Ledger:
             cached=self.cached,
             confirmation=self.confirmation,
             seconds=seconds,
+            warm=self.warm,
         )

@@ -53,6 +53,7 @@ class Oracle:
         self.progress = progress or Silent()
         self._executor = executor
         self._cache = cache or MemoryCache()
+        self._takes_warm = True
         self._session = MemoryCache()  # also what may end differently in another session
 
     @property
@@ -117,6 +118,31 @@ class Oracle:
         self.ledger.record(attempt, confirmation=True)
         return attempt
 
+    def is_warm(self, reverted: ChangeSet) -> bool:
+        """Whether all that is known of a variant was seen in a warm process."""
+        known = self._known(self.tree_of(reverted))
+        return known is not None and known.warm
+
+    def afresh(self, reverted: ChangeSet) -> Outcome:
+        """The outcome in a process of the test's own, whatever is known: a run that confirms.
+
+        Where time is up it is NOT_RUN.
+        """
+        if self.ledger.seconds_left == 0.0:
+            return _NOT_RUN
+        tree = self.tree_of(reverted)
+        attempt = self._submit(tree, build_only=False, fresh=True).result()
+        self.ledger.record(attempt, confirmation=True)
+        if attempt.lasting:
+            self.settle(tree, attempt.outcome)
+        answer = self._compared(attempt.outcome)
+        self.progress.tried(reverted, answer, self.ledger.tests)
+        return answer
+
+    def distrust_warm(self) -> None:
+        """Forget what was seen in warm processes, of this session and of earlier ones."""
+        self._takes_warm = False
+
     def settle(self, tree: str, outcome: Outcome) -> None:
         """Take ``outcome`` for the outcome of ``tree``: it was confirmed."""
         key = key_of_test(self.recipe, tree)
@@ -144,8 +170,9 @@ class Oracle:
         runs = self.ledger.runs_left
         return not self.ledger.spent and (runs is None or under_way < runs)
 
-    def _submit(self, tree: str, *, build_only: bool) -> Future[Attempt]:
-        return self._executor.submit(Job(tree, self.recipe, build_only, self.ledger.seconds_left))
+    def _submit(self, tree: str, *, build_only: bool, fresh: bool = False) -> Future[Attempt]:
+        left = self.ledger.seconds_left
+        return self._executor.submit(Job(tree, self.recipe, build_only, left, fresh))
 
     def _keep(self, key: OutcomeKey, attempt: Attempt) -> Outcome:
         self.ledger.record(attempt)
@@ -160,7 +187,7 @@ class Oracle:
         """What is known of testing ``tree``: also that it does not even build."""
         key, built = key_of_test(self.recipe, tree), key_of_build(self.recipe, tree)
         for cache in (self._session, self._cache):
-            if (outcome := cache.get(key)) is not None:
+            if (outcome := cache.get(key)) is not None and (self._takes_warm or not outcome.warm):
                 return outcome
             if (outcome := cache.get(built)) is not None and not outcome.built:
                 return outcome

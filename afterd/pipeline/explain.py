@@ -14,12 +14,12 @@ from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import Explanation, Failure, Status
-from afterd.model.outcome import FailureKind, Outcome, Verdict
+from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.model.revision import RevisionRange
 from afterd.pipeline.answer import answered, unanswered
+from afterd.pipeline.checked import checked_search
 from afterd.pipeline.failing import FailingTest, failing_tests
-from afterd.pipeline.search import search
 from afterd.pipeline.tracing import Tracing, traced
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract
@@ -186,7 +186,7 @@ def _same_root(
         reverted = _reverted(other)
         if other.status is not Status.EXPLAINED or not reverted or other.range != wanted.revisions:
             continue
-        if oracle.outcome(reverted).verdict is Verdict.PASS:
+        if _passes(oracle, reverted):
             note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
             return replace(
                 other,
@@ -201,6 +201,14 @@ def _same_root(
     return None
 
 
+def _passes(oracle: Oracle, reverted: ChangeSet) -> bool:
+    """Seen in a process of the test's own: it is an answer."""
+    outcome = oracle.outcome(reverted)
+    if outcome.passed and oracle.is_warm(reverted):
+        outcome = oracle.afresh(reverted)
+    return outcome.passed
+
+
 def _reverted(explanation: Explanation) -> ChangeSet:
     return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
 
@@ -210,7 +218,7 @@ def _searched(
 ) -> Explanation:
     blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
     tracing = Tracing(None) if blind else traced(case.workspace, wanted, case.test, case.progress)
-    found = search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
+    found = checked_search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
     total = time.monotonic() - case.began
     return answered(
         case.test.recipe.test_id, wanted, oracle, found, tracing, _failure(confirmation.bad), total

@@ -15,10 +15,12 @@ from afterd.errors import BusyError, ConfigurationError, UsageError
 from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.executors.journal import Journal, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
+from afterd.execution.rerunning import Reruns
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
 from afterd.model.revision import RevisionRange
 from afterd.store import Store, open_store
+from afterd.tracing.python.warm_tests import WarmTests
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store as open_objects
@@ -47,6 +49,7 @@ class Workspace:
     limits: Limits
     rules: FileRules
     path: str
+    reruns: Reruns
 
     @property
     def name(self) -> str:
@@ -91,7 +94,8 @@ def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Works
         if settings.executor != "local":
             message = f"The executor {settings.executor} is not available; use --executor local."
             raise ConfigurationError(message)
-        executor = LocalExecutor(slots)
+        reruns = Reruns(WarmTests(state / "warm"))
+        executor = LocalExecutor(slots, reruns=reruns)
         stack.callback(executor.close)
         yield Workspace(
             repository=repository,
@@ -102,6 +106,7 @@ def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Works
             limits=_limits(settings),
             rules=_rules(settings),
             path=path_with_compiler(state / "compiler"),
+            reruns=reruns,
         )
 
 

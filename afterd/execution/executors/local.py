@@ -10,6 +10,7 @@ from pathlib import Path
 
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
+from afterd.execution.rerunning import Reruns
 from afterd.vcs.worktree import Slot
 
 
@@ -20,9 +21,12 @@ class LocalExecutor:
     likely to be the nearest, and what differs is what is built.
     """
 
-    def __init__(self, slots: Sequence[Slot], scratch: Path | None = None) -> None:
+    def __init__(
+        self, slots: Sequence[Slot], scratch: Path | None = None, reruns: Reruns | None = None
+    ) -> None:
         self._cancelled = threading.Event()
-        self._free = [Workbench(slot, scratch, self._cancelled) for slot in slots]
+        self._reruns = reruns or Reruns()
+        self._free = [Workbench(slot, scratch, self._cancelled, self._reruns) for slot in slots]
         self._turn = threading.Condition()
         self._pool = ThreadPoolExecutor(len(slots), thread_name_prefix="afterd-slot")
         self._width = len(slots)
@@ -39,6 +43,7 @@ class LocalExecutor:
     def close(self) -> None:
         """End runs that are under way and wait for their threads."""
         self._cancelled.set()
+        self._reruns.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     @contextmanager

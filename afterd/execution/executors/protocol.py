@@ -14,7 +14,8 @@ from afterd.model.outcome import Outcome, Unresolved
 class Job:
     """Build the tree ``tree`` and, unless ``build_only``, test it.
 
-    ``seconds`` is what is left of the budget (None: no end); what it cuts off is NOT_RUN.
+    ``seconds`` is what is left of the budget (None: no end); what it cuts off is NOT_RUN. ``fresh``:
+    the test must run in a process of its own.
     A job is a value that can be sent to another machine.
     """
 
@@ -22,6 +23,7 @@ class Job:
     recipe: Recipe
     build_only: bool = False
     seconds: float | None = None
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class Attempt:
     The outcome is not yet compared with the failure under explanation: any failure is FAIL, with
     its signature. A build that succeeded is a PASS where only that was asked. ``lasting`` says
     that another attempt would end alike, as far as one can tell. ``missing`` names a tool that the
-    build did not find, ``unrunnable`` is a sentence where the test command itself cannot be run.
+    build did not find, ``unrunnable`` is a sentence where the test command itself cannot be run. Of
+    the ``tests`` that were run only the last shows the outcome: others made a warm process ready, or
+    were not to be trusted.
     """
 
     outcome: Outcome
@@ -40,6 +44,11 @@ class Attempt:
     tests: int = 0
     missing: str = ""
     unrunnable: str = ""
+
+    @property
+    def warm_tests(self) -> int:
+        """How many of the tests ran in forks of a warm process."""
+        return self.tests if self.outcome.warm else max(0, self.tests - 1)
 
     @property
     def ended(self) -> bool:

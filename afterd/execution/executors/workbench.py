@@ -13,6 +13,7 @@ from afterd.execution.build import Builder, Built
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
+from afterd.execution.rerunning import Reruns
 from afterd.execution.sandbox import run
 from afterd.execution.verdict import judge, unrunnable
 from afterd.limits import MIB, ProcessLimits
@@ -32,9 +33,14 @@ class Workbench:
     """A slot with its builder; used by one thread at a time."""
 
     def __init__(
-        self, slot: Slot, scratch: Path | None = None, cancelled: threading.Event | None = None
+        self,
+        slot: Slot,
+        scratch: Path | None = None,
+        cancelled: threading.Event | None = None,
+        reruns: Reruns | None = None,
     ) -> None:
         self.slot = slot
+        self._reruns = reruns or Reruns()
         self._scratch = scratch
         self._cancelled = cancelled
         self._builder = Builder(slot, scratch, cancelled)
@@ -53,7 +59,7 @@ class Workbench:
         if job.build_only:
             passed = Outcome(Verdict.PASS, build_seconds=built.seconds)
             return Attempt(passed, builds=int(built.ran))
-        attempt = self._test(_shortened(recipe, deadline), deadline)
+        attempt = self._test(_shortened(recipe, deadline), deadline, job)
         outcome = dataclasses.replace(attempt.outcome, build_seconds=built.seconds)
         return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran))
 
@@ -61,8 +67,22 @@ class Workbench:
         """Run something else in the slot, as a runner does to list failing tests."""
         return run(command, limits, scratch=self._scratch, cancelled=self._cancelled)
 
-    def _test(self, recipe: Recipe, deadline: float | None) -> Attempt:
+    def _test(self, recipe: Recipe, deadline: float | None, job: Job) -> Attempt:
+        """In a warm process where that makes no difference, else in one of its own."""
+        runs = 0
+        if not job.fresh and self._reruns.wanted(recipe, job.tree):
+            result, runs = self._reruns.run(self.slot.path, recipe, self._scratch)
+            if result is not None:
+                warm = self._judged(result, recipe, deadline)
+                outcome = dataclasses.replace(warm.outcome, warm=True)
+                if self._reruns.agrees(recipe, job.tree, outcome):
+                    return dataclasses.replace(warm, outcome=outcome, tests=runs)
         result = self.run(recipe.test_in(self.slot.path), recipe.limits.test)
+        fresh = self._judged(result, recipe, deadline)
+        self._reruns.note(recipe, job.tree, fresh.outcome)
+        return dataclasses.replace(fresh, tests=runs + 1)
+
+    def _judged(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
         try:
             roots = (str(self.slot.path), str(result.directory))
             outcome = judge(result, recipe.test_id, roots)
@@ -73,7 +93,6 @@ class Workbench:
             return Attempt(
                 outcome,
                 lasting=outcome.reason in _REPEATS,
-                tests=1,
                 unrunnable=unrunnable(result, recipe.test),
             )
         finally:

@@ -1,172 +1,210 @@
-"""Cheap re-execution: a warm process, forked for each variant of the program's own modules.
+"""Cheap re-execution: a warm process, forked for each run of the test.
 
-The first run is a probe: it shows what the test imports. What lies outside the tree is then
-imported once, the tree's modules are compiled once, and each variant costs a fork. Where a fork is
-not safe, ``WarmPython.cold`` says why, and whoever asks runs a fresh process as before.
+The first run is a probe: it shows what the test imports. What lies outside the tree and does no harm
+is then imported once, the tree's modules are compiled once, and each further run costs a fork. The
+variant is on disk, as for a fresh process. Where a fork is not safe, ``WarmPython.cold`` says why.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 import socket
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from afterd.execution import sandbox
 from afterd.execution.process import Command, Ending, ProcessResult
+from afterd.execution.rerunning import ColdError
 from afterd.limits import ProcessLimits
 from afterd.tracing.python.command import PythonCommand, python_command
 from afterd.tracing.python.runtime.warm import VARIABLE
 from afterd.tracing.python.staging import PACKAGE, stage
 
 _START = 20.0  # seconds until the server listens
+_ANSWER = 30.0  # seconds past a run's own until the server is given up
+_PREPARE = 600.0
 _SERVER_LIFE = 6 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a run imported: modules outside the tree (name and file), those that a loader of somebody's
+    own loaded, and the tree's files, relative to it.
+    """
+
+    outside: tuple[tuple[str, str], ...]
+    foreign: tuple[str, ...]
+    inside: tuple[str, ...]
 
 
 class WarmPython:
     """A warm server for one test command in one directory.
 
     ``command`` is as the sandbox takes it: arguments, directory, complete environment. ``tree`` is
-    the source tree it runs in, which must stay as it is while the server lives. Use it as a
-    context manager, from one thread at a time.
+    the source tree it runs in; its files may change between runs. ``seen`` is what another server
+    for the same test saw; without it the first run is a probe, and ``probes`` counts it. Use it from
+    one thread at a time, and close it.
     """
 
-    def __init__(self, command: Command, tree: Path, staging: Path, limits: ProcessLimits) -> None:
+    def __init__(
+        self,
+        command: Command,
+        tree: Path,
+        staging: Path,
+        limits: ProcessLimits,
+        *,
+        scratch: Path | None = None,
+        seen: Seen | None = None,
+    ) -> None:
         self.command = command
         self.tree = tree.resolve()
         self.limits = limits
         self.cold = ""
+        self.left_out: dict[str, str] = {}
+        self.probes = 0
         self.added = 0.0  # seconds of the last run that were not the test's own
-        self._python: PythonCommand | None = python_command(
-            command.argv, command.environment, command.cwd
-        )
+        self.seen = seen
         self._staging = staging
+        self._scratch = scratch
         self._cancelled = threading.Event()
         self._server: threading.Thread | None = None
+        self._connection: socket.socket | None = None
         self._stream: Any = None
         self._directory = Path(tempfile.mkdtemp(prefix="afterd-warm-"))
+        self._get_ready(python_command(command.argv, command.environment, command.cwd))
 
-    def __enter__(self) -> Self:
-        """Start the server, probe, prepare; on any obstacle ``cold`` says what it was."""
-        if self._python is None:
-            self.cold = f"{self.command.argv[0]} does not start Python directly"
-        else:
-            try:
-                self._start(self._python)
-                self._prepare()
-            except OSError as error:
-                self.cold = f"the warm process cannot be used: {error}"
-        return self
+    def run(self, timeout: float | None = None) -> ProcessResult:
+        """Run the test; the result is as of a fresh process, which ended by itself.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+        Raises ColdError where the server is cold or gone, or the run had to be ended.
+        """
+        if self.cold:
+            raise ColdError(self.cold)
+        return self._run(timeout or self.limits.timeout, report=False)
+
+    def close(self) -> None:
         """End the server and everything it started."""
         self.cold = self.cold or "the warm process was closed"
-        if self._stream is not None:
-            self._stream.close()
+        for each in (self._stream, self._connection):
+            if each is not None:
+                each.close()
         self._cancelled.set()
         if self._server is not None:
             self._server.join()
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def run(self, texts: Mapping[str, bytes | None], timeout: float | None = None) -> ProcessResult:
-        """Run the test with files laid over (paths in the tree; None: deleted).
+    def __enter__(self) -> WarmPython:
+        return self
 
-        Where the server is cold or gone, OSError says so; a result is as of a fresh process.
-        """
-        if self.cold:
-            raise OSError(self.cold)
-        directory = Path(tempfile.mkdtemp(prefix="afterd-run-"))
-        (directory / "tmp").mkdir()
-        return self._run(texts, directory, timeout or self.limits.timeout)
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
 
-    # -- the server --------------------------------------------------------------------------
+    # -- getting ready -----------------------------------------------------------------------
+
+    def _get_ready(self, python: PythonCommand | None) -> None:
+        """Start the server, probe, prepare; on any obstacle ``cold`` says what it was."""
+        if python is None:
+            self.cold = f"{self.command.argv[0]} does not start Python directly"
+        elif sys.platform != "linux":
+            self.cold = "what a forked test leaves behind is found on Linux alone"
+        elif self.limits.silence is not None:
+            self.cold = "a limit on silence is kept for fresh processes alone"
+        else:
+            try:
+                self._start(python)
+                self.seen = self.seen or self._probe()
+                self._prepare(self.seen)
+            except (OSError, ColdError) as error:
+                self.cold = f"the warm process cannot be used: {error}"
 
     def _start(self, python: PythonCommand) -> None:
         path = self._directory / "socket"
-        runtime = stage(self._staging)
+        given = {
+            "tree": str(self.tree),
+            "socket": str(path),
+            "program": {"target": python.target, "name": python.name, "argv": python.argv},
+            "environment": {"PYTHONPATH": self.command.environment.get("PYTHONPATH")},
+        }
+        runtime = str(stage(self._staging).resolve())
         inherited = self.command.environment.get("PYTHONPATH", "")
         environment = {
             **self.command.environment,
-            "PYTHONPATH": f"{runtime.resolve()}:{inherited}".rstrip(":"),
-            VARIABLE: f"{self.tree}\n{path}",
+            "PYTHONPATH": f"{runtime}:{inherited}".rstrip(":"),
+            VARIABLE: json.dumps(given),
         }
         argv = (python.interpreter, *python.options, "-m", f"{PACKAGE}.warm")
-        command = Command(argv, self.command.cwd, environment)
-        limits = replace(self.limits, timeout=_SERVER_LIFE, silence=None)
+        command = replace(self.command, argv=argv, environment=environment)
+        limits = replace(self.limits, timeout=_SERVER_LIFE)
         self._server = threading.Thread(
             target=self._supervise, args=(command, limits), name="warm-python", daemon=True
         )
         self._server.start()
-        self._stream = _connected(path, self._server).makefile("rwb")
+        self._connection = _connected(path, self._server)
+        self._stream = self._connection.makefile("rwb")
 
     def _supervise(self, command: Command, limits: ProcessLimits) -> None:
         sandbox.run(command, limits, cancelled=self._cancelled).remove()
 
-    def _prepare(self) -> None:
-        directory = Path(tempfile.mkdtemp(prefix="probe-", dir=self._directory))
-        (directory / "tmp").mkdir()
-        self._run({}, directory, self.limits.timeout, report_modules=True)
+    def _probe(self) -> Seen:
+        self.probes += 1
+        result = self._run(self.limits.timeout, report=True)
         try:
-            seen = json.loads((directory / "modules.json").read_text(encoding="utf-8"))
+            said = json.loads((result.directory / "modules.json").read_text(encoding="utf-8"))
+            home, tree = str(result.directory), f"{self.tree}/"
+            return Seen(
+                tuple((name, file) for name, file in said["outside"] if not file.startswith(home)),
+                tuple(said["foreign"]),
+                tuple(file.removeprefix(tree) for file in said["inside"]),
+            )
         except (OSError, ValueError) as error:
-            raise OSError("its first run ended without saying what it imported") from error
-        answer = self._ask({"op": "prepare", "modules": seen["outside"], "files": seen["inside"]})
+            raise ColdError("its first run did not say what it imported") from error
+        finally:
+            result.remove()
+
+    def _prepare(self, seen: Seen) -> None:
+        files = [str(self.tree / file) for file in seen.inside]
+        request = {"op": "prepare", "modules": seen.outside, "foreign": seen.foreign}
+        answer = self._ask({**request, "files": files}, _PREPARE)
+        self.left_out = answer["left_out"]
         if answer["unsafe"]:
             self.cold = f"a fork is not safe: {answer['unsafe']}"
 
-    def _run(
-        self,
-        texts: Mapping[str, bytes | None],
-        directory: Path,
-        timeout: float,
-        *,
-        report_modules: bool = False,
-    ) -> ProcessResult:
-        assert self._python is not None
-        name = self._python.name
-        argv0 = "-m" if self._python.target == "module" else name
+    # -- runs --------------------------------------------------------------------------------
+
+    def _run(self, timeout: float, *, report: bool) -> ProcessResult:
+        directory = Path(tempfile.mkdtemp(prefix="afterd-run-", dir=self._scratch)).resolve()
+        (directory / "tmp").mkdir()
+        limits = {"timeout": timeout, "output": self.limits.output}
+        request = {"op": "run", "directory": str(directory), **limits, "report": report}
         started = time.monotonic()
-        answer = self._ask(
-            {
-                "op": "run",
-                "target": self._python.target,
-                "name": name,
-                "argv": [argv0, *self._python.argv],
-                "cwd": str(self.command.cwd),
-                "environment": dict(self.command.environment),
-                "texts": {
-                    str(self.tree / path): None if text is None else base64.b64encode(text).decode()
-                    for path, text in texts.items()
-                },
-                "directory": str(directory),
-                "timeout": timeout,
-                "report_modules": report_modules,
-            }
-        )
+        try:
+            answer = _ended_by_itself(self._ask(request, timeout + _ANSWER))
+        except ColdError:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
         elapsed = time.monotonic() - started
         self.added = elapsed - (answer["inner"] or elapsed)
-        return _result(answer, directory, elapsed)
+        status = int(answer["status"])
+        return ProcessResult(Ending.EXITED, directory, status=status, seconds=elapsed)
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        self._stream.write(json.dumps(request).encode() + b"\n")
-        self._stream.flush()
-        line = self._stream.readline()
+    def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        assert self._connection is not None
+        self._connection.settimeout(seconds)
+        try:
+            self._stream.write(json.dumps(request).encode() + b"\n")
+            self._stream.flush()
+            line = self._stream.readline()
+        except (OSError, ValueError):  # too late, or closed by another thread
+            line = b""
         if not line:
-            self.cold = "the warm process ended"
-            raise OSError(self.cold)
+            self.cold = self.cold or "the warm process ended"
+            raise ColdError(self.cold)
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -183,15 +221,13 @@ def _connected(path: Path, server: threading.Thread) -> socket.socket:
             time.sleep(0.005)
         else:
             return connection
-    raise OSError("it did not start listening")
+    raise ColdError("it did not start listening")
 
 
-def _result(answer: dict[str, Any], directory: Path, seconds: float) -> ProcessResult:
-    for name in ("stdout", "stderr"):
-        (directory / name).touch()
-    status = int(answer["status"])
-    if answer["timeout"]:
-        return ProcessResult(Ending.TIMEOUT, directory, seconds=seconds)
-    if status < 0:
-        return ProcessResult(Ending.SIGNALLED, directory, signal=-status, seconds=seconds)
-    return ProcessResult(Ending.EXITED, directory, status=status, seconds=seconds)
+def _ended_by_itself(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer. Raises ColdError where the run was ended, or died: a fresh process will tell."""
+    if answer["ended"]:
+        raise ColdError(f"its run was ended: {answer['ended']}")
+    if answer["status"] < 0:
+        raise ColdError(f"its run died of signal {-answer['status']}")
+    return answer

@@ -1,0 +1,175 @@
+"""Running a test again in a warm process, as long as that is seen to make no difference.
+
+A warm process is an optimisation that could lie. So it has to agree with fresh processes first, once
+on a failing tree and once on a passing one (confirming both ends runs each twice anyway), and only
+a run that ended by itself counts. Where it disagrees, or something speaks against it, every run is a
+fresh process again, and ``Reruns.why_fresh`` says why.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from afterd.execution.process import Command, ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.signature import same_failure
+from afterd.limits import ProcessLimits
+from afterd.model.outcome import Outcome, Verdict
+
+_WORTH = 30.0  # seconds of a test beside which starting a process costs nothing
+
+
+class ColdError(Exception):
+    """A warm process gave no result that counts; the sentence says why."""
+
+
+class WarmTest(Protocol):
+    """A test command in one slot. ``probes`` counts the runs it took to get ready."""
+
+    cold: str
+    probes: int
+
+    def run(self, timeout: float | None = None) -> ProcessResult:
+        """Run the test once. Raises ColdError."""
+        ...
+
+    def close(self) -> None:
+        """End the process."""
+        ...
+
+
+Warm = Callable[[Command, Path, ProcessLimits, Path | None], WarmTest | None]
+"""Gets a command ready in a slot; None for programs that it is not meant for."""
+
+
+@dataclass(slots=True)
+class _Trust:
+    """What is known of one recipe."""
+
+    fresh: dict[str, Outcome] = field(default_factory=dict)
+    agreed: set[Verdict] = field(default_factory=set)
+    cold: str = ""
+    meant: bool = True
+
+    @property
+    def earned(self) -> bool:
+        return self.agreed >= {Verdict.PASS, Verdict.FAIL}
+
+
+class Reruns:
+    """The warm processes of an executor, one a slot, and whether they are to be trusted."""
+
+    def __init__(self, warm: Warm | None = None) -> None:
+        self._warm = warm
+        self._trust: dict[str, _Trust] = {}
+        self._tests: dict[Path, tuple[str, WarmTest]] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def wanted(self, recipe: Recipe, tree: str) -> bool:
+        """Whether a run of ``tree`` should be warm: to be compared, or because it is trusted."""
+        trust = self._of(recipe)
+        usable = self._warm is not None and trust.meant and not trust.cold and not self._closed
+        return usable and (trust.earned or tree in trust.fresh)
+
+    def run(
+        self, slot: Path, recipe: Recipe, scratch: Path | None
+    ) -> tuple[ProcessResult | None, int]:
+        """A warm run's result, if it counts, and how many runs of the test were made for it."""
+        test, probes = self._ready(slot, recipe, scratch)
+        if test is None:
+            return None, probes
+        try:
+            return test.run(recipe.limits.test.timeout), probes + 1
+        except ColdError:
+            if test.cold:
+                self.distrust(recipe, test.cold)
+            return None, probes + 1
+
+    def agrees(self, recipe: Recipe, tree: str, outcome: Outcome) -> bool:
+        """Compare a warm run with the fresh one of the same tree, if there was one."""
+        trust = self._of(recipe)
+        known = trust.fresh.get(tree)
+        if known is None:
+            return True
+        if not _alike(known, outcome):
+            self.distrust(recipe, "a warm run did not end as a fresh one of the same tree")
+            return False
+        trust.agreed.add(outcome.verdict)
+        return True
+
+    def note(self, recipe: Recipe, tree: str, outcome: Outcome) -> None:
+        """A fresh run, to compare warm ones with."""
+        trust = self._of(recipe)
+        trust.fresh[tree] = outcome
+        if outcome.test_seconds > _WORTH and trust.meant:
+            self.distrust(recipe, f"the test itself takes longer than {_WORTH:.0f} seconds")
+
+    def distrust(self, recipe: Recipe, why: str) -> None:
+        """From now on every run of this test is a fresh process."""
+        trust = self._of(recipe)
+        trust.cold = trust.cold or why
+
+    def why_fresh(self, recipe: Recipe) -> str:
+        """The sentence that says why every run was fresh; empty where warm ones were trusted, or
+        the program is none that they are meant for.
+        """
+        trust = self._of(recipe)
+        if self._warm is None or not trust.meant or not trust.cold:
+            return ""
+        return f"The test was run in processes of its own alone: {trust.cold}."
+
+    def trusted(self, recipe: Recipe) -> bool:
+        """Whether further runs are warm."""
+        trust = self._of(recipe)
+        return trust.earned and not trust.cold
+
+    def close(self) -> None:
+        """End all warm processes; further runs are fresh."""
+        self._closed = True
+        with self._lock:
+            tests, self._tests = list(self._tests.values()), {}
+        for _, test in tests:
+            test.close()
+
+    def _of(self, recipe: Recipe) -> _Trust:
+        with self._lock:
+            return self._trust.setdefault(_key(recipe), _Trust())
+
+    def _ready(
+        self, slot: Path, recipe: Recipe, scratch: Path | None
+    ) -> tuple[WarmTest | None, int]:
+        """The slot's warm process for this recipe, and the runs that were made to have it."""
+        assert self._warm is not None
+        key, test = self._tests.get(slot, ("", None))
+        if test is not None and key == _key(recipe):
+            return test, 0
+        if test is not None:
+            test.close()
+        made = self._warm(recipe.test_in(slot), slot, recipe.limits.test, scratch)
+        if made is None:
+            self._of(recipe).meant = False
+            return None, 0
+        if made.cold or self._closed:
+            self.distrust(recipe, made.cold or "the work was ended")
+            made.close()
+            self._tests.pop(slot, None)
+            return None, made.probes
+        self._tests[slot] = (_key(recipe), made)
+        return made, made.probes
+
+
+def _key(recipe: Recipe) -> str:
+    return "\0".join((recipe.test_id, recipe.command_digest, recipe.environment_digest))
+
+
+def _alike(one: Outcome, other: Outcome) -> bool:
+    if (one.verdict, one.reason) != (other.verdict, other.reason):
+        return False
+    if one.signature is None or other.signature is None:
+        return one.signature is other.signature
+    return same_failure(one.signature, other.signature)
