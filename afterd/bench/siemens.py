@@ -111,7 +111,8 @@ def faulty_versions(
         ]
         spectrum = spectrum_of_processes(program, tests)
         shutil.rmtree(root)
-        return FaultyVersion(version.name, spectrum, frozenset(_faulty(found.golden, version)))
+        faulty = frozenset(_faulty(found.golden, version))
+        return FaultyVersion(version.name, spectrum, faulty, program.calls)
 
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(measured, found.versions)

@@ -25,18 +25,24 @@ TOP_PREDICATES = 5  # the top-5 T-score: footnote 9 of the BlockRank paper
 Line = tuple[str, int]
 
 
-def effort(spectrum: Spectrum, suspicion: Suspicion, faulty: Mask) -> float:
+def effort(
+    spectrum: Spectrum,
+    suspicion: Suspicion,
+    faulty: Mask,
+    calls: Iterable[tuple[int, int]] = (),
+) -> float:
     """The share of units examined, in (0, 1], until the first that is ``faulty`` (a unit mask).
 
     Rankings of statements and blocks are read from the top, ties as a whole; rankings of
-    predicates and conditions by T-score. BlockRank paper, section IV-A.3. Raises ValueError where
-    no unit is faulty: there is nothing to find.
+    predicates and conditions by T-score, along the control-flow graphs and from callers to those
+    they call (``calls``, pairs of blocks) and back. BlockRank paper, section IV-A.3. Raises
+    ValueError where no unit is faulty: there is nothing to find.
     """
     if not faulty.any():
         raise ValueError("no unit of the spectrum is faulty")
     kinds = {spectrum.entities[column].kind for column in suspicion.columns}
     if kinds & {EntityKind.PREDICATE, EntityKind.CONDITION}:
-        return t_score(spectrum, suspicion, faulty)
+        return t_score(spectrum, suspicion, faulty, [*_flow(spectrum), *calls])
     places = worst_places(on_units(spectrum, suspicion))
     return float(places[faulty].min()) / places.size
 

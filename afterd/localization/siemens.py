@@ -16,11 +16,15 @@ CHECKPOINTS = (0.05, 0.10, 0.15, 0.20)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FaultyVersion:
-    """A version, the spectrum of running its tests, and the lines that are wrong in it."""
+    """A version, the spectrum of running its tests, and the lines that are wrong in it.
+
+    ``calls`` are pairs of blocks, one that calls and the entry of what it calls.
+    """
 
     name: str
     spectrum: Spectrum
     faulty: frozenset[Line]
+    calls: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,8 @@ def effectiveness(
             left_out[version.name] = reason
         else:
             faulty = units_on(version.spectrum, version.faulty)
-            efforts[version.name] = effort(version.spectrum, technique(version.spectrum), faulty)
+            suspicion = technique(version.spectrum)
+            efforts[version.name] = effort(version.spectrum, suspicion, faulty, version.calls)
     values = np.fromiter(efforts.values(), np.float64)
     located = {
         point: float((values <= point).mean()) if values.size else np.nan for point in CHECKPOINTS

@@ -36,6 +36,19 @@ class CountedProgram:
     frames: tuple[Frame, ...]
     size: int
 
+    @property
+    def calls(self) -> tuple[tuple[int, int], ...]:
+        """Each block that calls a function of the program by its name, and that one's first block."""
+        entry = {frame.name: frame.column for frame in self.frames}
+        pairs = (
+            (frame.column + block, entry[name])
+            for frame in self.frames
+            for block, names in enumerate(frame.calls)
+            for name in sorted(names)
+            if name in entry
+        )
+        return tuple(dict.fromkeys(pairs))
+
 
 def counted_program(store: ModuleStore, root: Path) -> CountedProgram:
     """The entities of everything that was built below ``root``, files relative to it.

@@ -1,0 +1,123 @@
+"""The ranking of an explanation: its failing test against the tests of its suite that pass."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from afterd.config import Settings
+from afterd.errors import AfterdError
+from afterd.localization.spectrum import Spectrum, spectrum_of
+from afterd.model.explanation import Explanation, Status
+from afterd.model.progress import Progress
+from afterd.model.ranking import RankedLine
+from afterd.pipeline.failing import suite_of
+from afterd.pipeline.rank import source_text, suite_spectrum
+from afterd.pipeline.rank_lines import changed_lines, ranked_lines
+from afterd.pipeline.rank_python_run import is_python
+from afterd.pipeline.rank_suite import Counting
+from afterd.pipeline.rank_votes import VOTERS, Counted
+from afterd.pipeline.workspace import Range, Workspace
+
+SHOWN = 20
+"""Lines of an explanation's ranking, at most."""
+
+ORDERED_BY = "ochiai"
+_VOTING = (ORDERED_BY, "tarantula", "blockrank")
+_EXPLAINED = frozenset([Status.EXPLAINED, Status.INCONCLUSIVE])
+_SPARE = 0.5  # of the budget; with less left the suite is not counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Without:
+    """No ranking; ``reason`` is a sentence, empty where nobody would expect one."""
+
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Ranker:
+    """Ranks for the explanations of one range; the suite is counted once, when first asked for.
+
+    A test command that was given is one test, so there is nothing to compare it with, except where
+    it is a Python suite. What cannot be ranked says so in the explanation's notes.
+    """
+
+    workspace: Workspace
+    settings: Settings
+    wanted: Range
+    progress: Progress
+    _began: float = field(default_factory=time.monotonic)
+    _counted: Counted | _Without | None = None  # None: nobody asked yet
+
+    def ranked(self, explanation: Explanation) -> Explanation:
+        """The explanation with its ranking, where one can be had."""
+        if explanation.status not in _EXPLAINED:
+            return explanation
+        if self._counted is None:
+            self._counted = self._count()
+        if isinstance(self._counted, _Without):
+            said = filter(None, [self._counted.reason])
+            return replace(explanation, notes=(*explanation.notes, *said))
+        return replace(explanation, ranking=_ranking(self._counted, explanation.test))
+
+    def _count(self) -> Counted | _Without:
+        spent = time.monotonic() - self._began
+        if self.settings.budget.seconds and spent > _SPARE * self.settings.budget.seconds:
+            return _Without("No ranking of lines: the budget has no room for counting the suite.")
+        tree = self.wanted.variants.bad
+        try:
+            suite = suite_of(self.workspace, self.settings, tree, self.progress)
+            if suite.found is None and not is_python(suite):
+                return _Without()
+            counting = Counting(
+                self.workspace.state, self.workspace.objects, self.progress, self.settings.jobs
+            )
+            spectrum = suite_spectrum(self.workspace, suite, tree, counting)
+        except AfterdError as error:
+            return _Without(f"No ranking of lines: {error}")
+        if spectrum.failed.all() or not spectrum.failed.any():
+            outcome = "failed" if spectrum.failed.all() else "passed"
+            return _Without(f"No ranking of lines: all tests that were counted {outcome}.")
+        return Counted(self.workspace, suite, tree, spectrum, self.wanted)
+
+
+def _ranking(counted: Counted, test: str) -> tuple[RankedLine, ...]:
+    spectrum = against_passed(counted.spectrum, test)
+    alone = replace(counted, spectrum=spectrum)
+    votes = {name: VOTERS[name](alone) for name in _VOTING if not VOTERS[name].lacks(alone)}
+    wanted = counted.wanted
+    changed = changed_lines(wanted.changes.live) if wanted is not None else {}
+    text = source_text(counted.workspace, counted.tree)
+    places = ranked_lines(spectrum, votes[ORDERED_BY], changed, text)
+    return tuple(
+        RankedLine(
+            place.file,
+            place.line,
+            place.score,
+            {
+                name: given.scores[place.file, place.line]
+                for name, given in votes.items()
+                if (place.file, place.line) in given.scores
+            },
+            place.text,
+        )
+        for place in places[:SHOWN]
+        if place.score > 0
+    )
+
+
+def against_passed(spectrum: Spectrum, test: str) -> Spectrum:
+    """The passed runs and one failed; all failed ones where none has that name."""
+    named = [run.failed and run.name == test for run in spectrum.runs]
+    if not any(named):
+        return spectrum
+    rows = np.flatnonzero(np.array(named) | ~spectrum.failed)
+    return spectrum_of(
+        [spectrum.runs[row] for row in rows],
+        spectrum.entities,
+        spectrum.executed[rows],
+        spectrum.held[rows],
+    )
