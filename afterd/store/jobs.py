@@ -23,7 +23,7 @@ from afterd.store.database import Reader, Store
 from afterd.store.rows import from_row
 from afterd.store.text import Cell, stored
 
-ATTEMPTS = 3
+ATTEMPTS = 10  # leases in a row that reached nothing: fewer gave up jobs whose workers were killed
 UNFINISHED = "('waiting', 'queued', 'leased')"
 
 

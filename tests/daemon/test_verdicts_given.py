@@ -1,0 +1,183 @@
+"""The verdicts a team needs, on real repositories, by a daemon that empties its queue."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from daemon_repositories import TEXT, commit, git, made, once, opened, verdicts
+
+from afterd.config import Budget
+from afterd.daemon.flakiness import prior_of
+from afterd.execution.flakiness import Prior
+from afterd.store.database import open_store
+from afterd.store.explanations import load
+from afterd.store.marks import Mark, MarkKind, add_mark
+
+PYTEST = '[project]\nname = "p"\nversion = "1"\n[tool.pytest.ini_options]\n'
+TESTS = """\
+from lib import one, two
+
+
+def test_one():
+    assert one() == 1
+
+
+def test_two():
+    assert two() == 2
+"""
+LIB = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+
+
+def test_green_then_red_is_caused_with_its_root_and_then_already_red(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "other": "a\n"})
+    once(where)
+    assert verdicts(where, git("rev-parse", "HEAD", cwd=where)) == []
+    red = commit(where, {"text": "one\ntwo\n3\n", "other": "b\n"})
+    once(where)
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "caused"
+    assert verdict.base == git("rev-parse", f"{red}~1", cwd=where)
+    assert verdict.explanation_id is not None
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id)
+    assert [change.file for change in explanation.root] == ["text"]
+    assert explanation.minimal
+    still = commit(where, {"other": "c\n"})
+    once(where)
+    [verdict] = verdicts(where, still)
+    assert (verdict.kind, verdict.base, verdict.explanation_id) == ("already-red", red, None)
+    assert red[:12] in verdict.reason
+    fixed = commit(where, {"text": TEXT})
+    once(where)
+    assert verdicts(where, fixed) == []
+
+
+def test_superseded_commits_are_in_the_range_of_the_one_that_was_tested(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "other": "a\n"})
+    green = git("rev-parse", "HEAD", cwd=where)
+    once(where)
+    guilty = commit(where, {"text": "one\ntwo\n3\n"})
+    commit(where, {"other": "b\n"})
+    last = commit(where, {"other": "c\n"})
+    once(where)
+    [verdict] = verdicts(where, last)
+    assert (verdict.kind, verdict.base) == ("caused", green)
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.commits for change in explanation.root] == [(guilty,)]
+
+
+def test_red_when_first_seen_is_already_red(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    red = commit(where, {"text": "x\n"})
+    once(where)
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "already-red"
+    assert "first commit" in verdict.reason
+
+
+def test_each_failing_test_of_a_suite_has_a_verdict_of_its_own(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"pyproject.toml": PYTEST, "lib.py": LIB, "test_lib.py": TESTS})
+    once(where, test=())
+    first = commit(where, {"lib.py": LIB.replace("return 1", "return 3")})
+    once(where, test=())
+    second = commit(
+        where, {"lib.py": LIB.replace("return 1", "return 3").replace("return 2", "return 4")}
+    )
+    once(where, test=())
+    assert [(v.test, v.kind) for v in verdicts(where, first)] == [
+        ("test_lib.py::test_one", "caused")
+    ]
+    assert [(v.test, v.kind, v.base) for v in verdicts(where, second)] == [
+        ("test_lib.py::test_one", "already-red", first),
+        ("test_lib.py::test_two", "caused", first),
+    ]
+
+
+def test_a_flaky_test_has_its_rate_and_is_not_explained(tmp_path: Path) -> None:
+    """Every third run fails: seen by repeating it, measured by repeating it more often."""
+    where = made(tmp_path / "r")
+    counter = tmp_path / "counter"
+    script = f"n=$(cat {counter}); n=$((n + 1)); echo $n >{counter}; [ $((n % 3)) -ne 0 ]"
+    counter.write_text("0")
+    once(where, test=("sh", "-c", script))
+    flaky = commit(where, {"other": "b\n"})
+    counter.write_text("2")
+    once(where, test=("sh", "-c", script))
+    [verdict] = verdicts(where, flaky)
+    assert verdict.kind == "flaky"
+    assert verdict.runs >= 10
+    assert verdict.rate is not None
+    assert abs(verdict.rate - 1 / 3) < 0.1
+    assert f"Of {verdict.runs} runs" in verdict.reason
+    counter.write_text("0")
+    later = commit(where, {"other": "c\n"})
+    once(where, test=("sh", "-c", script))
+    assert verdicts(where, later) == []
+    with opened(where) as reader:
+        learnt = prior_of(reader, str(where / ".git"), verdict.test)
+    assert learnt.flaky > Prior().flaky
+
+
+def test_a_mark_flaky_makes_the_next_confirmation_longer(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    once(where)
+    red = commit(where, {"text": "x\n"})
+    once(where)
+    [verdict] = verdicts(where, red)
+    name = str(where / ".git")
+    with open_store(where / ".git/afterd/afterd.db") as store:
+        before = prior_of(store, name, verdict.test)
+        add_mark(store, verdict.explanation_id or 0, Mark(MarkKind.FLAKY))
+        assert prior_of(store, name, verdict.test).flaky > before.flaky
+
+
+def test_what_does_not_build_is_explained_like_a_test(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "source": "good\n"})
+    build = ("sh", "-c", "grep -q good source || { echo error: bad source >&2; exit 1; }")
+    once(where, build=build)
+    red = commit(where, {"source": "bad\n", "text": TEXT + "x\n"})
+    once(where, build=build)
+    [verdict] = verdicts(where, red)
+    assert (verdict.test, verdict.kind) == ("the build", "caused")
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.file for change in explanation.root] == ["source"]
+    still = commit(where, {"text": TEXT})
+    once(where, build=build)
+    assert [(v.test, v.kind) for v in verdicts(where, still)] == [("the build", "already-red")]
+
+
+def test_a_missing_tool_is_a_broken_environment(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    once(where)
+    of = commit(where, {"other": "b\n"})
+    once(where, test=("no-such-program-anywhere",))
+    [verdict] = verdicts(where, of)
+    assert verdict.kind == "broken"
+    assert "no-such-program-anywhere" in verdict.reason
+
+
+def test_a_spent_budget_is_said(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "other": "a\n"})
+    once(where)
+    of = commit(where, {"text": "x\n", "other": "b\n"})
+    once(where, job_budget=Budget(runs=1))
+    [verdict] = verdicts(where, of)
+    assert verdict.kind == "undetermined"
+    assert "budget" in verdict.reason
+
+
+def test_python_is_given_a_tree(tmp_path: Path) -> None:
+    check = "from lib import one\n\nassert one() == 1\n"
+    where = made(tmp_path / "r", {"lib.py": LIB, "check.py": check})
+    test = (sys.executable, "check.py")
+    once(where, test=test)
+    red = commit(where, {"lib.py": LIB.replace("return 1", "return 2")})
+    once(where, test=test)
+    [verdict] = verdicts(where, red)
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert explanation.tree is not None
+    assert any(step.change == "c1" for step in explanation.tree.steps)
