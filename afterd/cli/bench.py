@@ -18,7 +18,7 @@ from afterd.bench.real_python import real_python_cases
 from afterd.bench.releases import Releases, cache_directory
 from afterd.bench.tables import Grid, compared, document, markdown, measured, text
 from afterd.bench.trial import Options, measurements
-from afterd.cli import bench_rank
+from afterd.cli import bench_daemon, bench_rank
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
 from afterd.config.kinds import parse_budget
@@ -43,6 +43,7 @@ def command() -> None:
 
 command.add_command(bench_rank.siemens)
 command.add_command(bench_rank.rank)
+command.add_command(bench_daemon.command)
 
 
 def _output_options(function: Function) -> Function:
