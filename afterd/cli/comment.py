@@ -45,7 +45,7 @@ _LONGEST_NUMBER = 12
 @click.option("--project", metavar="URL", envvar="AFTERD_PROJECT", help="The project at its forge.")
 @click.option(
     "--forge",
-    type=click.Choice(list(ForgeKind)),
+    type=click.Choice([kind.value for kind in ForgeKind]),
     envvar="AFTERD_FORGE",
     help="Which forge it is, where its address does not say.",
 )
@@ -85,7 +85,7 @@ def command(
     if number is None and given.commit != pull:
         raise UsageError(f"The answer is about commit {given.commit[:10]}, and --pr names another.")
     place = _project(project, forge or "", address, needed=not shown)
-    text = written(given, place, Masker(secrets_of(os.environ)))
+    text = written(Masker(secrets_of(os.environ)).value(given), place)
     if shown or place is None:
         click.echo(text.removeprefix(MARKER).lstrip("\n"), nl=False)
         return

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from afterd.errors import AfterdError, ForgeError
+from afterd.errors import AfterdError, ForgeError, StoreError
 from afterd.forge import Placement, Posted, Project, forge_error, project_of
 from afterd.forge.refusal import PASSING, Refusal
 from afterd.publishing.publisher import publish, read_answer
@@ -40,6 +40,8 @@ def post_due(database: Path, say: Say, kind: str = "") -> None:
 
     ``kind`` is the forge of hosts whose name does not tell. Raises StoreError.
     """
+    if not database.is_file():
+        raise StoreError(f"There is no database {database}, so nothing of it is posted.")
     with open_store(database) as store, _alone(database.with_name("posting.lock")) as alone:
         for row in due(store) if alone else ():
             _post(store, row, say, kind)

@@ -23,31 +23,32 @@ def publication(
     given: Received, project: Project, number: int, masker: Masker, *, before: bool = False
 ) -> Post:
     """The post for pull request ``number``; ``masker`` blots out this process's own secrets."""
+    given = masker.value(given)  # before it is escaped: an escaped secret is not recognised
     return Post(
         number=number,
         commit=given.commit,
         marker=MARKER,
-        body=functools.partial(written, given, project, masker),
+        body=functools.partial(written, given, project),
         wanted=actionable(given.verdicts),
         before=before,
-        check=_check(given, project, masker) if given.verdicts else None,
+        check=_check(given, project) if given.verdicts else None,
     )
 
 
-def written(given: Received, project: Project | None, masker: Masker, limit: int = LIMIT) -> str:
+def written(given: Received, project: Project | None, limit: int = LIMIT) -> str:
     """The comment's Markdown; without a project it has no links."""
     if project is None:
-        return masker.text(comment(given, limit=min(limit, LIMIT)))
-    return masker.text(comment(given, project.permalink(given.commit), min(limit, LIMIT)))
+        return comment(given, limit=min(limit, LIMIT))
+    return comment(given, project.permalink(given.commit), min(limit, LIMIT))
 
 
-def _check(given: Received, project: Project, masker: Masker) -> Check:
+def _check(given: Received, project: Project) -> Check:
     return Check(
         commit=given.commit,
         title=summed_up(given.verdicts),
-        summary=written(given, project, masker),
+        summary=written(given, project),
         is_failure=any(verdict.kind is VerdictKind.CAUSED for verdict in given.verdicts),
-        annotations=masker.value(_annotations(given)),
+        annotations=_annotations(given),
     )
 
 

@@ -124,8 +124,10 @@ def _shown_pull(state: State, number: int) -> JSON:
     head = {**base.get("head", {}), "sha": pull["head"]}
     values = {
         "number": number, "iid": number, "state": status if pull["open"] else "closed",
-        "head": head, "sha": pull["head"], "merge_commit_sha": pull.get("merge"),
+        "head": head, "sha": pull["head"],
     }  # fmt: skip
+    if "merge" in pull or state.kind is not ForgeKind.GITEA:
+        values["merge_commit_sha"] = pull.get("merge")
     return _with(state, "pull", values)
 
 
