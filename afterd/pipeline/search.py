@@ -17,6 +17,7 @@ from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
 from afterd.model.term import StepId
 from afterd.model.trace import Execution, Predicate, Step
+from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
 from afterd.pipeline.workspace import Range, Workspace
 
@@ -51,9 +52,10 @@ def search(
     if settings.strategy is not Strategy.AFTER:
         return _delta_debugging(settings.strategy, wanted, oracle, tracing)
     with Solver(workspace.limits.solver) as solver:
+        variants = RunsAsBuilds(oracle, tracing.missing)
         oracles = Oracles(
-            oracle.outcome,
-            oracle.builds,
+            variants.outcome,
+            variants.builds,
             solver.core,
             unbuildable=tracing.unbuildable,
             is_read=tracing.is_read,

@@ -16,6 +16,7 @@ from afterd.model.change import ChangeForm, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.runs_as_builds import Missing, nothing_missing
 from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.cautious import CautiousExecution
 from afterd.tracing.llvm.compilations import compilations
@@ -23,6 +24,7 @@ from afterd.tracing.llvm.session import TraceRequest, trace
 from afterd.tracing.llvm.syntax_check import SyntaxCheck, is_read
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.session import traced as python_traced
+from afterd.tracing.python.unbuildable import MissingPieces
 from afterd.tracing.python.variant_check import VariantCheck
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
@@ -39,6 +41,7 @@ class Tracing:
 
     ``unbuildable`` tells what a compiler says against a variant without building it, for changes
     that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same.
+    ``missing`` tells from a run whether what was undone was missed.
     """
 
     execution: Execution | None
@@ -47,6 +50,7 @@ class Tracing:
     unbuildable: Unbuildable = nothing_against
     is_read: IsRead = all_are_read
     suspected: bool = False
+    missing: Missing = nothing_missing
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
@@ -81,6 +85,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 python.test_seconds,
                 _variant_check(workspace, wanted).against,
                 suspected=True,
+                missing=MissingPieces(wanted.changes.by_id()),
             )
     if not reasons:
         reasons.append(

@@ -8,11 +8,12 @@ the same error on any other name is a failure of the program.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from afterd.model.change import Change, ChangeForm
+from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
+from afterd.model.outcome import Outcome, Unresolved
 
 _SAID = re.compile(
     r"^(?:E\s+)?(?P<type>(?:\w+\.)*\w*(?:Error|NotFound))(?:: (?P<text>.*))?$", re.MULTILINE
@@ -86,3 +87,23 @@ def unbuildable(output: str, taken: frozenset[str]) -> Missing | None:
 def _is_taken(name: str, taken: frozenset[str]) -> bool:
     """``a.b`` is gone when ``a.b`` or the module ``b`` is."""
     return name in taken or any(name.endswith(f".{gone}") for gone in taken if "." in gone)
+
+
+class MissingPieces:
+    """Tells of a variant's run whether it failed for want of what was undone."""
+
+    def __init__(self, changes: Mapping[ChangeId, Change]) -> None:
+        self._changes = changes
+
+    def __call__(self, reverted: ChangeSet, outcome: Outcome) -> str:
+        """The exception that says so; empty where the run ended for another reason.
+
+        Only a failure that is not the one under explanation is looked at: that one may be a
+        NameError itself.
+        """
+        if outcome.reason is not Unresolved.DIFFERENT_FAILURE:
+            return ""
+        said = outcome.signature.message if outcome.signature else ""
+        taken = taken_away(self._changes[each] for each in reverted if each in self._changes)
+        found = unbuildable(f"{said}\n{outcome.detail}", taken)
+        return found.text if found else ""
