@@ -6,6 +6,7 @@ chain reads downwards and does not walk off the screen; the tree forks where cau
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -20,6 +21,7 @@ from afterd.report.sanitize import clipped, one_line
 MOST_CAUSES = 20
 _STATEMENT = 160  # characters
 _VALUE = 80
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _KNOWN = {
     Evidence.PROVED: "proved (unsat core)",
     Evidence.OBSERVED: "observed (run again)",
@@ -88,7 +90,8 @@ class CausalTree:
         column = max((line.cell_len for line in statements.values()), default=0)
         for step in chosen:
             if isinstance(step, int):
-                branch.add(Text(f"{signs.cut} {step} more steps", "dim"))
+                more = f"{step} more step{'' if step == 1 else 's'}"
+                branch.add(Text(f"{signs.cut} {more}", "dim"))
                 continue
             line = statements[step].copy()
             if column < width * 0.6:
@@ -132,7 +135,9 @@ def _values(step: TreeStep) -> Text:
         text.append(f"  {target}{_short(step.observed, _VALUE)}", "not bold cyan")
     if step.green:
         same = step.green == step.observed
-        green = "the same" if same else _short(step.green, _VALUE)
+        elsewhere = _ADDRESS.fullmatch(step.green) and _ADDRESS.fullmatch(step.observed)
+        other = "another address" if elsewhere else _short(step.green, _VALUE)
+        green = "the same" if same else other
         text.append(f"  (green: {green})", "not bold dim" if same else "not bold green")
     return text
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from afterd.model.explanation import TreeStep
 
@@ -15,8 +16,50 @@ EDGE = 4  # steps kept at each end
 REPEATS = 2  # times that the same changed statement is kept between them
 
 
+def merged(steps: Sequence[TreeStep]) -> list[TreeStep]:
+    """Neighbouring steps of one statement as one: a person reads it once, with all its values."""
+    groups: list[list[TreeStep]] = []
+    for step in steps:
+        if groups and _same_instance(groups[-1], step):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return [_as_one(group) for group in groups]
+
+
+def _same_instance(group: list[TreeStep], step: TreeStep) -> bool:
+    """Whether one execution of a statement may have done all of it: it sets a name but once."""
+    one = group[0]
+    statement = (one.file, one.line, one.text, one.change, one.evidence)
+    named = {known.target for known in group if known.target}
+    return (
+        statement == (step.file, step.line, step.text, step.change, step.evidence)
+        and step.target not in named
+        and (bool(step.target) or bool(named))
+    )
+
+
+def _as_one(steps: list[TreeStep]) -> TreeStep:
+    """The values of what has a name; the values in between only where nothing has."""
+    told = [step for step in steps if step.target] or steps[:1]
+    if len(told) == 1:
+        return told[0]
+    observed, green = (", ".join(dict.fromkeys(named)) for named in _named(told))
+    return replace(told[0], target="", observed=observed, green=green)
+
+
+def _named(steps: list[TreeStep]) -> tuple[list[str], list[str]]:
+    """``name = value`` in both runs; in the green one its reason where there is no value at all."""
+    observed = [f"{step.target} = {step.observed}" for step in steps]
+    if len({step.green for step in steps}) == 1 and steps[0].green != steps[0].observed:
+        return observed, [steps[0].green]
+    return observed, [f"{step.target} = {step.green}" if step.green else "" for step in steps]
+
+
 def excerpt(steps: Sequence[TreeStep], edge: int | None) -> list[TreeStep | int]:
     """The steps to show in order; a number stands for that many left out. ``None``: all."""
+    if edge is not None:
+        steps = merged(steps)
     shown: list[TreeStep | int] = []
     times: Counter[tuple[str, str, int]] = Counter()
     for position, step in enumerate(steps):

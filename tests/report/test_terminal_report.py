@@ -251,3 +251,17 @@ def test_long_ranking_is_cut() -> None:
     text = shown(replace(OTHERS["inconclusive"], ranking=lines))
     assert "f.c:10 " in text
     assert "f.c:11 " not in text
+
+
+def test_one_execution_of_a_statement_is_one_line() -> None:
+    """jq's tree had the same statement in three lines: its variable, a value, a macro's variable."""
+    line = TreeStep("a.c", 81, "int end = MIN(loc.end, n);", "end", "1", "not executed", "c7")
+    between = replace(line, target="", observed="1")
+    other = replace(line, target="_b", observed="2")
+    loop = [replace(line, line=9, target="i", observed=str(n), green=str(n)) for n in (3, 2, 1)]
+    far = replace(line, line=2, target="p", observed="0x55550000aa", green="0x55550000bb")
+    steps = (line, between, other, *loop, far)
+    text = shown(replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=steps, causes=())))
+    assert text.count("int end = MIN") == 1 + 3 + 1
+    assert "end = 1, _b = 2  (green: not executed)" in text
+    assert "p = 0x55550000aa  (green: another address)" in text
