@@ -254,7 +254,7 @@ def test_long_ranking_is_cut() -> None:
 
 
 def test_one_execution_of_a_statement_is_one_line() -> None:
-    """jq's tree had the same statement in three lines: its variable, a value, a macro's variable."""
+    """In jq, a tree had the same statement in three lines: its variable, a value, a macro's variable."""
     line = TreeStep("a.c", 81, "int end = MIN(loc.end, n);", "end", "1", "not executed", "c7")
     between = replace(line, target="", observed="1")
     other = replace(line, target="_b", observed="2")
