@@ -18,6 +18,7 @@ from afterd.daemon.baseline import TestRecord
 from afterd.daemon.flakiness import record_runs
 from afterd.daemon.judgement import Case, Judged, judge
 from afterd.daemon.spending import left_of
+from afterd.execution.executors.protocol import Job as Run
 from afterd.execution.recipe import Recipe
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Unresolved, Verdict
@@ -91,6 +92,9 @@ def _tested(
 ) -> Tested:
     """Run the tests, or read off the checkpoint what running them showed."""
     if job.stage == TESTED:
+        # The journal answers. Not asked, it would take the next run of the same for this one, and
+        # a confirmation after a kill rested on a run less than one without.
+        workspace.executor.submit(Run(tree, suite.recipe)).result()
         known = json.loads(job.checkpoint)
         return Tested(Verdict(known["verdict"]), tuple(known["names"]), known["broken"])
     ran = run_suite(workspace, suite, tree, progress)
