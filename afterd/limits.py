@@ -68,10 +68,9 @@ class SolverLimits:
 
 @dataclass(frozen=True, slots=True)
 class TraceLimits:
-    """A window of the trace is kept, never all of it (design, section 5)."""
+    """A window of the trace is kept, never all of it (design, section 5): ``window`` events."""
 
-    window: int = 256 * MIB
-    events: int = 5_000_000
+    window: int = 1 << 24
     reexecutions: int = 12
     slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
     memory: int = 2 * GIB

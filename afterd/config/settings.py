@@ -109,7 +109,7 @@ class Settings:
     test_globs: Annotated[tuple[str, ...], _GLOBS] = ()
     keep_tests: Annotated[bool, _KEEP] = True
     solver_rlimit: Annotated[int, _RLIMIT] = _LIMITS.solver.rlimit
-    trace_window: Annotated[int, _WINDOW] = _LIMITS.trace.events
+    trace_window: Annotated[int, _WINDOW] = _LIMITS.trace.window
     watch: Annotated[tuple[str, ...], _WATCH] = (
         "refs/heads/*",
         "refs/remotes/*",

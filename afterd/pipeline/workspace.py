@@ -138,6 +138,7 @@ def _limits(settings: Settings) -> Limits:
         test=replace(limits.test, timeout=settings.test_timeout),
         build=replace(limits.build, timeout=settings.build_timeout),
         solver=replace(limits.solver, rlimit=settings.solver_rlimit),
+        trace=replace(limits.trace, window=settings.trace_window),
     )
 
 

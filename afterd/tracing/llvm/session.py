@@ -160,7 +160,7 @@ def _test(
     limits = request.recipe.limits
     command = request.recipe.test_in(slot.path)
     settings = {
-        "AFTERD_RING": str(limits.trace.window // RECORD_BYTES),
+        "AFTERD_RING": str(limits.trace.window),
         "AFTERD_BLOCKS": str(store.blocks()),
         **(extra or {}),
     }
@@ -170,12 +170,13 @@ def _test(
         {**environment(store, command.environment), **recording_into(runs, settings)},
         fixed_addresses=True,
     )
+    kept = 4 * limits.trace.window * RECORD_BYTES
     budget: ProcessLimits = replace(
         limits.test,
         timeout=limits.test.timeout * limits.trace.slowdown,
         silence=None,
-        file_size=max(limits.test.file_size, 4 * limits.trace.window),
-        memory=max(limits.test.memory, 4 * limits.trace.window),
+        file_size=max(limits.test.file_size, kept),
+        memory=max(limits.test.memory, kept),
     )
     result = run(traced, budget)
     try:
