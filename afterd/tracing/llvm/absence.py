@@ -16,14 +16,18 @@ from afterd.tracing.llvm.statements import Statement
 from afterd.tracing.llvm.ties import Ties
 
 _NEAREST = 256  # green block instances before the point of interest that are looked at
+_CALLS_UP = 16
 _SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
 
 
 class Absence:
     """Reads the green run for what stood where a statement was removed."""
 
-    def __init__(self, green: Process, alignment: Alignment, ties: Ties) -> None:
+    def __init__(
+        self, green: Process, alignment: Alignment, backward: Alignment, ties: Ties
+    ) -> None:
         self._green, self._alignment, self._ties = green, alignment, ties
+        self._backward = backward
 
     def writers(self, statement: Statement, counterpart: StepId) -> Iterator[ChangeId]:
         """Changes that removed or altered green's definition of something that a step reads otherwise."""
@@ -34,9 +38,25 @@ class Absence:
         for here, there in zip(mine, other, strict=True):
             if here.value is not None and here.value == there.value:
                 continue
-            definition = self._green.statements.statement(there.step)
-            if definition.instance is not None:
-                yield from self._ties.removed_at(definition.instance.view, definition.location)
+            yield from self.definition(there.step)
+
+    def definition(self, green: StepId) -> Iterator[ChangeId]:
+        """Changes that removed or altered a statement of green, or a call that led to it."""
+        definition = self._green.statements.statement(green)
+        instance = definition.instance
+        if instance is None:
+            return
+        yield from self._ties.removed_at(instance.view, definition.location)
+        for _ in range(_CALLS_UP):
+            if self._backward.entry(instance.position) >= 0:
+                return  # the failing run has this activation too
+            caller = self._green.frames.caller(instance.position)
+            if caller is None:
+                return
+            instance, call, _ = caller
+            yield from self._ties.removed_at(
+                instance.view, instance.view.place(instance.block, call)
+            )
 
     def guards(self, instance: Instance) -> Iterator[ChangeId]:
         """Changes that removed a branch which green executed in the aligned activation, nearest first.

@@ -86,6 +86,13 @@ class Counterparts:
         other = self._green.statements.statement(step)
         return _compared(statement, other.value, _text(other))
 
+    def defined(self, statement: Statement) -> GreenValue | None:
+        """The value of the step that green read where the failing run read an initial value."""
+        partner = self._dual.partner(statement.step)
+        if partner is None or self._green.ids.is_initial(partner):
+            return None
+        return self._by_data_flow(statement)
+
     def _by_data_flow(self, statement: Statement) -> GreenValue | None:
         """The value of the step that the data flow paired it with, whatever statement that was."""
         partner = self._dual.partner(statement.step)

@@ -23,6 +23,7 @@ _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 _DIVISIONS = frozenset(["sdiv", "udiv", "srem", "urem"])
 _ACCESSES = frozenset(["load", "store", "atomicrmw", "cmpxchg"])
 _THROWN = frozenset(["__cxa_throw", "__cxa_rethrow", "_Unwind_Resume"])
+_FRAME = 1 << 20  # bytes: no frame is larger, as a rule
 _DEEP = 1000  # calls: a stack of 8 MB holds more, a fault there is not by accident
 
 
@@ -125,10 +126,21 @@ def _divided(process: Process, stop: Stop) -> Iterator[Failed]:
 
 
 def _is_deep(process: Process, stop: Stop) -> bool:
-    """Whether the stack ran out: very many calls, and not the address that the program asked for."""
-    return stop.instance.depth > _DEEP and process.recording.ending.fault not in {
-        address for _, address in _pointers(process, stop)
-    }
+    """Whether the stack ran out: very many calls, and a fault that no pointer of the program made, or
+    one on the stack: the first store to a local may be what meets its end.
+    """
+    fault = process.recording.ending.fault
+    if stop.instance.depth <= _DEEP:
+        return False
+    asked = {address for _, address in _pointers(process, stop)}
+    return fault not in asked or abs(fault - _last_object(process)) < _FRAME
+
+
+def _last_object(process: Process) -> int:
+    """The address of the last stack object that was made in the window; 0 if none was."""
+    recording = process.recording
+    at = recording.last(recording.end, 0, records.TAG, records.PLACE << records.TAG_SHIFT)
+    return recording.value(at) if at >= 0 else 0
 
 
 def _overflowed(process: Process, stop: Stop) -> Iterator[Failed]:
@@ -136,8 +148,19 @@ def _overflowed(process: Process, stop: Stop) -> Iterator[Failed]:
     step = process.statements.control_of(stop.instance)
     if step is not None:
         message = f"the stack overflowed, {stop.instance.depth:,} calls deep"
-        place = stop.place(max(stop.done, 0))
-        yield Failed(FailureKind.CRASH, step, other_way(process, step), message, place)
+        yield Failed(
+            FailureKind.CRASH, step, other_way(process, step), message, _deepest_call(process, stop)
+        )
+
+
+def _deepest_call(process: Process, stop: Stop) -> Location:
+    """Where the last call stands: a stack gives out in a call, or in what its callee does first."""
+    last = process.recording.end - 1
+    caller = process.frames.caller(last)
+    if process.recording.tag(last) == records.CALL or caller is None:
+        return stop.place(max(stop.done, 0))
+    instance, index, _ = caller
+    return instance.view.place(instance.block, index)
 
 
 def _accessed(process: Process, stop: Stop) -> Iterator[Failed]:

@@ -201,6 +201,8 @@ class LlvmExecution:
         partner = self._partner(pair, statement)
         if partner is not None and pair.dual is not None:
             found.update(dict.fromkeys(pair.dual.removed_guards(partner)))
+            if statement.kind is StepKind.INITIAL:  # green had another definition of it
+                found.update(dict.fromkeys(pair.absence.definition(partner)))
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
         return tuple(found)
@@ -272,7 +274,7 @@ def _paired(
         green=green,
         ties=ties,
         counterparts=Counterparts(process, green, alignment, dual),
-        absence=Absence(green, alignment, ties),
+        absence=Absence(green, alignment, backward, ties),
         transplant=Transplant(process, alignment),
         dual=dual,
     )
@@ -288,6 +290,9 @@ def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> Gree
         return GreenValue(Aligned.UNKNOWN)
     cells = pair.bad.ids.cells[statement.step]
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
+    defined = pair.counterparts.defined(statement)
+    if defined is not None:
+        return defined
     if there is None or not isinstance(statement.value, int):
         same = GreenValue(Aligned.SAME, statement.value, _readable(statement))
         return GreenValue(Aligned.DIFFERENT) if tied else same

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from afterd.logic.evaluate import evaluate
 from afterd.model.term import (
     Apply,
     Concrete,
@@ -72,6 +73,14 @@ class Memory:
     def bits(self, address: int, size: int, before: int) -> int | None:
         """What recorded writes had left in the bytes, if that is known."""
         return self._contents.bits(address, size, before)
+
+    def byte(self, address: int, before: int) -> int | None:
+        """One byte, also where the C library copied it there; None if that is not known."""
+        found = self.bits(address, 1, before)
+        if found is not None:
+            return found
+        value = evaluate(self.read(address, 1, before, bitvec(8), None))
+        return value if isinstance(value, int) else None
 
     def _is_copy(self, at: int) -> bool:
         return at >= 0 and self._recording.tag(at) == records.COPY

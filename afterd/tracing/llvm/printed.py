@@ -30,10 +30,14 @@ _BEFORE = 4096  # bytes before the departure at which a printed string may begin
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What prints some bytes: the ``number``-th variable argument, of an LLVM type."""
+    """What prints some bytes: the ``number``-th variable argument, of an LLVM type.
+
+    ``begins`` is where in the written bytes its own begin; -1 where that could not be told.
+    """
 
     number: int
     kind: str
+    begins: int = -1
 
 
 def printed_otherwise(
@@ -69,7 +73,7 @@ def _formatted(
     if term is None:
         return None
     if conversion.kind == "ptr":
-        return _byte_of_text(process, call, term, departure)
+        return _byte_of_text(process, call, term, departure, conversion.begins)
     same = other is not None and callee(other.instruction) == callee(call.instruction)
     wanted = _argument(green, other, conversion) if same and other else None
     return another_value(term, _constant(wanted))
@@ -135,7 +139,7 @@ def _string(process: Process, call: Call, pointer: int) -> bytes | None:
     moment = process.values.moment(call.instance, call.index)
     text = bytearray()
     for at in range(_LONGEST_FORMAT):
-        byte = process.values.memory.bits(pointer + at, 1, moment)
+        byte = process.values.memory.byte(pointer + at, moment)
         if not byte:
             return bytes(text) if byte == 0 else None
         text.append(byte)
@@ -189,36 +193,64 @@ def _conversion(process: Process, call: Call, departure: Departure) -> Conversio
     for group, conversion in enumerate(groups, start=1):
         start, last = matched.start(group), max(matched.end(group) - 1, matched.start(group))
         if start <= offset <= last:
-            return conversion
-    before = [c for group, c in enumerate(groups, start=1) if matched.end(group) <= offset]
+            return replace(conversion, begins=start)
+    before = [
+        replace(conversion, begins=matched.start(group))
+        for group, conversion in enumerate(groups, start=1)
+        if matched.end(group) <= offset
+    ]
     return before[-1] if before else groups[0]
 
 
-def _byte_of_text(process: Process, call: Call, pointer: Term, departure: Departure) -> Term | None:
+def _byte_of_text(
+    process: Process, call: Call, pointer: Term, departure: Departure, begins: int
+) -> Term | None:
     """A string argument: the first byte of the string that is not as in green, or the pointer itself."""
     address = known(pointer)
     if not isinstance(address, int) or departure.bad is None:
         return None
-    shown, offset = departure.bad.data, departure.offset
     moment = process.values.moment(call.instance, call.index)
-    first = process.values.memory.bits(address, 1, moment)
-    for start in range(max(0, offset - _BEFORE), min(offset + 1, len(shown))):
-        if first == shown[start]:
-            found = _byte(process, call, address, offset - start, departure)
-            if found is not None:
-                return found
+    first = process.values.memory.byte(address, moment)
+    for start in _beginnings(departure.bad.data, departure.offset, first, begins):
+        offset = departure.offset - start
+        ends = start == begins and process.values.memory.byte(address + offset, moment) == 0
+        found = _byte(process, call, address, offset, departure, ends=ends)
+        if found is not None:
+            return found
     return another_value(pointer)
 
 
+def _beginnings(shown: bytes, offset: int, first: int | None, begins: int) -> Iterator[int]:
+    """Where in the written bytes a string may begin: where its conversion does, after the padding,
+    else wherever its first byte stands.
+    """
+    if begins >= 0:
+        padding = len(shown[begins:offset]) - len(shown[begins:offset].lstrip(b" "))
+        yield from dict.fromkeys((begins, begins + padding))
+    for start in range(max(0, offset - _BEFORE), min(offset + 1, len(shown))):
+        if first is not None and first == shown[start] and start != begins:
+            yield start
+
+
 def _byte(
-    process: Process, call: Call, address: int, offset: int, departure: Departure
+    process: Process,
+    call: Call,
+    address: int,
+    offset: int,
+    departure: Departure,
+    *,
+    ends: bool = False,
 ) -> Term | None:
-    """That the byte is green's, as a condition over what wrote it; None if no step wrote it."""
+    """That the byte is green's, as a condition over what wrote it; None if no step wrote it.
+
+    ``ends``: it is the end of a string, after which something else was written.
+    """
     moment = process.values.moment(call.instance, call.index)
     bad, green = departure.bad, departure.green
     shown = bad.data[departure.offset] if bad and departure.offset < len(bad.data) else None
     if shown is None:
         return None
+    shown = 0 if ends else shown
     term = process.values.memory.read(address + offset, 1, moment, bitvec(8), shown)
     if known(term) != shown:
         return None
