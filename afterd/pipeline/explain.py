@@ -20,6 +20,7 @@ from afterd.model.revision import RevisionRange
 from afterd.pipeline.answer import answered, unanswered
 from afterd.pipeline.checked import checked_search
 from afterd.pipeline.failing import FailingTest, failing_tests
+from afterd.pipeline.rank_explained import Ranker
 from afterd.pipeline.tracing import Tracing, traced
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract
@@ -64,9 +65,10 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
                 ),
             )
         found: list[Explanation] = []
+        ranker = Ranker(workspace, settings, wanted, heard)
         for test in tests:
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
-            found.append(keep(workspace, answer))
+            found.append(keep(workspace, ranker.ranked(answer)))
         return tuple(found)
 
 
