@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterd.model.term import Const, SortKind, Term, bitvec
 from afterd.tracing.llvm.constants import sort_of
