@@ -29,6 +29,7 @@ class SlotFiles:
     def __init__(self, root: Path) -> None:
         self._root = os.fsencode(root) + b"/"
         self._real: set[bytes] = set()  # directories seen to be ones since ``forget``
+        self._seconds: dict[bytes, int] = {}  # of the last change of sources that were taken away
 
     def forget(self) -> None:
         """Look at every directory again: programs ran in between."""
@@ -73,6 +74,7 @@ class SlotFiles:
         with os.fdopen(os.open(self._at(path), _NEW_FILE, mode), "wb") as file:
             file.write(content)
         self._drop_bytecode(path)
+        self._advance(path)
 
     def remove(self, path: bytes) -> None:
         """Take away what stands at ``path``, if anything does."""
@@ -85,6 +87,8 @@ class SlotFiles:
         else:
             self._at(path).unlink()
             self._drop_bytecode(path)
+            if path.endswith(b".py"):
+                self._seconds[path] = int(status.st_mtime)
 
     def remove_empty(self, directory: bytes) -> None:
         """Remove ``directory`` and those above it, as far as nothing is left in them."""
@@ -148,6 +152,14 @@ class SlotFiles:
         source = self._at(path)
         for compiled in (source.parent / "__pycache__").glob(f"{escape(source.stem)}.*.pyc"):
             compiled.unlink()
+
+    def _advance(self, path: bytes) -> None:
+        """Date a source a whole second later than the one it replaces: a .pyc may also lie where
+        ``sys.pycache_prefix`` says, out of our reach.
+        """
+        written, before = self._at(path), self._seconds.get(path)
+        if before is not None and written.stat().st_mtime < before + 1:
+            os.utime(written, (before + 1, before + 1))
 
 
 def parent_of(path: bytes) -> bytes:
