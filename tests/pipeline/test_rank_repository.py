@@ -228,3 +228,25 @@ def test_what_cannot_be_ranked(tmp_path: Path) -> None:
     said(path, "--import", str(path / "x"), "--each", "t*").refused(2, "--import", "each")
     (tmp_path / "e").mkdir()
     said(repository(tmp_path / "e", {"notes": ""})).refused(13, "No tests were found")
+
+
+def test_an_explanation_of_a_found_suite_has_a_ranking(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    path.mkdir()
+    good = LIBRARY.replace("> 60", "> 100")
+    rest = {"test_library.py": UNITTEST, "pyproject.toml": "[project]\n"}
+    repository(path, {"library.py": good, **rest}, {"library.py": LIBRARY})
+    done = afterd("explain", "--format", "json", cwd=path)
+    [explanation] = json.loads(done.out)["explanations"]
+    first = explanation["ranking"][0]
+    assert (first["file"], first["line"]) == ("library.py", 2)
+    assert set(first["votes"]) == {"ochiai", "tarantula", "blockrank"}
+    assert first["score"] == first["votes"]["ochiai"]
+
+
+def test_an_explanation_says_why_it_has_no_ranking(tmp_path: Path) -> None:
+    path = c_project(tmp_path / "r", "sh -c '[ \"$(./grade 75)\" = 1 ]'\n")
+    done = afterd("explain", "--format", "json", cwd=path)
+    [explanation] = json.loads(done.out)["explanations"]
+    assert explanation["ranking"] == []
+    assert any(note.startswith("No ranking of lines: Only one") for note in explanation["notes"])
