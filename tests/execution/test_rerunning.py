@@ -1,0 +1,180 @@
+"""Warm runs are trusted when they were seen to agree, and no longer than that."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from trees_and_slots import Workshop
+
+from afterd.execution import sandbox
+from afterd.execution.executors.local import LocalExecutor
+from afterd.execution.executors.protocol import Attempt, Job
+from afterd.execution.oracle import Oracle
+from afterd.execution.process import Command, ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.rerunning import ColdError, Reruns
+from afterd.limits import ProcessLimits
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Verdict
+
+RECIPE = Recipe(("sh", "test.sh"))
+ALL = frozenset({"c1", "c2"})
+SOME = frozenset({"c1"})
+
+
+@dataclass
+class Again:
+    """A "warm process" that starts a fresh one; ``text`` is what it runs instead of the test."""
+
+    command: Command
+    limits: ProcessLimits
+    text: str = ""
+    cold: str = ""
+    probes: int = 1
+    dies: bool = False
+    closed: bool = False
+
+    def run(self, timeout: float | None = None) -> ProcessResult:
+        """Run the test, or the lie."""
+        if self.dies:
+            raise ColdError("it died")
+        argv = ("sh", "-c", self.text) if self.text else self.command.argv
+        return sandbox.run(
+            replace(self.command, argv=argv), replace(self.limits, timeout=timeout or 9.0)
+        )
+
+    def close(self) -> None:
+        """Remember it."""
+        self.closed = True
+
+
+class Range:
+    """A failing tree, a passing one, and one between that passes; with an oracle over them."""
+
+    def __init__(self, folder: Path, made: list[Again], **how: object) -> None:
+        self.workshop = Workshop(folder)
+        texts = {NOTHING: "echo bad; exit 1", ALL: "exit 0", SOME: "true"}
+        self.trees = {key: self.workshop.tree({"test.sh": text}) for key, text in texts.items()}
+        self.made = made
+
+        def warm(
+            command: Command, _tree: Path, limits: ProcessLimits, _scratch: Path | None
+        ) -> Again:
+            made.append(Again(command, limits, **how))  # type: ignore[arg-type] # by name
+            return made[-1]
+
+        self.reruns = Reruns(warm)
+        self.executor = LocalExecutor([self.workshop.slot()], reruns=self.reruns)
+        self.oracle = self.new_oracle()
+
+    def new_oracle(self) -> Oracle:
+        """Another oracle on the same executor, that remembers nothing."""
+        return Oracle(lambda reverted: self.trees[reverted], RECIPE, self.executor)
+
+    def attempt(self, reverted: ChangeSet) -> Attempt:
+        """A run that confirms."""
+        return self.oracle.attempt(self.trees[reverted])
+
+    def confirm(self) -> None:
+        """Both ends, twice each."""
+        for end in (NOTHING, NOTHING, ALL, ALL):
+            self.attempt(end)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[list[Again]]:
+    found: list[Again] = []
+    yield found
+    shutil.rmtree(tmp_path)
+    assert all(each.closed for each in found)
+
+
+def test_trust_is_earned_at_both_ends(tmp_path: Path, made: list[Again]) -> None:
+    """First fresh, then warm and compared; the run that got it ready counts."""
+    span = Range(tmp_path, made)
+    assert [span.attempt(NOTHING).outcome.warm for _ in range(2)] == [False, True]
+    assert not span.reruns.trusted(RECIPE)
+    assert not span.oracle.outcome(SOME).warm, "no passing tree was compared"
+    assert [span.attempt(ALL).outcome.warm for _ in range(2)] == [False, True]
+    assert span.reruns.trusted(RECIPE)
+    assert span.new_oracle().outcome(SOME).warm
+    counts = span.oracle.counts()
+    assert (counts.confirmation, counts.tests, counts.warm) == (5, 1, 3)
+    assert len(made) == 1
+    span.executor.close()
+
+
+LIES = {
+    "always passes": "exit 0",
+    "always fails": "echo bad; exit 1",
+    "fails otherwise": "exit 3",
+}
+
+
+@pytest.mark.parametrize("text", LIES.values(), ids=LIES)
+def test_a_lie_is_noticed(text: str, tmp_path: Path, made: list[Again]) -> None:
+    """The answer is the fresh run's; both runs count, and no further run is warm."""
+    span = Range(tmp_path, made, text=text)
+    span.confirm()
+    assert not span.reruns.trusted(RECIPE)
+    assert "did not end as a fresh one" in span.reruns.why_fresh(RECIPE)
+    assert not span.oracle.outcome(SOME).warm
+    assert span.oracle.outcome(ALL).passed
+    assert span.oracle.outcome(NOTHING).verdict is Verdict.FAIL
+    assert span.oracle.counts().confirmation > 5
+    span.executor.close()
+
+
+def test_a_run_that_does_not_count_is_repeated(tmp_path: Path, made: list[Again]) -> None:
+    """A fork that died says nothing: the same run is made in a process of its own."""
+    span = Range(tmp_path, made)
+    span.confirm()
+    made[0].dies = True
+    outcome = span.oracle.outcome(SOME)
+    assert outcome.passed
+    assert not outcome.warm
+    assert span.oracle.counts().tests == 2
+    made[0].dies = False
+    assert span.new_oracle().outcome(SOME).warm, "the process itself is well"
+    span.executor.close()
+
+
+def test_cold_is_said(tmp_path: Path, made: list[Again]) -> None:
+    """Where a fork is not safe the reason is given; nothing is tried again."""
+    span = Range(tmp_path, made, cold="a fork is not safe: threads")
+    span.confirm()
+    expected = "The test was run in processes of its own alone: a fork is not safe: threads."
+    assert span.reruns.why_fresh(RECIPE) == expected
+    assert len(made) == 1
+    span.executor.close()
+
+
+def test_the_answer_can_be_asked_for_afresh(tmp_path: Path, made: list[Again]) -> None:
+    """What was seen warm is confirmed by one run more, which is not warm; and can be forgotten."""
+    span = Range(tmp_path, made)
+    span.confirm()
+    assert span.oracle.outcome(SOME).passed
+    assert span.oracle.is_warm(SOME)
+    assert not span.oracle.afresh(SOME).warm
+    assert not span.oracle.is_warm(SOME)
+    other = span.new_oracle()
+    assert other.outcome(SOME).warm
+    other.distrust_warm()
+    span.reruns.distrust(RECIPE, "it lied")
+    assert not other.outcome(SOME).warm
+    span.executor.close()
+
+
+def test_nothing_is_said_of_programs_it_is_not_meant_for(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path)
+    reruns = Reruns(lambda *_given: None)
+    executor = LocalExecutor([workshop.slot()], reruns=reruns)
+    tree = workshop.tree({"test.sh": "exit 0"})
+    for _ in range(3):
+        assert executor.submit(Job(tree, RECIPE)).result().tests == 1
+    assert not reruns.why_fresh(RECIPE)
+    executor.close()
