@@ -15,6 +15,7 @@ import pytest
 from daemon_repositories import commit, git, jobs, made, opened, verdicts
 
 from afterd.daemon.instance import running, wait_for
+from afterd.daemon.unit import unit
 from afterd.report.received import received
 from afterd.store.explanations import load
 
@@ -163,10 +164,8 @@ def test_ended_in_the_middle_of_a_run_it_gives_the_job_back(where: Path, tmp_pat
     assert "stopped" in str(row["reason"])
 
 
-def test_a_unit_for_systemd(where: Path) -> None:
-    text = afterd("daemon", "unit", "--post", cwd=where)
-    assert f"daemon run --quiet --post {where}\n" in text
+def test_a_unit_for_systemd(tmp_path: Path) -> None:
+    text = unit([tmp_path, Path('/a b/50%/$x/"q')], post=True)
+    assert f'daemon run --quiet --post {tmp_path} "/a b/50%%/$$x/\\"q"\n' in text
     assert "EnvironmentFile" in text
-    assert 'run --quiet "/a b/50%%/$$x/\\"q"' in afterd(
-        "daemon", "unit", '/a b/50%/$x/"q', cwd=where
-    )
+    assert "EnvironmentFile" not in unit([tmp_path], post=False)

@@ -14,17 +14,19 @@ from afterd.store.database import open_store
 from afterd.store.explanations import load
 from afterd.store.marks import Mark, MarkKind, add_mark
 
-PYTEST = '[project]\nname = "p"\nversion = "1"\n[tool.pytest.ini_options]\n'
+PROJECT = '[project]\nname = "p"\nversion = "1"\n'
 TESTS = """\
+import unittest
+
 from lib import one, two
 
 
-def test_one():
-    assert one() == 1
+class Test(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(one(), 1)
 
-
-def test_two():
-    assert two() == 2
+    def test_two(self):
+        self.assertEqual(two(), 2)
 """
 LIB = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 
@@ -78,7 +80,7 @@ def test_red_when_first_seen_is_already_red(tmp_path: Path) -> None:
 
 
 def test_each_failing_test_of_a_suite_has_a_verdict_of_its_own(tmp_path: Path) -> None:
-    where = made(tmp_path / "r", {"pyproject.toml": PYTEST, "lib.py": LIB, "test_lib.py": TESTS})
+    where = made(tmp_path / "r", {"pyproject.toml": PROJECT, "lib.py": LIB, "test_lib.py": TESTS})
     once(where, test=())
     first = commit(where, {"lib.py": LIB.replace("return 1", "return 3")})
     once(where, test=())
@@ -87,11 +89,11 @@ def test_each_failing_test_of_a_suite_has_a_verdict_of_its_own(tmp_path: Path) -
     )
     once(where, test=())
     assert [(v.test, v.kind) for v in verdicts(where, first)] == [
-        ("test_lib.py::test_one", "caused")
+        ("test_lib.Test.test_one", "caused")
     ]
     assert [(v.test, v.kind, v.base) for v in verdicts(where, second)] == [
-        ("test_lib.py::test_one", "already-red", first),
-        ("test_lib.py::test_two", "caused", first),
+        ("test_lib.Test.test_one", "already-red", first),
+        ("test_lib.Test.test_two", "caused", first),
     ]
 
 
