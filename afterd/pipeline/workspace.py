@@ -11,8 +11,10 @@ from pathlib import Path
 import pygit2
 
 from afterd.config import Settings
-from afterd.errors import BusyError, ConfigurationError, UsageError
+from afterd.errors import BusyError, UsageError
 from afterd.execution.compiler_shims import path_with_compiler
+from afterd.execution.executors.benches import BenchExecutor
+from afterd.execution.executors.chosen import chosen
 from afterd.execution.executors.journal import Journal, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.rerunning import Reruns
@@ -45,7 +47,7 @@ class Workspace:
     state: Path
     store: Store
     objects: pygit2.Repository
-    executor: LocalExecutor | JournalledExecutor
+    executor: BenchExecutor
     limits: Limits
     rules: FileRules
     path: str
@@ -91,11 +93,10 @@ def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Works
             Slot(state / "slots" / str(number), open_objects(repository))
             for number in range(settings.jobs)
         ]
-        if settings.executor != "local":
-            message = f"The executor {settings.executor} is not available; use --executor local."
-            raise ConfigurationError(message)
         reruns = Reruns(WarmTests(state / "warm"))
-        executor = LocalExecutor(slots, reruns=reruns)
+        local = LocalExecutor(slots, reruns=reruns)
+        stack.callback(local.close)
+        executor = chosen(settings.executor, Path(objects.path), local)
         stack.callback(executor.close)
         yield Workspace(
             repository=repository,

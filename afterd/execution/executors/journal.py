@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from afterd.execution.cache import OutcomeKey, key_of_build, key_of_test
-from afterd.execution.executors.local import LocalExecutor
+from afterd.execution.executors.benches import BenchExecutor
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 
@@ -35,7 +35,7 @@ class Journal(Protocol):
 class JournalledExecutor:
     """Asks a journal before the executor behind it, and tells it afterwards."""
 
-    def __init__(self, behind: LocalExecutor, journal: Journal) -> None:
+    def __init__(self, behind: BenchExecutor, journal: Journal) -> None:
         self._behind = behind
         self._journal = journal
         self._asked: Counter[OutcomeKey] = Counter()
