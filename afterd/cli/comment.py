@@ -16,6 +16,7 @@ from afterd.errors import AfterdError, ExitStatus, UsageError
 from afterd.execution.environment import scrubbed
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
+from afterd.execution.unreadable import make_unreadable
 from afterd.forge import ForgeKind, Project, project_of
 from afterd.forge.project import address_in
 from afterd.limits import Limits
@@ -144,7 +145,11 @@ def _project(given: str | None, kind: str, remote: str, *, needed: bool) -> Proj
 
 
 def _post_all(outgoing: Path, kind: str) -> None:
-    """Post from each database whose path comes as a line, until there are no more."""
+    """Post from each database whose path comes as a line, until there are no more.
+
+    The daemon's tests run meanwhile, as the same user: they must not read the token off this process.
+    """
+    make_unreadable()
     try:
         with outgoing.open(encoding="utf-8", errors="surrogateescape") as lines:
             for line in lines:

@@ -25,6 +25,7 @@ from afterd.daemon.status import status as daemon_status
 from afterd.daemon.unit import unit as unit_text
 from afterd.errors import BusyError, SandboxError
 from afterd.execution.sandbox import start as start_process
+from afterd.forge import ForgeKind
 from afterd.report.sanitize import visible
 from afterd.vcs.repository import open_repository, resolve, state_directory
 
@@ -36,6 +37,11 @@ _repositories = click.argument(
 )
 _post = click.option(
     "--post", is_flag=True, help="Comment on pull requests; the tokens stay in another process."
+)
+_forge = click.option(
+    "--forge",
+    type=click.Choice([kind.value for kind in ForgeKind]),
+    help="Which forge it is, where the host's name does not say.",
 )
 
 
@@ -51,8 +57,11 @@ def command() -> None:
 @_repositories
 @click.option("--once", is_flag=True, help="Empty the queue and leave, for CI and cron.")
 @_post
+@_forge
 @click.option("--quiet", is_flag=True, help="Write the log to its file alone.")
-def run(repositories: tuple[Path, ...], *, once: bool, post: bool, quiet: bool) -> None:
+def run(
+    repositories: tuple[Path, ...], *, once: bool, post: bool, forge: str | None, quiet: bool
+) -> None:
     """Watch repositories in the foreground.
 
     REPOSITORY is a repository or a folder in it; without one, this one.
@@ -60,7 +69,8 @@ def run(repositories: tuple[Path, ...], *, once: bool, post: bool, quiet: bool) 
     Example: afterd daemon run ~/src/lib ~/src/app
     """
     places = _places(repositories)
-    hand_over(_arguments(places, once=once, post=post, quiet=quiet), _output(places), posting=post)
+    arguments = _arguments(places, once=once, post=post, quiet=quiet)
+    hand_over(arguments, _output(places), posting=post, forge=forge or "")
     settings = [settings_for(place, {}) for place in places]
     serve(settings, inherited(), once=once, spoken=not quiet)
 
@@ -68,7 +78,8 @@ def run(repositories: tuple[Path, ...], *, once: bool, post: bool, quiet: bool) 
 @command.command("start")
 @_repositories
 @_post
-def start(repositories: tuple[Path, ...], *, post: bool) -> None:
+@_forge
+def start(repositories: tuple[Path, ...], *, post: bool, forge: str | None) -> None:
     """Watch repositories in the background.
 
     Example: afterd daemon start
@@ -77,7 +88,7 @@ def start(repositories: tuple[Path, ...], *, post: bool) -> None:
     state = _state(places[0])
     if (process := running(state)) is not None:
         raise BusyError(f"A daemon watches {places[0]} already: process {process}.")
-    arguments = _arguments(places, once=False, post=post, quiet=True)
+    arguments = _arguments(places, once=False, post=post, quiet=True, forge=forge)
     start_process([sys.executable, "-m", "afterd", *arguments], os.environ, _output(places), ())
     process = wait_for(state, _START, up=True)
     if process is None:
@@ -170,10 +181,13 @@ def _places(repositories: Sequence[Path]) -> list[Path]:
     return [path.absolute() for path in dict.fromkeys(given)]
 
 
-def _arguments(places: Sequence[Path], *, once: bool, post: bool, quiet: bool) -> list[str]:
+def _arguments(
+    places: Sequence[Path], *, once: bool, post: bool, quiet: bool, forge: str | None = None
+) -> list[str]:
     """The command line of ``run`` that another process is given."""
     flags = {"--once": once, "--post": post, "--quiet": quiet}
     chosen = [flag for flag, wanted in flags.items() if wanted]
+    chosen += ["--forge", forge] if forge else []
     return ["daemon", "run", *chosen, "--", *map(str, places)]
 
 

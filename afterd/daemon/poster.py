@@ -59,16 +59,16 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
     return [name for name in environment if removed(name) == _SECRET]
 
 
-def hand_over(arguments: Sequence[str], log: Path, *, posting: bool) -> None:
+def hand_over(arguments: Sequence[str], log: Path, *, posting: bool, forge: str = "") -> None:
     """Start the poster where one is wanted, and go on as a process without secrets.
 
-    Returns at once where this process is that process already, or needs none: nothing secret, and
-    nothing to post.
+    ``forge`` says which kind of forge it is where the host's name does not. Returns at once where
+    this process is that process already, or needs none: nothing secret, and nothing to post.
     """
     if PIPE_VARIABLE in os.environ or not (posting or secrets_in(os.environ)):
         return
     clean = {name: os.environ[name] for name in os.environ if removed(name) != _SECRET}
-    clean[PIPE_VARIABLE] = str(_started(log)) if posting else ""
+    clean[PIPE_VARIABLE] = str(_started(log, forge)) if posting else ""
     os.execve(sys.executable, [sys.executable, "-m", "afterd", *arguments], clean)  # noqa: S606 - there is no shell to escape from
 
 
@@ -81,17 +81,19 @@ def inherited() -> Poster:
     return Poster(int(text))
 
 
-def _started(log: Path) -> int:
+def _started(log: Path, forge: str) -> int:
     """Start the poster; the descriptor that is written to."""
     reading, writing = os.pipe()
     os.set_inheritable(reading, True)  # noqa: FBT003 - as os has it
-    start([*_command(), f"/dev/fd/{reading}"], os.environ, log, (reading,))
+    start([*_command(forge), f"/dev/fd/{reading}"], os.environ, log, (reading,))
     os.close(reading)
     os.set_inheritable(writing, True)  # noqa: FBT003 - as os has it
     return writing
 
 
-def _command() -> list[str]:
+def _command(forge: str) -> list[str]:
     """The poster's command line; the pipe's path is added to it."""
-    own = os.environ.get(COMMAND_VARIABLE)
-    return shlex.split(own) if own else [sys.executable, "-m", "afterd", "comment", "--outgoing"]
+    if own := os.environ.get(COMMAND_VARIABLE):
+        return shlex.split(own)
+    kind = ["--forge", forge] if forge else []
+    return [sys.executable, "-m", "afterd", "comment", *kind, "--outgoing"]
