@@ -132,7 +132,11 @@ class Loop:
             (Tier.EXECUTED, self._execution.executed_changes()),
             (Tier.OTHER, structural_order(self._changes.values())),
         )
-        known = ranked(suspects_of(self._execution, self._green, self._causes.links), tiers)
+        known = ranked(
+            suspects_of(self._execution, self._green, self._causes.links),
+            tiers,
+            self._execution.conduct(),
+        )
         return [suspect for suspect in known if suspect.change in self._changes]
 
     def _concluded(self, root: Root | None) -> Analysis:

@@ -6,20 +6,30 @@ change further up may repair the test by taking another way around the fault (AF
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from afterd.causality.cause import Link
 from afterd.causality.infection import Green, Role, effect, infected, role
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId
-from afterd.model.trace import Effect, Execution, Step
+from afterd.model.trace import Conduct, Effect, Execution, Step
 
 _LEVEL_DISCOUNT = 0.75
 _EFFECT_SEEN = 1.5
 """A change whose old text would have done otherwise here, against one of which that is unknown."""
+_UNMET = 2.0
+"""A change at which the runs part, met by no cause, against one of a cause of which nothing is known."""
 _OMISSIONS_ASKED = 200
+_CONDUCT = {
+    Conduct.PARTED: 4.0,
+    Conduct.PASSED: 1.5,
+    Conduct.CARRIED: 0.7,
+    Conduct.ABSORBED: 0.3,
+    Conduct.SAME: 0.08,
+}
+"""How much likelier guilt is where the calls that a change is in did this, beside green's."""
 
 
 class Tier(IntEnum):
@@ -74,21 +84,47 @@ class Suspect:
 def suspects_of(execution: Execution, green: Green, links: Sequence[Link]) -> list[Suspect]:
     """The changes that the causes speak of, most suspicious first."""
     best: dict[ChangeId, Suspect] = {}
-    for suspect in _found(execution, green, links):
+    conduct = execution.conduct()
+    found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
+    for suspect in (*found, *_parted(conduct)):
         known = best.get(suspect.change)
         if known is None or _key(suspect) < _key(known):
             best[suspect.change] = suspect
     return sorted(best.values(), key=_key)
 
 
+def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
+    """A suspect in the light of what its code did, whatever the cause says of one statement."""
+    did = conduct.get(suspect.change)
+    if did is None:
+        return suspect
+    tier = suspect.tier
+    if did is Conduct.PARTED:
+        tier = min(tier, Tier.CAUSE)
+    elif did is Conduct.SAME:
+        tier = max(tier, Tier.SLICE)
+    return replace(suspect, tier=tier, factor=suspect.factor * _CONDUCT[did])
+
+
+def _parted(conduct: Mapping[ChangeId, Conduct]) -> Iterable[Suspect]:
+    """Changes where the runs part, though no cause has come to them: it may have been cut off."""
+    return (
+        Suspect(change, Tier.CAUSE, factor=_UNMET)
+        for change, did in conduct.items()
+        if did is Conduct.PARTED
+    )
+
+
 def ranked(
-    suspects: Sequence[Suspect], tiers: Iterable[tuple[Tier, Iterable[ChangeId]]]
+    suspects: Sequence[Suspect],
+    tiers: Iterable[tuple[Tier, Iterable[ChangeId]]],
+    conduct: Mapping[ChangeId, Conduct],
 ) -> list[Suspect]:
     """``suspects``, then the changes of further tiers that are not among them, in their order."""
     found = {suspect.change: suspect for suspect in suspects}
     for tier, changes in tiers:
         for change in changes:
-            found.setdefault(change, Suspect(change, tier))
+            found.setdefault(change, _judged(Suspect(change, tier), conduct))
     return list(found.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -41,6 +41,16 @@ class Effect(StrEnum):
     MATTERS = "matters"  # it would have done something else
     NEUTRAL = "neutral"  # it would have done the same
     UNKNOWN = "unknown"  # it cannot be evaluated, or the step has no change
+
+
+class Conduct(StrEnum):
+    """What the code that a change is in did, call by call, beside its counterpart in green."""
+
+    PARTED = "parted"  # on the same arguments it did something else, and no call below it
+    PASSED = "passed"  # on the same arguments it did something else, as did a call below it
+    CARRIED = "carried"  # it was given something else, and did something else
+    ABSORBED = "absorbed"  # it parted, but a caller of it did as in green
+    SAME = "same"  # it did as in green
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +132,13 @@ class Execution(Protocol):
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act at ``step`` only through something the failing run did *not* do: a
         removed statement whose green instance wrote what ``step`` reads, a removed guard.
+        """
+        ...
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """How the executed changes' code did beside green's, nearest to the failure first.
+
+        What is not in it is not known; empty where a tracer does not compare calls.
         """
         ...
 

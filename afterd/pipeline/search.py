@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.loop import Analysis, Loop, Oracles
@@ -16,7 +16,7 @@ from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
 from afterd.model.term import StepId
-from afterd.model.trace import Execution, Predicate, Step
+from afterd.model.trace import Conduct, Execution, Predicate, Step
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
 from afterd.pipeline.workspace import Range, Workspace
@@ -159,6 +159,10 @@ class _Untraced:
     def omitted(self, step: StepId) -> Sequence[ChangeId]:  # noqa: ARG002 - the protocol's signature
         """None."""
         return ()
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """Not known."""
+        return {}
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """Not known."""

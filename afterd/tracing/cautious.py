@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from afterd.model.change import ChangeId
 from afterd.model.location import Location
 from afterd.model.term import OPAQUE, Concrete, StepId
-from afterd.model.trace import Execution, Predicate, Step, StepKind
+from afterd.model.trace import Conduct, Execution, Predicate, Step, StepKind
 
 _T = TypeVar("_T")
 _MOST = 5  # distinct faults that are reported
@@ -38,6 +38,10 @@ class CautiousExecution:
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act through absence; none when they cannot be read."""
         return self._asked(lambda: self._execution.omitted(step), ())
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """The changes' conduct; of none when it cannot be read."""
+        return self._asked(self._execution.conduct, {})
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """Executed changes; none when they cannot be read."""

@@ -11,7 +11,7 @@ from afterd.model.change import ChangeId
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read, Sort, StepId, Term, Value
-from afterd.model.trace import Alignment, GreenValue, Predicate, Step, StepKind
+from afterd.model.trace import Alignment, Conduct, GreenValue, Predicate, Step, StepKind
 
 SAME, ABSENT = Alignment.SAME, Alignment.ABSENT
 
@@ -29,6 +29,7 @@ class Recorded:
     influences: dict[tuple[StepId, StepId], list[StepId]] = field(default_factory=dict)
     absent: dict[StepId, tuple[ChangeId, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    conducts: dict[ChangeId, Conduct] = field(default_factory=dict)
     asked: list[StepId] = field(default_factory=list)
 
     def assign(
@@ -104,6 +105,10 @@ class Recorded:
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         return self.absent.get(step, ())
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """As given."""
+        return self.conducts
 
     def executed_changes(self) -> Sequence[ChangeId]:
         last = sorted(self.steps.values(), key=lambda step: -step.id)

@@ -13,7 +13,7 @@ from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
 from afterd.logic.evaluate import UNKNOWN
 from afterd.model.explanation import Evidence
 from afterd.model.term import INT, OPAQUE, Const, Op, Read, Value
-from afterd.model.trace import Alignment, Effect, GreenValue, Step
+from afterd.model.trace import Alignment, Conduct, Effect, GreenValue, Step
 
 UNALIGNED = Alignment.UNKNOWN
 
@@ -192,5 +192,18 @@ def test_a_nearer_cause_counts_more() -> None:
 
 def test_further_tiers_come_after_and_change_nothing() -> None:
     known = [Suspect("c3", Tier.ENTRY)]
-    found = ranked(known, [(Tier.EXECUTED, ["c1", "c3"]), (Tier.OTHER, ["c1", "c2"])])
+    found = ranked(known, [(Tier.EXECUTED, ["c1", "c3"]), (Tier.OTHER, ["c1", "c2"])], {})
     assert found == [*known, Suspect("c1", Tier.EXECUTED), Suspect("c2", Tier.OTHER)]
+
+
+def test_what_its_calls_did_speaks_for_and_against_a_change() -> None:
+    run = _changed(4, 9, Effect.UNKNOWN)
+    (plain,) = _suspects(run, 1, 2)
+    run.conducts = {"c5": Conduct.PARTED, "c1": Conduct.SAME, "c6": Conduct.CARRIED}
+    first, second = _suspects(run, 1, 2)
+    assert (first.change, first.tier) == ("c5", Tier.CAUSE)  # no cause has come to it
+    assert (second.change, second.tier) == ("c1", Tier.SLICE)
+    run.conducts = {"c1": Conduct.PARTED}
+    (parted,) = _suspects(run, 1, 2)
+    assert parted.weight > plain.weight
+    assert parted.tier is plain.tier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -10,7 +10,7 @@ from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, bitvec, concretised
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import Effect, GreenValue, Predicate, Step, StepKind
+from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind
 from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm.absence import Absence
 from afterd.tracing.llvm.alignment import Alignment
@@ -207,6 +207,10 @@ class LlvmExecution:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
         return tuple(found)
 
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """Calls are not compared."""
+        return {}
+
     def executed_changes(self) -> Sequence[ChangeId]:
         """The changes with a statement in the failing run (or, removed ones, in the green run)."""
         found: dict[ChangeId, None] = {}
@@ -286,13 +290,13 @@ def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> Gree
         return GreenValue(Aligned.UNKNOWN)
     if statement.kind is not StepKind.INITIAL:
         return pair.counterparts.green_value(statement)
+    defined = pair.counterparts.defined(statement)
+    if defined is not None:
+        return defined
     if not statement.location.file:
         return GreenValue(Aligned.UNKNOWN)
     cells = pair.bad.ids.cells[statement.step]
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
-    defined = pair.counterparts.defined(statement)
-    if defined is not None:
-        return defined
     if there is None or not isinstance(statement.value, int):
         same = GreenValue(Aligned.SAME, statement.value, _readable(statement))
         return GreenValue(Aligned.DIFFERENT) if tied else same

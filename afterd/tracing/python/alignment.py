@@ -8,7 +8,7 @@ the front shifts none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -76,6 +76,10 @@ class Alignment:
         if len(mine) != len(activations):
             return None
         return activations[mine.index(frame)]
+
+    def activations(self, function: Node) -> Sequence[Frame]:
+        """The failing run's activations of a function, in order."""
+        return self._own_activations.get(function, [])
 
     @cached_property
     def _own_activations(self) -> dict[Node, list[Frame]]:

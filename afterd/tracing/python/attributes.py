@@ -160,11 +160,14 @@ class Attributes:
 
     def attribute_writes(self, owner: Recorded, position: int, limit: int = 12) -> list[int]:
         """The last write of each attribute of an object before a position, latest first."""
+        return sorted(self.attributes(owner, position).values(), reverse=True)[:limit]
+
+    def attributes(self, owner: Recorded, position: int) -> dict[str, int]:
+        """The last row that wrote each attribute of an object before a position."""
         kind = identity(owner)
         born = self.births.born(owner, position) or 0
         writes = self._object_writes.get(kind, []) if kind is not None else []
-        latest = {name: row for row, name in writes if born <= row < position}
-        return sorted(latest.values(), reverse=True)[:limit]
+        return {name: row for row, name in writes if born <= row < position}
 
     @cached_property
     def _object_writes(self) -> dict[int, list[tuple[int, str]]]:

@@ -9,14 +9,30 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from afterd.tracing.python.program import COMPREHENSIONS, Node
+from afterd.tracing.python.program import BUILTIN, COMPREHENSIONS, Node
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.values import identity
 
 _MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda"}
+_COPYING = frozenset({"list", "dict", "set", "sorted"})
+_HANDING_OUT = frozenset({Kind.RETURN, Kind.YIELD})
+_FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
 _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+
+
+def _makes(node: Node) -> bool:
+    """Whether an expression always gives a new object: a display, ``list(…)``, ``sorted(…)``."""
+    if node.type in _MAKERS:
+        return True
+    function = node["func"] if node.type == "Call" else None
+    return (
+        isinstance(function, Node)
+        and function.type == "Name"
+        and function["owner"] == BUILTIN
+        and function["id"] in _COPYING
+    )
 
 
 class Births:
@@ -84,9 +100,14 @@ class Births:
 
     def _is_made(self, position: int, kind: int, found: dict[int, list[int]]) -> bool:
         node = self.trace.node(position)
-        if node is None or self.trace.kind(position) is not Kind.VALUE:
+        if node is None:
             return False
-        if node.type in _MAKERS or node.type in _DEFINITIONS:
+        if self.trace.kind(position) in _HANDING_OUT:
+            given = node["value"] or node["body"]
+            return isinstance(given, Node) and _makes(given)
+        if self.trace.kind(position) is not Kind.VALUE:
+            return False
+        if node.type in _DEFINITIONS or _makes(node):
             return True
         if node.type == "arg":
             return self._first_init(node, position, kind)
@@ -96,13 +117,13 @@ class Births:
     def _first_init(self, node: Node, position: int, kind: int) -> bool:
         """``self`` of an ``__init__`` that no ``__init__`` of the same object called."""
         frame = self.trace.frame(position)
-        if frame is None or frame.node["name"] not in {"__init__", "__new__"}:
+        if frame is None or frame.node["name"] not in _FIRST_SEEN_IN:
             return False
         first = frame.node["args"]["args"] or frame.node["args"]["posonlyargs"]
         if not first or first[0] is not node:
             return False
         outer = frame.parent
-        while outer is not None and outer.node["name"] == "__init__":
+        while outer is not None and outer.node["name"] in _FIRST_SEEN_IN:
             row = outer.entered + 1
             if row < len(self.trace) and identity(self.trace.value(row)) == kind:
                 return False

@@ -11,7 +11,7 @@ from afterd.tracing.python.evaluation import Evaluation
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.handing import Handing
 from afterd.tracing.python.program import Node
-from afterd.tracing.python.purity import may_write, pure_function
+from afterd.tracing.python.purity import leaves_arguments, may_write, pure_function
 from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.values import UNKNOWN, Unknown, identity, same_object
@@ -108,8 +108,11 @@ class Contents:
 
     def _changed(self, call: Node, row: int, frame: Frame) -> set[int]:
         function = call["func"]
+        method = function["attr"] if function.type == "Attribute" else ""
         exposed = [*call["args"], *(word["value"] for word in call["keywords"])]
-        if function.type == "Attribute" and may_write(function["attr"]):
+        if method and leaves_arguments(method):
+            exposed = []
+        if method and may_write(method):
             exposed.append(function["value"])
         found = set()
         for node in exposed:

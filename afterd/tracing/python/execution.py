@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.term import BOOL, Apply, Op, StepId, Term, concretised
+from afterd.model.term import BOOL, Apply, Concrete, Op, StepId, Term, concretised, reads
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import GreenValue, Predicate, Step
+from afterd.model.trace import Conduct, GreenValue, Predicate, Step
 from afterd.tracing.linemap import LineMap
 from afterd.tracing.python.absence import Absence
 from afterd.tracing.python.alignment import Alignment
+from afterd.tracing.python.callbacks import Callbacks
+from afterd.tracing.python.calls import Calls
 from afterd.tracing.python.failures import Failures, departures, output_predicate, reported
+from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.influence import Influence
+from afterd.tracing.python.likeness import Likeness
 from afterd.tracing.python.matching import match
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.ties import Ties
 from afterd.tracing.python.trace import Trace
-from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.transplant import Transplant
-from afterd.tracing.python.values import Comparison, plain, render
+from afterd.tracing.python.values import plain, render
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)
@@ -47,10 +50,12 @@ class PythonExecution:
             self.green = Steps(green)
             matching = match(bad.all_modules(), green.all_modules(), lines)
             self.alignment = Alignment(bad, green, matching)
-            self.comparison = Comparison(bad.raw.header["types"], green.raw.header["types"])
+            self.likeness = Likeness(self.steps, self.green, self.alignment)
+            self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
         self._made: dict[StepId, Step] = {}
+        self._conduct: dict[ChangeId, Conduct] | None = None
         self._reasons: dict[str, None] = {}
 
     # -- the protocol ------------------------------------------------------------------------
@@ -85,15 +90,54 @@ class PythonExecution:
         return found
 
     def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
-        """Branches between the two whose other side could have redefined what was read."""
-        rows = self.influence.branches(self.trace.position(use), self.trace.position(definition))
-        return [self.trace.number(row) for row in rows]
+        """Branches between the two whose other side could have redefined what was read.
+
+        Also those below code that is not followed, where nothing that was read tells green apart.
+        """
+        position = self.trace.position(use)
+        rows = list(self.influence.branches(position, self.trace.position(definition)))
+        if self.green is not None and self._unaccounted(use):
+            rows.extend(self.callbacks.departures(position))
+        return [self.trace.number(row) for row in dict.fromkeys(rows)]
+
+    def _unaccounted(self, identifier: StepId) -> bool:
+        """Whether a value is not green's although all is that it was made from, as far as seen."""
+        step = self.step(identifier)
+        if step.green.alignment is Aligned.SAME or not isinstance(step.term, Concrete):
+            return False
+        inputs = (self.step(read.step).green.alignment for read in reads(step.term))
+        return all(alignment is Aligned.SAME for alignment in inputs)
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that removed what the green run's counterpart of the step depended on."""
         if self.green is None:
             return []
         return list(dict.fromkeys(self.absence.changes(self.trace.position(step))))
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """What the changed functions did on what they were given, beside green's."""
+        if self.green is None:
+            return {}
+        if self._conduct is None:
+            calls = Calls(
+                self.steps,
+                self.green,
+                self.alignment,
+                self.absence.inverse,
+                self.likeness,
+                self.ties,
+                self._failing_frames(),
+            )
+            self._conduct = calls.conduct()
+        return self._conduct
+
+    def _failing_frames(self) -> Iterator[Frame]:
+        """The activations that the failure ended."""
+        for failure in self.failures():
+            frame = self.trace.frame(self.trace.position(failure.step))
+            while frame is not None:
+                yield frame
+                frame = frame.parent
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """Changes the failing run executed, last executed first; then those only green ran."""
@@ -134,22 +178,12 @@ class PythonExecution:
             return self._unaligned(position)
         mine = self.steps.effect(position)
         other = self.green.effect(row)
-        same = self.comparison.equal(mine, other) and self._same_origin(mine, position, other, row)
+        same = self.likeness.alike(mine, position, other, row)
         return GreenValue(
             Aligned.SAME if same else Aligned.DIFFERENT,
             plain(other),
             render(other, self.green.trace.raw.header["types"]),
         )
-
-    def _same_origin(self, mine: Recorded, position: int, other: Recorded, row: int) -> bool:
-        """Whether two objects were born at the same point: one type does not make them one."""
-        assert self.green is not None
-        born = self.steps.cells.births.made(mine, position)
-        twin = self.green.cells.births.made(other, row)
-        if born is None or twin is None:
-            return True
-        aligned = self.alignment.row(born)
-        return aligned is None or aligned == twin
 
     def _unaligned(self, position: int) -> GreenValue:
         """ABSENT when green has nothing here; UNKNOWN when there was nothing to look from."""

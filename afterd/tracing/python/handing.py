@@ -33,6 +33,23 @@ class Handing:
             return None
         return self._end_of(rows[index])
 
+    def all_returned(self, position: int, frame: Frame) -> list[int]:
+        """All that frames entered or resumed from here handed out since the frame's last row.
+
+        Code that is not followed may have looked at any of it: the items of ``list(generator)``.
+        """
+        previous = self.trace.previous_in_frame(frame, position)
+        start, end = (bisect_left(self.rows, row) for row in (previous + 1, position))
+        return list(
+            dict.fromkeys(
+                self._end_of(row) for row in self.rows[start:end] if self._direct(row, frame)
+            )
+        )
+
+    def _direct(self, row: int, frame: Frame) -> bool:
+        giver = self.trace.frame(row)
+        return giver is not None and giver.parent is frame
+
     def _end_of(self, row: int) -> int:
         """For the EXIT of a frame that returned something, its RETURN: a ``with`` block's exit runs
         code in between.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from afterd.tracing.python.flow import region
 from afterd.tracing.python.program import FUNCTIONS, Module, Node
-from afterd.tracing.python.purity import may_write, pure_function
+from afterd.tracing.python.purity import leaves_arguments, may_write, pure_function
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.trace import Trace
@@ -126,7 +126,7 @@ def _contents(call: Node) -> Iterator[str]:
     function = call["func"]
     if function.type == "Attribute" and may_write(function["attr"]):
         yield f"{_spelled(function['value'])}[]"
-    if not pure_function(call):
+    if not pure_function(call) and not leaves_arguments(str(function["attr"] or "")):
         for argument in call["args"]:
             if argument.type in {"Name", "Attribute"}:
                 yield f"{_spelled(argument)}[]"

@@ -48,7 +48,7 @@ class Parameters:
 
     def call_site(self, frame: Frame) -> tuple[int, Node, Frame] | None:
         """(row at or after the call, its node, the caller's frame); None when nobody is known."""
-        if _is_generator(frame.node):
+        if is_generator(frame.node):
             return self._generator_call(frame)
         caller = frame.parent
         if caller is None:
@@ -174,7 +174,8 @@ class Parameters:
         return self.terms.concrete(value, f"{name}: called by code that is not followed", found)
 
 
-def _is_generator(function: Node) -> bool:
+def is_generator(function: Node) -> bool:
+    """Whether calling a function only makes an object that runs it later."""
     if function.type not in {"FunctionDef", "AsyncFunctionDef"}:
         return False
     if function.type == "AsyncFunctionDef":

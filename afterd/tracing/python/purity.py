@@ -29,6 +29,11 @@ _READING_METHODS = _words("""
     swapcase symmetric_difference title translate union upper values zfill
 """)
 
+_STORING_METHODS = _words("""
+    add append appendleft discard extend index insert join put remove setdefault
+""")
+"""Methods that keep or look for what they are given, and leave it as it is."""
+
 
 def pure_function(call: Node) -> bool:
     """Whether a call is of a builtin that writes to none of its arguments."""
@@ -36,6 +41,11 @@ def pure_function(call: Node) -> bool:
     if function.type != "Name":
         return False
     return function["owner"] == BUILTIN and function["id"] in PURE_FUNCTIONS
+
+
+def leaves_arguments(method: str) -> bool:
+    """Whether an opaque method of this name leaves the objects alone that it is given."""
+    return method in _STORING_METHODS or method in _READING_METHODS
 
 
 def may_write(method: str) -> bool:

@@ -18,6 +18,7 @@ from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.values import Unknown, plain, render, same_object, sort_of
 
+_OUTCOMES = frozenset({Kind.TRUE, Kind.FALSE})
 _INITIAL = "a value from before the recorded window"
 
 
@@ -127,8 +128,13 @@ class Steps:
         """A statement that defines nothing: a frame that ended by itself, ``pass``, ``del``."""
         if self.trace.kind(position) is Kind.EXIT and node.type in FUNCTIONS:
             last = self.trace.previous_in_frame(frame, position)
-            if last >= 0 and self.trace.kind(last) in {Kind.TRUE, Kind.FALSE}:
-                return self.terms.concrete(None, "the function ended", [self.terms.read(last)])
+            decided = [last] if last >= 0 and self.trace.kind(last) in _OUTCOMES else []
+            if (inner := self.cells.returned(position, frame)) is not None:
+                decided.append(inner)  # ``yield from`` went on to its end
+            if decided:
+                return self.terms.concrete(
+                    None, "the function ended", map(self.terms.read, decided)
+                )
         if node.type == "AugAssign":
             found = [*self.terms.opaque_reads(node, position, frame)]
             return self.terms.concrete(None, "an augmented assignment", found)

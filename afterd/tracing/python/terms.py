@@ -48,6 +48,7 @@ _INTEGER = {"Add": Op.ADD, "Sub": Op.SUB, "Mult": Op.MUL, "FloorDiv": Op.SDIV, "
 _DEPTH = 60  # of an expression's terms: deeper ones are made concrete
 _SIZED = frozenset({"l", "d", "s"})
 _BY_TYPE = frozenset({"isinstance", "issubclass", "type", "id", "callable"})
+_HANDED = 24  # values that callbacks gave one call
 _READS = 40  # that one concrete value keeps
 
 
@@ -159,7 +160,8 @@ class Terms:
             )
         if node.type == "Call" and self._is_construction(row, frame):
             return None
-        found = [self.read(returned), *self.reads_below(node, position, frame)]
+        handed = dict.fromkeys([*self.cells.handing.all_returned(row, frame)[-_HANDED:], returned])
+        found = [*map(self.read, handed), *self.reads_below(node, position, frame)]
         return self.concrete(received, f"{_called_name(node) or 'a call'} calls back", found)
 
     def _through_decorator(self, result: Read, node: Node, row: int, frame: Frame) -> Term:

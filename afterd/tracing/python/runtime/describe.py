@@ -15,6 +15,7 @@ tuple ``(tag, …)``; because tuples of the program are described too, any tuple
 from __future__ import annotations
 
 import hashlib
+import sys
 import weakref
 from collections.abc import Callable
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
@@ -104,9 +105,20 @@ def _reader(kind: type) -> Reader | None:
     for base, content in _CONTENTS:
         if issubclass(kind, base):
             return _with_content(content)
+    if _is_value(kind):
+        return _with_content(_as_text)
     if type(kind).__name__ in {"EnumType", "EnumMeta"}:
         return _with_content(_enumerated)
     return None
+
+
+def _is_value(kind: type) -> bool:
+    """Whether it is a type of the standard library, by name: importing it would be seen."""
+    module = type.__getattribute__(kind, "__module__")
+    name = type.__dict__["__qualname__"].__get__(kind)
+    if type(module) is not str or (module, name) not in _VALUES:
+        return False
+    return vars(sys.modules[module]).get(name) is kind if module in sys.modules else False
 
 
 Content = Callable[[Describer, Any, int], Recorded]
@@ -166,6 +178,20 @@ def _enumerated(_: Describer, value: object, _depth: int) -> Recorded:
     return name if type(name) is str else None
 
 
+def _as_text(_: Describer, value: Anything, _depth: int) -> Recorded:
+    """A value of a type written in C; a time without its zone, which is the program's own."""
+    kind: Anything = type(value)
+    if kind.__qualname__ == "Pattern":
+        return _plain_text(value.pattern)
+    if kind.__qualname__ in {"datetime", "time"}:
+        value = kind.replace(value, tzinfo=None)
+    return _plain_text(kind.__str__(value))
+
+
+def _plain_text(text: Anything) -> Recorded:
+    return _text(text, type(text)) if type(text) in (str, bytes) else None
+
+
 def _class(describer: Describer, value: Anything, _: int) -> Recorded:
     """A class by its name; entering it here gives the analysis its ancestry."""
     return describer.types.rows[describer.types.enter(value)[1]][1]
@@ -181,6 +207,13 @@ def long_form(tag: str, text: str) -> Description:
     return (tag, len(text), digest, text[:_KEPT], text[-_KEPT:])
 
 
+_VALUES = frozenset(("datetime", name) for name in ("date", "datetime", "time", "timedelta")) | {
+    ("decimal", "Decimal"),
+    ("builtins", "complex"),
+    ("builtins", "range"),
+    ("re", "Pattern"),
+}
+"""Types whose values are what they print as."""
 _ARGUMENTS: Any = BaseException.__dict__["args"]  # a getter in C
 _CONTENTS: tuple[tuple[type, Content], ...] = (
     (FunctionType, lambda _, value, __: value.__qualname__),

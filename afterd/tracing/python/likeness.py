@@ -1,0 +1,105 @@
+"""Are two objects of two runs alike? Type and origin first, then what was written into them.
+
+A row keeps of an object its type and identity only. What it holds is read off the rows that wrote
+its attributes, or that gave it its parts when it was made (a generated ``__init__`` leaves no
+other trace). Attributes that only one version has are left out: they were renamed, or are new.
+"""
+
+from __future__ import annotations
+
+from afterd.tracing.python.alignment import Alignment
+from afterd.tracing.python.program import Node
+from afterd.tracing.python.ssa import Steps
+from afterd.tracing.python.tracefile import Recorded
+from afterd.tracing.python.values import Comparison, Unknown, identity
+
+_DEEP = 3
+_TOLD_BY_TYPE = frozenset({"generator", "coroutine", "function", "method", "module"})
+_ITEMS = {"l": 3, "s": 3, "d": 3, "t": 1}  # where a description's items begin
+
+
+class Likeness:
+    """Compares values of the failing run with values of the green one."""
+
+    def __init__(self, steps: Steps, green: Steps, alignment: Alignment) -> None:
+        self.steps = steps
+        self.green = green
+        self.alignment = alignment
+        types = (run.trace.raw.header["types"] for run in (steps, green))
+        self.comparison = Comparison(*types)
+        self._known: dict[tuple[int, int, int, int, int], bool] = {}
+
+    def alike(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int = _DEEP
+    ) -> bool:
+        """Whether a value seen at a position is as green's was at a row."""
+        if not self.comparison.equal(value, other):
+            return False
+        if not isinstance(value, tuple) or not depth:
+            return True
+        if value[0] in _ITEMS:
+            start = _ITEMS[value[0]]
+            pairs = zip(value[start:], other[start:], strict=False)
+            # The order of a set differs from process to process.
+            items = value[0] == "s" or all(
+                self.alike(mine, position, twin, row, depth - 1) for mine, twin in pairs
+            )
+            return items and (
+                identity(value) is None or self._same_origin(value, position, other, row)
+            )
+        if value[0] != "o" or self.steps.trace.raw.header["types"][value[2]][1] in _TOLD_BY_TYPE:
+            return True
+        key = (identity(value) or 0, position, identity(other) or 0, row, depth)
+        if key not in self._known:
+            self._known[key] = True  # what holds itself is as alike as the rest of it
+            self._known[key] = self._same_origin(
+                value, position, other, row
+            ) and self._same_content(value, position, other, row, depth)
+        return self._known[key]
+
+    def _same_origin(self, value: Recorded, position: int, other: Recorded, row: int) -> bool:
+        """Whether two objects were born at the same point: one type does not make them one."""
+        born = self.steps.cells.births.made(value, position)
+        twin = self.green.cells.births.made(other, row)
+        if born is None or twin is None:
+            return True
+        aligned = self.alignment.row(born)
+        return aligned is None or aligned == twin
+
+    def _same_content(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int
+    ) -> bool:
+        mine = self.steps.cells.attributes.attributes(value, position)
+        theirs = self.green.cells.attributes.attributes(other, row)
+        shared = mine.keys() & theirs.keys()
+        for name in sorted(shared):
+            here, there = mine[name], theirs[name]
+            written = self.steps.trace.value(here), self.green.trace.value(there)
+            if not self.alike(written[0], here, written[1], there, depth - 1):
+                return False
+        return bool(shared) or self._made_alike(value, position, other, row, depth)
+
+    def _made_alike(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int
+    ) -> bool:
+        """What two calls that made them were given, argument by argument."""
+        born = self.steps.cells.births.made(value, position)
+        twin = self.green.cells.births.made(other, row)
+        if born is None or twin is None:
+            return True
+        mine, theirs = _given(self.steps, born), _given(self.green, twin)
+        return all(
+            self.alike(mine[name], born, theirs[name], twin, depth - 1)
+            for name in mine.keys() & theirs.keys()
+        )
+
+
+def _given(run: Steps, row: int) -> dict[object, Recorded]:
+    """The arguments of the call at a row that are known, by place or name."""
+    node, frame = run.trace.node(row), run.trace.frame(row)
+    if node is None or frame is None or node.type != "Call":
+        return {}
+    named: dict[object, Node] = dict(enumerate(node["args"]))
+    named.update((word["arg"], word["value"]) for word in node["keywords"] if word["arg"])
+    values = {name: run.cells.value_of(part, row, frame) for name, part in named.items()}
+    return {name: found for name, found in values.items() if not isinstance(found, Unknown)}

@@ -1,0 +1,221 @@
+"""What the calls of two versions did beside each other, and what that says of the changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from python_pairs import traced_pair
+
+from afterd.model.trace import Alignment, Conduct
+
+# name: the good version, the bad one, the test, the conduct of c1, c2, … (None: not known)
+CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
+    "a rewriting that does the same, and a fault": (
+        "def a(x):\n    y = x + 1\n    return y\n\ndef f(x):\n    return a(x) * 2\n",
+        "def a(x):\n    return 1 + x\n\ndef f(x):\n    return a(x) * 3\n",
+        "from lib import f\ndef test():\n    assert f(1) == 4\n",
+        [Conduct.SAME, Conduct.PARTED],
+    ),
+    "what a caller was not moved by": (
+        ("def a(x):\n"
+         "    return x\n"
+         "\n"
+         "def b(x):\n"
+         "    return abs(a(x))\n"
+         "\n"
+         "def f(x):\n"
+         "    return b(x) + 1\n"),
+        ("def a(x):\n"
+         "    return -x\n"
+         "\n"
+         "def b(x):\n"
+         "    return abs(a(x))\n"
+         "\n"
+         "def f(x):\n"
+         "    return b(x) + 2\n"),
+        "from lib import f\ndef test():\n    assert f(1) == 2\n",
+        [Conduct.ABSORBED, Conduct.PARTED],
+    ),
+    "carried along": (
+        ("def a(x):\n"
+         "    return x\n"
+         "\n"
+         "def b(x):\n"
+         "    y = x\n"
+         "    return y\n"
+         "\n"
+         "def f(x):\n"
+         "    return b(a(x))\n"),
+        "def a(x):\n    return x + 1\n\ndef b(x):\n    return x\n\ndef f(x):\n    return b(a(x))\n",
+        "from lib import f\ndef test():\n    assert f(1) == 1\n",
+        [Conduct.PARTED, Conduct.CARRIED],
+    ),
+    "a removed function": (
+        "def h(x):\n    return x\n\ndef f(x):\n    return h(x)\n",
+        "def f(x):\n    return -x\n",
+        "from lib import f\ndef test():\n    assert f(1) == 1\n",
+        [Conduct.PARTED, Conduct.PARTED],
+    ),
+    "a constant of a module, a pattern of another": (
+        ("import re\n"
+         "A = 1\n"
+         "P = re.compile('a+')\n"
+         "Q = re.compile('c')\n"
+         "def f(t):\n"
+         "    return bool(P.fullmatch(t))\n"),
+        ("import re\n"
+         "A = 0 + 1\n"
+         "P = re.compile('b+')\n"
+         "Q = re.compile('' 'c')\n"
+         "def f(t):\n"
+         "    return bool(P.fullmatch(t))\n"),
+        "from lib import f\ndef test():\n    assert f('aa')\n",
+        [Conduct.PARTED],
+    ),
+    "left by an exception": (
+        "def a(x):\n    return None\n\ndef b(x):\n    a(x)\n\ndef f(x):\n    b(x)\n    return 1\n",
+        ("def a(x):\n"
+         "    raise ValueError(x)\n"
+         "\n"
+         "def b(x):\n"
+         "    a(x)\n"
+         "\n"
+         "def f(x):\n"
+         "    b(x)\n"
+         "    return 1\n"),
+        "from lib import f\ndef test():\n    assert f(1) == 1\n",
+        [Conduct.PARTED],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_conduct(case: tuple[str, str, str, list[Conduct | None]], tmp_path: Path) -> None:
+    good, bad, test, expected = case
+    files = {"lib.py": good, "test_lib.py": test}, {"lib.py": bad, "test_lib.py": test}
+    execution = traced_pair(tmp_path, *files)
+    found = execution.conduct()
+    names = [change.id for change in execution.changes]
+    if len(expected) < len(names):  # hunks that stand together
+        assert expected[0] in found.values()
+    else:
+        assert [found.get(name) for name in names] == expected
+
+
+COMMON = "import lib\n\n"
+
+# What code that is not followed keeps from the slice: the guilty change must be suspected all the same.
+GAPS: dict[str, tuple[str, str, str]] = {
+    "an item that a generator passed over": (
+        ("def distinct():\n"
+         "    def go(xs):\n"
+         "        seen = set()\n"
+         "        for x in xs:\n"
+         "            if x in seen:\n"
+         "                continue\n"
+         "            seen.add(x)\n"
+         "            yield x\n"
+         "    return go\n"),
+        ("def distinct():\n"
+         "    seen = set()\n"
+         "    def go(xs):\n"
+         "        for x in xs:\n"
+         "            if x in seen:\n"
+         "                continue\n"
+         "            seen.add(x)\n"
+         "            yield x\n"
+         "    return go\n"),
+        ("def test():\n"
+         "    go = lib.distinct()\n"
+         "    first = list(go([1, 1, 2]))\n"
+         "    assert list(go([1, 1, 2])) == first\n"),
+    ),
+    "a generated comparison": (
+        ("from dataclasses import dataclass, field\n"
+         "\n"
+         "@dataclass\n"
+         "class P:\n"
+         "    x: int\n"
+         "    at: int = field(default=0, compare=False)\n"),
+        ("from dataclasses import dataclass, field\n"
+         "\n"
+         "@dataclass\n"
+         "class P:\n"
+         "    x: int\n"
+         "    at: int = 0\n"),
+        "def test():\n    assert lib.P(1, 2) == lib.P(1, 3)\n",
+    ),
+    "a context variable that is not reset": (
+        ("from contextlib import contextmanager\n"
+         "from contextvars import ContextVar\n"
+         "V = ContextVar('v', default=1)\n"
+         "\n"
+         "@contextmanager\n"
+         "def other():\n"
+         "    token = V.set(2)\n"
+         "    try:\n"
+         "        yield\n"
+         "    finally:\n"
+         "        V.reset(token)\n"
+         "\n"
+         "def now():\n"
+         "    return V.get()\n"),
+        ("from contextlib import contextmanager\n"
+         "from contextvars import ContextVar\n"
+         "V = ContextVar('v', default=1)\n"
+         "\n"
+         "@contextmanager\n"
+         "def other():\n"
+         "    V.set(2)\n"
+         "    yield\n"
+         "\n"
+         "def now():\n"
+         "    return V.get()\n"),
+        "def test():\n    with lib.other():\n        pass\n    assert lib.now() == 1\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GAPS.values(), ids=GAPS)
+def test_a_change_is_seen_across_code_that_is_not_followed(
+    case: tuple[str, str, str], tmp_path: Path
+) -> None:
+    good, bad, test = case
+    old, new = ({"lib.py": text, "test_lib.py": COMMON + test} for text in (good, bad))
+    found = traced_pair(tmp_path, old, new).conduct()
+    assert Conduct.PARTED in found.values()
+
+
+def test_objects_that_hold_other_things_are_not_alike(tmp_path: Path) -> None:
+    """``box`` is a Box in both runs; what was put into it is not the same."""
+    text = (
+        "class Box:\n    def __init__(self, x):\n        self.x = x\n\n"
+        "def f():\n    box = Box({})\n    return box\n"
+    )
+    test = "import lib\ndef test():\n    box = lib.f()\n    assert box.x == 1\n"
+    old, new = ({"lib.py": text.format(value), "test_lib.py": test} for value in (1, 2))
+    execution = traced_pair(tmp_path, old, new)
+    trace = execution.trace
+    steps = (execution.step(trace.number(row)) for row in range(len(trace)))
+    boxes = [step for step in steps if step.target == "box"]
+    assert boxes
+    assert all(step.green.alignment is Alignment.DIFFERENT for step in boxes)
+
+
+def test_what_a_callback_passed_over_is_an_influence(tmp_path: Path) -> None:
+    """``list(…)`` has fewer items: the branch in the generator is behind it."""
+    text = "def few(xs):\n    for x in xs:\n        if x > {}:\n            yield x\n"
+    test = "import lib\ndef test():\n    got = list(lib.few([1, 2, 3]))\n    assert got == [2, 3]\n"
+    old, new = ({"lib.py": text.format(limit), "test_lib.py": test} for limit in (1, 3))
+    execution = traced_pair(tmp_path, old, new)
+    trace = execution.trace
+    (got,) = (
+        step
+        for step in (execution.step(trace.number(row)) for row in range(len(trace)))
+        if step.target == "got"
+    )
+    texts = [
+        execution.step(branch).text for branch in execution.indirect_influences(got.id, got.id)
+    ]
+    assert "if x > 3:" in texts
