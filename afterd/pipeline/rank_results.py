@@ -82,7 +82,7 @@ def divided(output: bytes, processes: Sequence[Process]) -> list[CountedTest]:
 
 def _each_a_run(found: Sequence[Report], processes: Sequence[Process]) -> list[CountedTest]:
     ordered = sorted(processes, key=lambda process: process.output)
-    following = [process.output for process in ordered[1:]] + [found[-1].start + 1]
+    following = [process.output for process in ordered[1:]] + [found[-1].start + 1][: len(ordered)]
     tests: list[CountedTest] = []
     for number, (process, end) in enumerate(zip(ordered, following, strict=True), start=1):
         mine = [report for report in found if process.output <= report.start < end]
