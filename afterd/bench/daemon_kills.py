@@ -28,7 +28,7 @@ from afterd.execution.process_tree import tagged
 from afterd.store.database import DATABASE_NAME, Reader, open_reader
 
 _PATIENCE = 600.0
-_LONGEST = 3.0  # undisturbed jobs that a killed daemon could do at most
+_LONGEST = 2.0  # undisturbed jobs that a killed daemon could do at most
 _AHEAD = 3  # jobs that there are to do at least, so that a daemon is killed at work
 _ANSWER = """
 SELECT v.commit_id, v.base, v.test, v.kind, v.reason, v.runs, e.contract
@@ -72,7 +72,7 @@ def daemon_kills(
     undisturbed daemon gets as many.
     """
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="afterd-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="afterd-bench-", ignore_cleanup_errors=True) as folder:
         killed, alone = Path(folder) / "killed.git", Path(folder) / "alone.git"
         for path in (killed, alone):
             make_base(path)
