@@ -190,8 +190,13 @@ class WarmPython:
             raise
         elapsed = time.monotonic() - started
         self.added = elapsed - (answer["inner"] or elapsed)
-        status = int(answer["status"])
-        return ProcessResult(Ending.EXITED, directory, status=status, seconds=elapsed)
+        return ProcessResult(
+            Ending.EXITED,
+            directory,
+            status=int(answer["status"]),
+            seconds=elapsed,
+            cpu_seconds=float(answer["cpu"]),
+        )
 
     def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         assert self._connection is not None

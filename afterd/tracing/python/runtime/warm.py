@@ -4,7 +4,7 @@ One connection on a Unix socket, one JSON object a line each way:
 
 - ``{"op": "prepare", "modules": [[name, file], …], "foreign": […], "files": […]}`` imports modules
   ahead (see ``preloading``) and compiles files; answers ``{"unsafe", "left_out"}``;
-- ``{"op": "run", …}`` forks, see ``fork_run.Run``; answers ``{"status", "ended", "inner"}``, where
+- ``{"op": "run", …}`` forks, see ``fork_run.Run``; answers ``{"status", "ended", "cpu", "inner"}``, where
   ``ended`` is empty unless the run had to be ended: "timeout" or "output".
 
 The fork leaves ``serve`` by returning from it, without the connection.
@@ -77,18 +77,21 @@ class Server:
 
 def _ended(child: int, run: Run) -> dict[str, Any]:
     """Wait for the fork and end all that it leaves behind."""
-    status, ended = _wait(child, run)
+    status, ended, cpu = _wait(child, run)
     _kill_group(child)
     sweep()
     return {
         "status": os.waitstatus_to_exitcode(status),
         "ended": ended,
+        "cpu": cpu,
         "inner": _inner_seconds(run.directory),
     }
 
 
-def _wait(child: int, run: Run) -> tuple[int, str]:
-    """The fork's wait status; it is killed when its time is up or its output too long."""
+def _wait(child: int, run: Run) -> tuple[int, str, float]:
+    """The fork's wait status, whether it was killed (its time is up, its output too long), and the
+    seconds of processor time that it used.
+    """
     deadline = time.monotonic() + run.timeout
     pidfd = os.pidfd_open(child)
     ended = ""
@@ -106,10 +109,10 @@ def _wait(child: int, run: Run) -> tuple[int, str]:
             os.kill(child, signal.SIGKILL)
     finally:
         os.close(pidfd)
-    status = os.waitpid(child, 0)[1]
+    _, status, used = os.wait4(child, 0)
     if not ended and _written(run.directory) > run.output:
         ended = "output"
-    return status, ended
+    return status, ended, used.ru_utime + used.ru_stime
 
 
 def _written(directory: str) -> int:
