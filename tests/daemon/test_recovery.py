@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from daemon_repositories import made
+import pytest
+from daemon_repositories import TEXT, commit, made, service, verdicts
 
 from afterd.bench.daemon_kills import daemon_kills
+from afterd.daemon import worker
 from afterd.daemon.instance import only_one, running, wait_for
+from afterd.daemon.worker import Narrator
 from afterd.errors import BusyError
+from afterd.model.change import ChangeSet
+from afterd.model.outcome import Outcome
+from afterd.store.jobs import unfinished
+from afterd.store.verdicts import StoredVerdict
 
 
 def test_killed_daemons_leave_the_same_answers_and_nothing_else() -> None:
@@ -20,6 +29,57 @@ def test_killed_daemons_leave_the_same_answers_and_nothing_else() -> None:
     assert found.kills == 4
     assert found.answers >= 2
     assert found.runs_killed >= found.runs
+
+
+class Stopper(Narrator):
+    """Hears of a job's progress and stops the daemon at one moment of it."""
+
+    moments = 0
+    at = 0
+
+    def stage(self, name: str, detail: str = "") -> None:
+        super().stage(name, detail)
+        self.count()
+
+    def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        super().tried(reverted, outcome, runs)
+        self.count()
+
+    def count(self) -> None:
+        Stopper.moments += 1
+        if Stopper.moments == Stopper.at:
+            raise SystemExit(143)
+
+
+def finished(path: Path, log: Path, at: int) -> tuple[list[StoredVerdict], int]:
+    """Verdicts and number of test runs of a red commit whose daemon is stopped at a moment."""
+    where = made(path, {"text": TEXT, "other": "a\n"})
+    command = ("sh", "-c", f"echo >>{log}; grep -q three text || exit 1")
+    Stopper.at = 0
+    with service(where, test=command) as found:
+        found.look()
+        found.work()
+        Stopper.moments, Stopper.at = 0, at
+        red = commit(where, {"text": "x\n", "other": "b\n"})
+        found.look()
+        while unfinished(found.store):
+            with contextlib.suppress(SystemExit):
+                found.work()
+        assert found.store.rows("SELECT count(*) AS n FROM explanation") == [{"n": 1}]
+    [verdict] = verdicts(where, red)
+    plain = replace(verdict, commit_id="", base="", explanation_id=None, test="")
+    return [plain], len(log.read_text().splitlines())
+
+
+def test_stopped_at_any_moment_no_run_is_made_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "Narrator", Stopper)
+    undisturbed = finished(tmp_path / "r", tmp_path / "log", at=0)
+    moments = Stopper.moments
+    assert moments >= 5
+    for at in range(1, moments + 1):
+        assert finished(tmp_path / f"r{at}", tmp_path / f"log{at}", at) == undisturbed, at
 
 
 def be_the_daemon(state: Path, answer: Connection, end: Connection) -> None:
