@@ -197,7 +197,7 @@ def test_a_token_without_the_right(forge: State) -> None:
     assert "does not let this token comment (Resource not accessible)" in sentence(forge, refusal)
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@pytest.mark.parametrize("status", [502, 503])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_bad_gateway_passes(forge: State, method: str, status: int) -> None:
     page = "<html>Bad Gateway</html>"
@@ -254,17 +254,15 @@ SECONDARY = '{"message": "You have exceeded a secondary rate limit. Please wait.
         (429, {"Retry-After": formatdate(time.time() - 3595), "Date": formatdate(time.time() - 3600)}, "{}", 4, 6),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_the_forge_asks_to_wait_is_waited(
     forge: State,
-    method: str,
     status: int,
     headers: dict[str, str],
     said: str,
     least: int,
     most: int,
 ) -> None:
-    forge.faults = [Fault(method, status, headers, said)]
+    forge.faults = [Fault("POST", status, headers, said)]
     waits = Waits()
     assert posted(forge, waits=waits).placement is Placement.CREATED
     assert len(forge.comments) == 1

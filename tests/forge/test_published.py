@@ -1,7 +1,8 @@
 """Requests and answers against the forges' own published descriptions, checked by a proxy (Prism).
 
-GitHub's come from npm; of GitLab and of Gitea or Forgejo no registry has one, so those are looked at
-where AFTERD_TEST_GITLAB_OPENAPI or AFTERD_TEST_GITEA_OPENAPI names a copy (see docs/reliability.md).
+GitHub's come from npm. No registry has Gitea's or Forgejo's, so that is looked at where
+AFTERD_TEST_GITEA_OPENAPI names a copy. GitLab's own (openapi_v3.yaml) describes lists as single
+objects: a proxy made of it would refuse what GitLab answers (see docs/reliability.md).
 """
 
 from __future__ import annotations
@@ -65,17 +66,6 @@ _GITEA = {
         f"{_REPO}/issues/comments/{{id}}",
     )
 }
-_MERGE_REQUESTS = "/api/v4/projects/{id}/merge_requests"
-_GITLAB = {
-    path: path
-    for path in (
-        "/api/v4/user",
-        _MERGE_REQUESTS,
-        f"{_MERGE_REQUESTS}/{{merge_request_iid}}",
-        f"{_MERGE_REQUESTS}/{{noteable_id}}/notes",
-        f"{_MERGE_REQUESTS}/{{noteable_id}}/notes/{{note_id}}",
-    )
-}
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +110,7 @@ def elsewhere(folder: Path, kind: ForgeKind, paths: Mapping[str, str], variable:
     return described(folder, kind, trimmed(json.loads(Path(copy).read_bytes()), paths))
 
 
-@pytest.fixture(scope="module", params=["github.com", "enterprise", "gitea", "gitlab"])
+@pytest.fixture(scope="module", params=["github.com", "enterprise", "forgejo"])
 def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[State]:
     match request.param:
         case "github.com":
@@ -128,10 +118,8 @@ def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[State]:
         case "enterprise":
             newest = max((folder / "github").glob("ghes-*.json"), key=version)
             state = github(folder, newest.name)
-        case "gitea":
-            state = elsewhere(folder, ForgeKind.GITEA, _GITEA, "AFTERD_TEST_GITEA_OPENAPI")
         case _:
-            state = elsewhere(folder, ForgeKind.GITLAB, _GITLAB, "AFTERD_TEST_GITLAB_OPENAPI")
+            state = elsewhere(folder, ForgeKind.GITEA, _GITEA, "AFTERD_TEST_GITEA_OPENAPI")
     port = int(state.address.rpartition(":")[2])
     description = folder / f"{state.kind}.json"
     with serving(state), proxied(prism(folder), description, state.upstream, port):
@@ -187,8 +175,7 @@ def test_faults_that_pass_leave_one_comment(forge: State) -> None:
 
 def test_a_comment_that_was_deleted_meanwhile(forge: State) -> None:
     forge.add(BOT, f"{MARKER}\nold")
-    edit = "PUT" if forge.kind is ForgeKind.GITLAB else "PATCH"
-    forge.faults.append(Fault(edit, 404, body='{"message": "Not Found"}', part="comments/"))
+    forge.faults.append(Fault("PATCH", 404, body='{"message": "Not Found"}', part="comments/"))
     done = posted(forge)
     assert done.placement in {Placement.REMOVED, Placement.EDITED}
     assert forge.count("POST") == 0
