@@ -13,9 +13,12 @@ from afterd.store.journal import spent_since
 DAY = 86400.0
 
 
-def left_of(budget: Budget, reader: Reader, job: Job) -> Budget | None:
-    """What a job may still spend of its budget, in builds and tests; None: nothing."""
-    seconds, runs = spent_since(reader, 0.0, job.id)
+def left_of(budget: Budget, reader: Reader, job: Job, test: str) -> Budget | None:
+    """What a job may still spend of its budget on a test, in builds and tests; None: nothing.
+
+    What it spent on that test before it was killed is not taken off: it is counted again.
+    """
+    seconds, runs = spent_since(reader, 0.0, job.id, but_for=test)
     return _rest(budget, seconds, runs)
 
 

@@ -69,12 +69,18 @@ def attempts_of(reader: Reader, job: int, tree: str, test: str) -> list[Attempt]
         return [from_row(Attempt, row, outcome=outcome_from(row)) for row in rows]
 
 
-def spent_since(reader: Reader, moment: float, job: int | None = None) -> tuple[float, int]:
-    """Seconds of building and testing, and test runs, since a moment: all, or one job's."""
+def spent_since(
+    reader: Reader, moment: float, job: int | None = None, *, but_for: str = ""
+) -> tuple[float, int]:
+    """Seconds of building and testing, and test runs, since a moment: all, or one job's.
+
+    Runs of the test ``but_for`` are left out: who goes on with it after a kill is given them again.
+    """
     [row] = reader.rows(
         "SELECT coalesce(sum(build_seconds + test_seconds), 0.0) AS seconds, "
-        "coalesce(sum(tests), 0) AS runs FROM run WHERE created >= ? AND (? IS NULL OR job_id = ?)",
-        (moment, job, job),
+        "coalesce(sum(tests), 0) AS runs FROM run "
+        "WHERE created >= ? AND (? IS NULL OR job_id = ?) AND test <> ?",
+        (moment, job, job, stored(but_for)),
     )
     assert isinstance(row["seconds"], float)
     assert isinstance(row["runs"], int)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -155,6 +156,20 @@ def test_what_is_old_is_forgotten(where: Path) -> None:
         for table in ("history", "outcome", "job", "run"):
             assert found.store.rows(f"SELECT count(*) AS n FROM {table}") == [{"n": 0}]
         assert not list(old.iterdir())
+
+
+def test_jobs_leave_no_descriptor_and_no_thread_behind(where: Path) -> None:
+    def held() -> tuple[int, int]:
+        return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+
+    with service(where) as found:
+        after = []
+        for number in range(5):
+            commit(where, {"text": f"{number}\n" if number % 2 else f"{TEXT}{number}"})
+            found.look()
+            assert found.work()
+            after.append(held())
+    assert after[-1] == after[0]
 
 
 def test_the_log_shows_hostile_names_as_escapes(where: Path) -> None:

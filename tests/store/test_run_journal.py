@@ -59,6 +59,7 @@ def test_the_runs_of_one_thing_are_told_apart_by_number(store: Store, job: int) 
 def test_what_runs_cost(store: Store, job: int) -> None:
     StoredJournal(store, job).put(KEY, 0, FAILED)
     assert spent_since(store, 0.0) == spent_since(store, 0.0, job) == (1.75, 1)
+    assert spent_since(store, 0.0, but_for=KEY.test) == (0.0, 0)
     assert spent_since(store, 0.0, job + 1) == spent_since(store, time.time() + 1) == (0.0, 0)
 
 
