@@ -89,6 +89,9 @@ class Reruns:
             if test.cold:
                 self.distrust(recipe, test.cold)
             return None, probes + 1
+        except OSError as error:  # no room for its output; a fresh run will say so
+            self.distrust(recipe, f"no run can be made in the warm process ({error})")
+            return None, probes
 
     def agrees(self, recipe: Recipe, tree: str, outcome: Outcome) -> bool:
         """Compare a warm run with the fresh one of the same tree, if there was one."""
@@ -150,14 +153,18 @@ class Reruns:
             return test, 0
         if test is not None:
             test.close()
-        made = self._warm(recipe.test_in(slot), slot, recipe.limits.test, scratch)
+            self._tests.pop(slot, None)
+        try:
+            made = self._warm(recipe.test_in(slot), slot, recipe.limits.test, scratch)
+        except OSError as error:
+            self.distrust(recipe, f"the warm process cannot be started ({error})")
+            return None, 0
         if made is None:
             self._of(recipe).meant = False
             return None, 0
         if made.cold or self._closed:
             self.distrust(recipe, made.cold or "the work was ended")
             made.close()
-            self._tests.pop(slot, None)
             return None, made.probes
         self._tests[slot] = (_key(recipe), made)
         return made, made.probes

@@ -169,6 +169,33 @@ def test_the_answer_can_be_asked_for_afresh(tmp_path: Path, made: list[Again]) -
     span.executor.close()
 
 
+def test_another_test_in_between(tmp_path: Path, made: list[Again]) -> None:
+    """A slot has one warm process; coming back to a test makes a new one, which is trusted."""
+    span = Range(tmp_path, made)
+    span.confirm()
+    other = replace(RECIPE, test_id="another")
+    for _ in range(2):
+        span.executor.submit(Job(span.trees[ALL], other)).result()
+    assert [each.closed for each in made] == [True, False]
+    assert span.oracle.outcome(SOME).warm
+    assert [each.closed for each in made] == [True, True, False]
+    span.executor.close()
+
+
+def test_a_full_disk_is_for_the_fresh_run_to_tell(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path)
+
+    def warm(*_given: object) -> Again:
+        raise OSError(28, "No space left on device")
+
+    reruns = Reruns(warm)
+    executor = LocalExecutor([workshop.slot()], reruns=reruns)
+    tree = workshop.tree({"test.sh": "exit 0"})
+    assert all(executor.submit(Job(tree, RECIPE)).result().outcome.passed for _ in range(3))
+    assert "No space left" in reruns.why_fresh(RECIPE)
+    executor.close()
+
+
 def test_nothing_is_said_of_programs_it_is_not_meant_for(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path)
     reruns = Reruns(lambda *_given: None)

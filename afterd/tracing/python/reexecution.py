@@ -14,10 +14,12 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from afterd.errors import AfterdError
 from afterd.execution import sandbox
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.rerunning import ColdError
@@ -149,7 +151,8 @@ class WarmPython:
         self._stream = self._connection.makefile("rwb")
 
     def _supervise(self, command: Command, limits: ProcessLimits) -> None:
-        sandbox.run(command, limits, cancelled=self._cancelled).remove()
+        with suppress(AfterdError):  # no process, no room: then nobody listens, and that is said
+            sandbox.run(command, limits, cancelled=self._cancelled).remove()
 
     def _probe(self) -> Seen:
         self.probes += 1
