@@ -29,6 +29,14 @@ if "afterd.cli.gathered" in " ".join(sys.orig_argv):
 """
 
 
+@pytest.fixture(autouse=True)
+def outside_of_any_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CI service that runs these tests has a project and a summary page of its own."""
+    for name in list(os.environ):
+        if name.startswith(("GITHUB_", "CI_", "GITEA_", "FORGEJO_")) or name.endswith("_TOKEN"):
+            monkeypatch.delenv(name)
+
+
 @pytest.fixture
 def forge(explained: Path) -> Iterator[State]:
     with serving(State(ForgeKind.GITHUB)) as state:
@@ -106,11 +114,7 @@ def test_a_strangers_file_in_the_trusted_job(
     assert len(forge.comments) == 1
 
 
-def test_printed_for_the_summary_page_without_a_token(
-    afterd: Run, explained: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("GITHUB_SERVER_URL", "CI_PROJECT_URL"):
-        monkeypatch.delenv(name, raising=False)
+def test_printed_for_the_summary_page_without_a_token(afterd: Run, explained: Path) -> None:
     done = afterd("comment", "--print", "-C", str(explained))
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("## afterd: 1 caused by this change")
@@ -149,12 +153,6 @@ def test_mistakes_are_sentences(
     afterd: Run, explained: Path, monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...], status: int, words: list[str],
 ) -> None:  # fmt: skip
-    for name in [
-        name
-        for name in os.environ
-        if name.endswith("_TOKEN") or name.startswith(("GITHUB_", "CI_"))
-    ]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     done = afterd("comment", *arguments, cwd=explained)
     refused(done, status, words)

@@ -165,6 +165,28 @@ def test_no_scheduler_no_workers_no_client(
     assert chosen("local", workshop.path, local) is local
 
 
+def test_a_scheduler_that_dies_is_a_sentence_and_holds_nobody(
+    tmp_path: Path, workshop: Workshop, local: LocalExecutor
+) -> None:
+    (tmp_path / "own").mkdir()
+    own = Cluster(tmp_path / "own")
+    try:
+        own.add_worker()
+        made = DaskExecutor(own.address, workshop.path, local)
+        [slow] = trees(workshop, 1, "30")
+        future = made.submit(Job(slow, recipe(tmp_path)))
+        while not (tmp_path / "count").exists():
+            time.sleep(0.05)
+        own.close()
+        started = time.monotonic()
+        with pytest.raises(SandboxError, match="scheduler must be running"):
+            future.result(40)
+        made.close()
+        assert time.monotonic() - started < 40
+    finally:
+        own.close()
+
+
 def test_a_job_is_a_value(tmp_path: Path) -> None:
     job = Job("t" * 40, recipe(tmp_path))
     assert pickle.loads(pickle.dumps(job)) == job
