@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -12,6 +13,9 @@ from afterd.limits import SolverLimits, WorkerLimits
 from afterd.logic.encoding import Encoded, Encoding
 from afterd.logic.gates import TRUE, Literal, Word
 from afterd.logic.program_formula import Statement
+
+_LOADED = 8
+"""How much longer than its CPU time a question may take before its process is killed."""
 
 Diagnosis = frozenset[Statement]
 Weights = Mapping[tuple[str, int], int]
@@ -34,7 +38,7 @@ class Found:
     """CoMSSs in order; ``needs``: frontiers (by index) without which one of them repairs nothing.
 
     ``cores`` are to be handed to the next question about the same input; ``reason`` where the
-    enumeration was not complete.
+    enumeration was not complete, ``finished`` up to which size it was.
     """
 
     diagnoses: tuple[Diagnosis, ...] = ()
@@ -42,6 +46,7 @@ class Found:
     cores: tuple[tuple[Literal, ...], ...] = ()
     complete: bool = True
     reason: str = ""
+    finished: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,17 @@ class Core:
 
 @dataclass(slots=True)
 class Corrections:
-    """One encoding and the solver that holds its clauses. ``calls`` counts the questions."""
+    """One encoding and the solver that holds its clauses. ``calls`` counts the questions,
+    ``seconds`` the solver's CPU time.
+    """
 
     limits: SolverLimits = field(default_factory=SolverLimits)
     encoding: Encoding = field(default_factory=Encoding)
     worker: Asks | None = None
     calls: int = 0
     _sent: int = 0
+    seconds: float = 0.0
+    _until: float = math.inf
 
     def __enter__(self) -> Self:
         return self
@@ -72,6 +81,10 @@ class Corrections:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def begin(self, seconds: float) -> None:
+        """From now on, all questions together have so much CPU time."""
+        self._until = self.seconds + seconds
 
     def enumerate(
         self,
@@ -108,6 +121,7 @@ class Corrections:
             tuple(tuple(core) for core in reply["cores"]),
             bool(reply["complete"]),
             str(reply["reason"]),
+            int(reply["finished"]),
         )
 
     def core(self, encoded: Encoded) -> Core:
@@ -154,13 +168,14 @@ class Corrections:
             **question,
             "clauses": clauses[self._sent :],
             "fresh": self._sent == 0,
-            "seconds": self.limits.timeout,
+            "seconds": max(0.0, min(self.limits.timeout, self._until - self.seconds)),
         }
         self._sent = len(clauses)
-        reply = self.worker.ask(request, self.limits.wall)
+        reply = self.worker.ask(request, _LOADED * self.limits.wall)
         if isinstance(reply, Died):
             self._sent = 0
             return f"the solver {reply.detail}"
+        self.seconds += float(reply.value["cpu"])
         return reply.value
 
 

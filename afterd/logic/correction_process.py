@@ -1,6 +1,6 @@
 """python-sat's process for diagnosis: one incremental solver, asked again as the formula grows.
 
-Correction sets come smallest (or lightest) first by hitting-set duality (Reiter 1987; Liffiton and
+Correction sets come smallest first, and among equals lightest first, by hitting-set duality (Reiter 1987; Liffiton and
 Sakallah 2008): RC2 proposes a smallest set of statements that meets every core found so far; where
 the rest is satisfiable without it, it is a CoMSS, otherwise the solver gives another core. Cores
 outlive the question: what contradicts a formula contradicts every formula that says more.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Timer
-from time import monotonic
+from time import process_time
 from typing import Any
 
 from pysat.card import CardEnc, EncType
@@ -24,8 +24,15 @@ from afterd.execution.worker_process import serve
 Literals = list[int]
 
 
-_PATIENCE = 8
+_PATIENCE = 24
 """Sets that need a side outside of the formula, after which it grows before it is asked further."""
+
+
+_LOADED = 8  # how much longer than its CPU time a question may take on a busy machine
+_TRIMS = 3
+_ALWAYS = 2
+_SMALL = 12
+"""Cores up to this size are made minimal: of large ones few members go, for a check each."""
 
 
 class TimeUpError(Exception):
@@ -38,28 +45,35 @@ class Session:
 
     solver: Any = field(default_factory=lambda: Solver(name="glucose4", use_timer=False))
     deadline: float = 0.0
+    known: frozenset[int] = frozenset()
+    finished: int = 0
+    settled: set[tuple[int, ...]] = field(default_factory=set)
+    """Sets that repair this input within the formula: they do in every larger one."""
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer one question; see ``correction.Corrections`` for what they mean."""
+        began = process_time()
+        self.deadline = began + request["seconds"]
         if request["fresh"]:
             self.solver.delete()
             self.solver = Solver(name="glucose4")
         for clause in request["clauses"]:
             self.solver.add_clause(clause)
-        self.deadline = monotonic() + request["seconds"]
         match request["ask"]:
             case "corrections":
-                return self.corrections(request)
+                found = self.corrections(request)
             case "core":
-                return self.one_core(request)
-        return self.model(request)
+                found = self.one_core(request)
+            case _:
+                found = self.model(request)
+        return {**found, "cpu": process_time() - began}
 
     def satisfiable(self, assumptions: Literals) -> bool:
         """Whether the clauses can hold with these literals."""
-        seconds = self.deadline - monotonic()
+        seconds = self.deadline - process_time()
         if seconds <= 0:
             raise TimeUpError
-        timer = Timer(seconds, self.solver.interrupt)
+        timer = Timer(_LOADED * seconds, self.solver.interrupt)
         timer.start()
         try:
             found = self.solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
@@ -74,46 +88,93 @@ class Session:
         """CoMSSs in order, the cores behind them, and frontiers that one of them needs."""
         sets: list[Literals] = []
         cores: list[Literals] = [list(core) for core in request["cores"]]
+        self.known = frozenset(request["selectors"])
+        self.finished = 0
+        if not cores:
+            self.settled.clear()
         needs: dict[int, None] = {}
         needy = 0
-        found = {"sets": sets, "cores": cores, "complete": False, "reason": ""}
+        found = {"sets": sets, "cores": cores, "complete": False, "reason": "", "finished": 0}
         try:
             for members in self._enumerate(request, cores):
                 sets.append(members)
                 needed = self._frontier_needed(request, members)
+                if not needed:
+                    self.settled.add(tuple(members))
                 needs.update(dict.fromkeys(needed))
                 needy += bool(needed)
                 if needy >= _PATIENCE or len(sets) >= request["count"]:
                     reason = "the formula must grow" if needy else f"{len(sets)} sets are enough"
                     return {**found, "needs": list(needs), "reason": reason}
         except TimeUpError:
-            return {**found, "needs": list(needs), "reason": "time-out"}
-        return {**found, "needs": list(needs), "complete": not needs}
+            reason = "time-out"
+            return {**found, "needs": list(needs), "reason": reason, "finished": self.finished}
+        return {**found, "needs": list(needs), "complete": not needs, "finished": request["size"]}
 
     def _enumerate(self, request: dict[str, Any], cores: list[Literals]) -> Iterator[Literals]:
-        selectors: Literals = request["selectors"]
-        hard: Literals = request["hard"]
-        with _hitting(selectors, request["weights"], request["size"], cores) as hitting:
+        """Size by size; what was named in a smaller set is hard from then on (BugAssist's rule).
+
+        A set with a statement that is a correction set by itself would not be minimal, so up to
+        pairs nothing is lost; of larger sets those are left out whose statements are all named, or
+        some of them, in smaller ones. More than pairs are looked for only while nothing was found:
+        a fault in three statements at once is rarer than a set of three that happens to fit.
+        """
+        weight = dict(zip(request["selectors"], request["weights"], strict=True))
+        hard: Literals = list(request["hard"])
+        if self.satisfiable([*hard, *weight]):
+            yield []
+            return
+        found = False
+        for size in range(1, min(request["size"], len(weight)) + 1):
+            if found and size > _ALWAYS:
+                return
+            named: set[int] = set()
+            for members in self._of_size(size, weight, hard, cores):
+                named.update(members)
+                yield members
+            found = found or bool(named)
+            self.finished = size
+            hard += sorted(named)
+            weight = {s: w for s, w in weight.items() if s not in named}
+            if not self.satisfiable(hard):
+                return
+
+    def _of_size(
+        self, size: int, weight: dict[int, int], hard: Literals, cores: list[Literals]
+    ) -> Iterator[Literals]:
+        """Correction sets of at most ``size`` among the soft selectors, the lightest first."""
+        soft = list(weight)
+        known = [[s for s in core if s in weight] for core in cores]
+        with _hitting(soft, list(weight.values()), size, known) as hitting:
             while (model := hitting.compute()) is not None:
                 kept = set(model)
-                proposed = [s for s in selectors if -s in kept]
+                proposed = [s for s in soft if -s in kept]
                 dropped = set(proposed)
-                if self.satisfiable([*hard, *(s for s in selectors if s not in dropped)]):
+                rest = [s for s in soft if s not in dropped]
+                if tuple(proposed) in self.settled or self.satisfiable([*hard, *rest]):
                     yield proposed
-                    if not proposed:
-                        return
                     hitting.add_clause(proposed)
                     continue
-                core = self._core_of(hard, [s for s in selectors if s not in dropped])
+                core = self._core_of(hard, rest)
                 if not core:
                     return
-                cores.append(core)
+                cores.append([*core, *(s for s in hard if s in self.known)])
                 hitting.add_clause([-s for s in core])
 
-    def _core_of(self, hard: Literals, selectors: Literals) -> Literals:
-        """A minimal core among the selectors after an unsatisfiable answer: deletion, one by one."""
+    def _core_of(self, hard: Literals, selectors: Literals, small: int = _SMALL) -> Literals:
+        """A core among the selectors after an unsatisfiable answer; minimal where it is small."""
         among = set(selectors)
         core = [s for s in self.solver.get_core() or [] if s in among]
+        for _ in range(_TRIMS):
+            self.satisfiable([*hard, *core])
+            smaller = set(self.solver.get_core() or [])
+            if len(smaller & set(core)) == len(core):
+                break
+            core = [s for s in core if s in smaller]
+        return self._minimal(hard, core) if len(core) <= small else core
+
+    def _minimal(self, hard: Literals, core: Literals) -> Literals:
+        """What is left of a core after deletion, one by one."""
         at = 0
         while at < len(core):
             rest = core[:at] + core[at + 1 :]
@@ -121,15 +182,14 @@ class Session:
                 at += 1
             else:
                 smaller = set(self.solver.get_core() or [])
-                core = [s for s in rest if s in smaller]
-                at = min(at, len(core))
                 at = sum(1 for s in core[:at] if s in smaller)
+                core = [s for s in rest if s in smaller]
         return core
 
     def _frontier_needed(self, request: dict[str, Any], dropped: Literals) -> Literals:
         """The frontiers that are taken in every repair by these statements; none if one can do without."""
         frontier: Literals = request["frontier"]
-        if not frontier:
+        if not frontier or tuple(dropped) in self.settled:
             return []
         gone = set(dropped)
         kept = [s for s in request["selectors"] if s not in gone]
@@ -137,7 +197,7 @@ class Session:
         hard = [*request["hard"], *kept]
         if self.satisfiable([*hard, *stay]):
             return []
-        return [-closed for closed in self._core_of(hard, stay)]
+        return [-closed for closed in self._core_of(hard, stay, 1 << 30)]
 
     def one_core(self, request: dict[str, Any]) -> dict[str, Any]:
         """A minimal core of the selectors; none where all can hold."""
@@ -146,7 +206,7 @@ class Session:
                 return {"sat": True, "core": [], "reason": ""}
             return {
                 "sat": False,
-                "core": self._core_of(request["hard"], request["selectors"]),
+                "core": self._core_of(request["hard"], request["selectors"], 1 << 30),
                 "reason": "",
             }
         except TimeUpError:

@@ -21,7 +21,7 @@ from afterd.logic.program_formula import (
     Violated,
 )
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import Sort, StepId, Term
+from afterd.model.term import BOOL, Apply, Op, Sort, StepId, Term
 
 MOST_CLAUSES = 1_500_000
 """Clauses that one formula may add: what the solver takes within its time."""
@@ -31,7 +31,7 @@ MOST_CLAUSES = 1_500_000
 class Encoded:
     """A formula in a shared encoding.
 
-    ``hard``: literals to assume; ``statements``: those that what is hard depends on, each with its
+    ``hard``: literals to assume; ``bound``: those that give the inputs their values; ``statements``: those that what is hard depends on, each with its
     selector; ``frontier``: per frontier of the formula, whether it is taken; ``violated`` and
     ``path``: literals of the obligations and of the branches' conditions; ``inputs``: the words of
     the inputs.
@@ -91,10 +91,13 @@ class Encoding:
         goals = [v.term for v in violated]
         taken = [frontier.taken for frontier in formula.frontier]
         path = [condition.condition for condition in formula.path] if with_path else []
-        needed = _cone(formula.definitions, [*goals, *formula.hard, *more, *path], taken)
+        by_step = {definition.step: definition.term for definition in formula.definitions}
+        needed = _cone(by_step, [*goals, *formula.hard, *more, *path])
         known = needed | {given.step for given in formula.inputs}
-        sane = [t for t in formula.sane if all(r.step in known for r in distinct_reads(t))]
-        hard = [*formula.hard, *more, *sane]
+        sane = [(p, t) for p, t in formula.sane if all(r.step in known for r in distinct_reads(t))]
+        reaching = [p for p, _ in sane if p is not None]
+        needed |= _cone(by_step, [*reaching, *_touched(by_step, taken, needed)])
+        hard = [*formula.hard, *more, *(_implied(p, t) for p, t in sane)]
         values: dict[StepId, Word] = {}
         inputs, bound = self._inputs(formula.inputs, values, test)
         statements = self._definitions(formula.definitions, needed, values, test)
@@ -117,7 +120,7 @@ class Encoding:
     def _inputs(
         self, inputs: Sequence[Definition], values: dict[StepId, Word], test: int
     ) -> tuple[Mapping[StepId, Word], tuple[Literal, ...]]:
-        """Each input is a word; what it is on this input is assumed, not written into the circuit."""
+        """Each input is a word; one literal, to be assumed, says what they are on this input."""
         found: dict[StepId, Word] = {}
         bound: list[Literal] = []
         for given in inputs:
@@ -125,12 +128,16 @@ class Encoding:
             (known,) = self.blaster.words_of([given.term], _Lookup(self, values, test))
             values[given.step] = found[given.step] = word
             bound += [x if y == TRUE else -x for x, y in zip(word, known, strict=True)]
-        return found, tuple(bound)
+        key = ("bound", *bound)
+        fresh = key not in self._variables
+        (given,) = self.variable(key, BOOL)
+        self.clauses.extend([-given, bit] for bit in (bound if fresh else ()))
+        return found, (given,)
 
     def _definitions(
         self,
         definitions: Sequence[Definition],
-        needed: frozenset[StepId],
+        needed: set[StepId],
         values: dict[StepId, Word],
         test: int,
     ) -> Mapping[Statement, Literal]:
@@ -177,31 +184,33 @@ class _Lookup:
         return self.encoding.variable(("free", self.test, step, sort), sort)
 
 
-def _cone(
-    definitions: Sequence[Definition], terms: Sequence[Term], sides: Sequence[Term]
-) -> frozenset[StepId]:
-    """The steps that the terms depend on, through any number of definitions.
-
-    A side that is not encoded belongs to them, with the way to it, where its condition does.
-    """
-    by_step = {definition.step: definition.term for definition in definitions}
+def _cone(by_step: Mapping[StepId, Term], terms: Iterable[Term]) -> set[StepId]:
+    """The steps that the terms depend on, through any number of definitions."""
     needed: set[StepId] = set()
-    _follow(by_step, terms, needed)
-    waiting = list(sides)
-    while waiting:
-        touched = [s for s in waiting if any(r.step in needed for r in distinct_reads(s))]
-        if not touched:
-            break
-        _follow(by_step, touched, needed)
-        done = set(map(id, touched))
-        waiting = [side for side in waiting if id(side) not in done]
-    return frozenset(needed)
-
-
-def _follow(by_step: Mapping[StepId, Term], terms: Sequence[Term], needed: set[StepId]) -> None:
     waiting = list(terms)
     while waiting:
         for read in distinct_reads(waiting.pop()):
             if read.step in by_step and read.step not in needed:
                 needed.add(read.step)
                 waiting.append(by_step[read.step])
+    return needed
+
+
+def _touched(
+    by_step: Mapping[StepId, Term], sides: Sequence[Term], needed: set[StepId]
+) -> list[Term]:
+    """The sides that are not encoded whose condition, or the way to it, is among what is needed."""
+    found: list[Term] = []
+    known, waiting = set(needed), list(sides)
+    while touched := [s for s in waiting if any(r.step in known for r in distinct_reads(s))]:
+        found += touched
+        known |= _cone(by_step, touched)
+        done = set(map(id, touched))
+        waiting = [side for side in waiting if id(side) not in done]
+    return found
+
+
+def _implied(condition: Term | None, term: Term) -> Term:
+    if condition is None:
+        return term
+    return Apply(Op.OR, (Apply(Op.NOT, (condition,), BOOL), term), BOOL)

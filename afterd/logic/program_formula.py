@@ -79,8 +79,8 @@ class ProgramFormula:
     ``hard`` are the obligations that the run kept; ``violated`` the one or several it broke: with
     both and the inputs the formula is unsatisfiable until statements are dropped. ``executed`` are
     the statements of the run itself; ``notes`` say what was made concrete or left out. ``sane`` is
-    what the language leaves undefined where it fails (a signed sum that does not fit): hard, where
-    the obligations depend on all that it speaks of.
+    what the language leaves undefined where it fails (a signed sum that does not fit), each with
+    the condition of reaching it: hard, where the obligations depend on all that it speaks of.
     """
 
     definitions: tuple[Definition, ...]
@@ -92,4 +92,4 @@ class ProgramFormula:
     executed: tuple[Statement, ...] = ()
     instances: int = 0
     notes: tuple[str, ...] = ()
-    sane: tuple[Term, ...] = ()
+    sane: tuple[tuple[Term | None, Term], ...] = ()

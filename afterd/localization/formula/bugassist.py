@@ -30,5 +30,5 @@ def bugassist(
     notes = (*formula.notes, *solver.encoding.notes)
     return Report(
         name, found.diagnoses, found.reason, (found.diagnoses,), weights, notes,
-        len(solver.encoding.clauses),
+        len(solver.encoding.clauses), found.finished,
     )  # fmt: skip

@@ -31,22 +31,28 @@ def on_demand(
     name = "OFC" if weights is None else "OFC+CW"
     explored: set[Branch] = set()
     history: list[tuple[Diagnosis, ...]] = []
-    found, formula = Found(), None
-    for _ in range(ITERATIONS):
-        try:
-            formula = subject.on_demand(explored)
-            encoded = solver.encoding.encode(formula)
-        except TooLargeError as refused:
-            reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
-            return _report(name, found, reason, history, weights, formula, solver)
-        found = solver.enumerate(encoded, weights, found.cores, size)
-        history.append(found.diagnoses)
-        fresh = {formula.frontier[at].branch for at in found.needs} - explored
-        if not fresh:
+    found, formula, settled = Found(), None, Found()
+    for bound in sorted({1, size}):  # single statements first: they are what is mostly wanted
+        for _ in range(ITERATIONS):
+            try:
+                formula = subject.on_demand(explored)
+                encoded = solver.encoding.encode(formula)
+            except TooLargeError as refused:
+                reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
+                return _report(name, settled, reason, history, weights, formula, solver)
+            found = solver.enumerate(encoded, weights, found.cores, bound)
+            history.append(found.diagnoses)
+            fresh = {formula.frontier[at].branch for at in found.needs} - explored
+            if not fresh:
+                break
+            explored |= fresh
+        if fresh or not (found.complete or found.finished):
             break
-        explored |= fresh
-    reason = found.reason
-    return _report(name, found, reason, history, weights, formula, solver)
+        settled = found
+        if not found.complete:
+            break
+    answer = settled if settled.finished else found
+    return _report(name, answer, found.reason, history, weights, formula, solver)
 
 
 def _report(
@@ -60,5 +66,6 @@ def _report(
 ) -> Report:
     notes = (*(formula.notes if formula else ()), *solver.encoding.notes)
     return Report(
-        name, found.diagnoses, reason, tuple(history), weights, notes, len(solver.encoding.clauses)
-    )
+        name, found.diagnoses, reason, tuple(history), weights, notes,
+        len(solver.encoding.clauses), found.finished,
+    )  # fmt: skip

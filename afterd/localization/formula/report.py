@@ -15,7 +15,8 @@ class Report:
     """Diagnoses in order; ``weights`` the cost of each line where the technique weighs them.
 
     ``reason`` says why the diagnoses are not all (empty: they are); ``history`` are the diagnoses
-    of each iteration of OFC; ``notes`` what was made concrete; ``clauses`` the formula's size.
+    of each iteration of OFC; ``notes`` what was made concrete; ``clauses`` the formula's size;
+    ``finished`` the size up to which all diagnoses are known.
     """
 
     technique: str
@@ -25,6 +26,7 @@ class Report:
     weights: Mapping[Line, int] | None = None
     notes: tuple[str, ...] = ()
     clauses: int = 0
+    finished: int = 0
 
     @property
     def complete(self) -> bool:

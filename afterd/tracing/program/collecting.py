@@ -43,7 +43,7 @@ class Collector:
     definitions: list[Definition] = field(default_factory=list)
     inputs: list[Definition] = field(default_factory=list)
     hard: list[Term] = field(default_factory=list)
-    sane: list[Term] = field(default_factory=list)
+    sane: list[tuple[Term | None, Term]] = field(default_factory=list)
     violated: list[Violated] = field(default_factory=list)
     frontier: list[Frontier] = field(default_factory=list)
     conditions: list[PathCondition] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Collector:
 
     def keep_sane(self, term: Term) -> None:
         """What the language leaves undefined is not a way to repair anything."""
-        self.sane.append(implied(self.path, term))
+        self.sane.append((self.path, term))
 
     def reached(self) -> Term | None:
         """The path, without what escaped."""

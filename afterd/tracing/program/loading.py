@@ -14,6 +14,7 @@ from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import Limits
+from afterd.logic.program_formula import Statement
 from afterd.model.location import Location
 from afterd.tracing.llvm.initialisers import image_of
 from afterd.tracing.llvm.instrument import structs
@@ -71,6 +72,7 @@ class Image:
         self.memory = Memory()
         self.addresses: dict[str, int] = {}
         self.names: dict[int, str] = {}
+        self.declared: dict[str, Statement] = {}
         self._root = str(root.absolute())
         self._bodies: dict[str, Body] = {}
         self._owner: dict[str, Module] = {}
@@ -129,6 +131,14 @@ class Image:
         for symbol in _SYMBOL.findall(module.text):  # the rest of them: what others define
             if not symbol.startswith("llvm."):
                 self.address_of(symbol)
+
+    def _declare(self, module: Module, name: str, definition: str) -> None:
+        """Where a global is declared, by the kind of its object; string literals are no statements."""
+        attached = re.search(r"!dbg !(\d+)", definition)
+        known = module.context.debug.variable(int(attached.group(1))) if attached else None
+        if known is not None and known[0] and known[1].line:
+            place = Location(self._relative(known[1].file), known[1].line)
+            self.declared[f"@{name}"] = Statement(place)
 
     def _point_to_itself(self, stream: str) -> None:
         """A stream's variable holds its own address: that is how a call knows which one it was given."""

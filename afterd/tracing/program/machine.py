@@ -42,7 +42,9 @@ class Machine(Control):
         self.image = image
         self.memory = image.memory.copy()
         self.collector = Collector(names)
-        self.pointers = Pointers(self.memory, self.collector)
+        self.pointers = Pointers(
+            self.memory, self.collector, image.declared.get, lambda: self.symbolic
+        )
         self.observer = Observer(self.memory, self.collector, expectation)
         self.bounds = bounds
         self.instances = 0

@@ -8,15 +8,16 @@ nobody's way to repair a program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from afterd.logic.evaluate import signed
-from afterd.model.term import BOOL, Apply, Const, Op, Sort, Term, bitvec
+from afterd.logic.program_formula import Statement
+from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.tracing.llvm.arithmetic import resized
 from afterd.tracing.llvm.constants import from_word
 from afterd.tracing.program.code import Code
 from afterd.tracing.program.collecting import Collector, any_of
-from afterd.tracing.program.memory import FIRST, Memory, data_of
+from afterd.tracing.program.memory import FIRST, Cell, Memory, data_of
 from afterd.tracing.program.operations import Known
 from afterd.tracing.program.refusal import SideEndedError
 
@@ -28,8 +29,16 @@ MOST_OBJECTS = 12
 class Pointers:
     """Memory accesses of one execution."""
 
-    def __init__(self, memory: Memory, collector: Collector) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        collector: Collector,
+        declared: Callable[[str], Statement | None],
+        symbolic: Callable[[], bool],
+    ) -> None:
         self._memory = memory
+        self._declared = declared
+        self.symbolic = symbolic
         self._collector = collector
         self._strides: dict[int, tuple[Term, int]] = {}  # by identity of a term that stays alive
         self._stored = 0
@@ -66,13 +75,13 @@ class Pointers:
         address, term = pointer
         assert isinstance(address, int)
         self._check(address, term, size)
-        value, here = self._memory.load(address, size, sort)
-        if term is None or sort.kind.value == "float":
+        value, here = self._held(address, size, sort)
+        if term is None or sort.kind is SortKind.FLOAT:
             return value, here
         places, complete = self._places(address, term, size)
         result: Term = self._collector.free(("load", key), sort, value)
         for place in reversed(places):
-            held, held_term = self._memory.load(place, size, sort)
+            held, held_term = self._held(place, size, sort)
             found = Const(held, sort) if held_term is None else held_term
             result = Apply(Op.ITE, (_is(term, place), found, result), sort)
         self._legal(term, places, complete=complete)
@@ -92,7 +101,7 @@ class Pointers:
         self._legal(term, places, complete=complete)
         new = Const(value, sort) if given is None else given
         for place in places:
-            was, of_it = self._memory.load(place, size, sort)
+            was, of_it = self._held(place, size, sort)
             old = Const(was, sort) if of_it is None else of_it
             chosen = Apply(Op.ITE, (_is(term, place), new, old), sort)
             word = data if place == address else data_of(was, sort, size)
@@ -100,6 +109,20 @@ class Pointers:
             now = from_word(int.from_bytes(word, "little"), sort)
             name = self._collector.define(("stored", self._stored), chosen, now, None)
             self._memory.write(place, word, name)
+
+    def _held(self, address: int, size: int, sort: Sort) -> Known:
+        """What memory holds; a global that was never written holds what its declaration says."""
+        value, term = self._memory.load(address, size, sort)
+        if term is not None or not self.symbolic():
+            return value, term
+        found = self._memory.object_at(address)
+        declared = self._declared(found.kind) if found is not None else None
+        if declared is None or sort.kind not in {SortKind.BITVEC, SortKind.BOOL}:
+            return value, None
+        key = ("initial", address, size)
+        name = self._collector.define(key, Const(value, sort), value, declared)
+        self._memory.cells[address] = Cell(size, name)  # no write: it is so on every side
+        return value, name
 
     def _check(self, address: int, term: Term | None, size: int) -> None:
         try:
