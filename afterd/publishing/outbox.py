@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ _FIRST_WAIT = 60.0  # seconds
 _LONGEST_WAIT = 3_600.0
 _MOST_ATTEMPTS = 50  # about two days
 _DONE = frozenset({Placement.CREATED, Placement.EDITED, Placement.UNCHANGED, Placement.NOTHING_NEW})
+_NUMBER = re.compile(r"/(\d+)#")  # of the pull request, in a comment's address at any forge
 
 Say = Callable[[str], None]
 
@@ -62,9 +64,14 @@ def _published(store: Store, row: Outgoing, project: Project) -> Posted:
     given = read_answer(Path(row.body))
     if given.commit != row.commit_id:
         raise ForgeError(f"{row.body} is not about commit {row.commit_id[:10]}; it is not posted.")
+    return publish(given, project, row.number, posted_on=_posted_on(store, row))
+
+
+def _posted_on(store: Store, row: Outgoing) -> set[int]:
+    """The pull requests of this branch that have had our comment; a name may be used again."""
     earlier = outgoing_of(store, row.forge, row.project, row.branch)
-    before = any(each.state is OutgoingState.SENT and each.url for each in earlier)
-    return publish(given, project, row.number, before=before)
+    urls = [each.url for each in earlier if each.state is OutgoingState.SENT]
+    return {int(found[1]) for url in urls if (found := _NUMBER.search(url))}
 
 
 def _settle(store: Store, row: Outgoing, say: Say, posted: Posted) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -31,14 +31,14 @@ def publish(
     project: Project,
     number: int = 0,
     *,
-    before: bool = False,
+    posted_on: Collection[int] = (),
     environment: Mapping[str, str] | None = None,
     patience: Patience | None = None,
 ) -> Posted:
     """Post on pull request ``number``; 0: on the open one that has the answer's commit.
 
-    ``before``: a comment was there, as far as is known. Raises ForgeError, and Refusal for what
-    passes (``refusal.PASSING``), so that an outbox can wait.
+    ``posted_on``: the pull requests that had our comment before, as far as is known. Raises
+    ForgeError, and every Refusal as it is, so that an outbox can wait for what passes.
     """
     environment = os.environ if environment is None else environment
     if not given.commit:
@@ -53,6 +53,7 @@ def publish(
                 f"{project.host} has no open pull request of {project.path} whose head is"
                 f" {given.commit[:10]}; nothing was posted."
             )
+        before = found in posted_on
         return post(forge, publication(given, project, found, masker, before=before), patience)
 
 

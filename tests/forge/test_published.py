@@ -31,6 +31,8 @@ from afterd.forge import (
 )
 from afterd.forge.refusal import Refusal, RefusalKind
 
+pytestmark = pytest.mark.network
+
 MARKER = "<!-- marker -->"
 LONG = f"{MARKER}\n" + "x" * (65_536 - len(MARKER) - 1)
 CHECK = Check(

@@ -100,6 +100,19 @@ def test_a_comment_that_somebody_deleted_stays_deleted(
     assert rows(store, forge)[-1].state is OutgoingState.FAILED
 
 
+def test_a_branch_of_the_same_name_later_has_a_comment_of_its_own(
+    store: Store, forge: State, database: Path
+) -> None:
+    left(store, forge)
+    posted(database)
+    forge.comments.clear()  # those of pull request 7 are not those of 8
+    newer = "c" * 40
+    forge.pulls = {7: {"head": HEAD, "open": False}, 8: {"head": newer, "open": True}}
+    left(store, forge, "k2", newer)
+    [said] = posted(database)
+    assert "written http" in said
+
+
 def test_a_limit_is_waited_for_in_the_outbox(store: Store, forge: State, database: Path) -> None:
     forge.faults = [Fault("GET", 429, {"Retry-After": "900"})]
     left(store, forge)
