@@ -1,0 +1,77 @@
+"""What sets the daemon going: file events, or polling where the system has none to give."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from apscheduler.schedulers.background import BackgroundScheduler
+from daemon_repositories import TEXT, commit, git, jobs, made, service
+from watchdog.observers import Observer
+
+from afterd.daemon import triggers
+from afterd.daemon.triggers import triggered
+
+PATIENCE = 60.0
+NEVER = 3600.0
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    return made(tmp_path / "r")
+
+
+@pytest.mark.parametrize("way", ["loose ref", "packed refs", "hook's inbox"])
+def test_a_file_event_is_enough(where: Path, way: str) -> None:
+    with service(where, poll=NEVER) as found:
+        found.look()
+        found.work()
+        wake = threading.Event()
+        if way == "hook's inbox":
+            git("checkout", "-q", "--detach", cwd=where)
+        with triggered([found], wake):
+            of = commit(where, {"text": TEXT + "x"})
+            if way == "packed refs":
+                assert wake.wait(PATIENCE)
+                wake.clear()
+                git("branch", "topic", cwd=where)
+                of = git("commit-tree", "-m", "p", "-p", of, f"{of}^{{tree}}", cwd=where)
+                git("update-ref", "refs/heads/topic", of, cwd=where)
+                git("pack-refs", "--all", cwd=where)
+            if way == "hook's inbox":
+                (found.state / "inbox" / of).touch()
+            assert wake.wait(PATIENCE)
+    assert jobs(where)[-1][0] == of
+
+
+class Exhausted(Observer):  # type: ignore[misc, valid-type] # watchdog chooses the class at run time
+    """As where the user's inotify watches are used up."""
+
+    def start(self) -> None:
+        raise OSError(28, "inotify watch limit reached")
+
+
+def test_polling_is_what_is_left(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(triggers, "Observer", Exhausted)
+    with service(where, poll=0.2) as found:
+        found.look()
+        found.work()
+        wake = threading.Event()
+        with triggered([found], wake):
+            of = commit(where, {"text": TEXT + "x"})
+            assert wake.wait(PATIENCE)
+    assert jobs(where)[-1] == (of, "queued")
+
+
+def test_no_call_is_dropped_for_being_late() -> None:
+    """APScheduler's own default is to drop what is a second late."""
+    made_with = triggers.Triggers([], threading.Event())
+    scheduler: BackgroundScheduler = made_with._scheduler
+    made_with.every(NEVER, lambda: None)
+    scheduler.start(paused=True)
+    try:
+        [job] = scheduler.get_jobs()
+        assert (job.misfire_grace_time, job.coalesce, job.max_instances) == (None, True, 1)
+    finally:
+        scheduler.shutdown()
