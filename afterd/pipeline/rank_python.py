@@ -57,7 +57,19 @@ def python_spectrum(found: PythonSpectra) -> Spectrum:
         holding.add_mapping(held)
     width = len(columns.entities)
     matrix, true = rows.matrix(width), holding.matrix(width)
-    runs = [Run(test.test, not test.passed) for test in found.tests]
+    statements = {
+        (entity.location.file, entity.location.line): column
+        for column, entity in enumerate(columns.entities)
+        if entity.kind is EntityKind.STATEMENT
+    }
+    runs = [
+        Run(
+            test.test,
+            not test.passed,
+            crashed_in=statements.get(test.raised, NO_COLUMN) if test.raised else NO_COLUMN,
+        )
+        for test in found.tests
+    ]
     return spectrum_of(runs, columns.entities, matrix, true.minimum(matrix))
 
 

@@ -207,6 +207,17 @@ def test_python(tmp_path: Path, test: str, tests: int, failed: int) -> None:
         assert ranking["ranking"][0]["line"] in {2, 3}
 
 
+def test_where_python_raised(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    path.mkdir()
+    library = LIBRARY.replace("return -1", "return points.nothing")
+    files = {"library.py": library, "test_library.py": UNITTEST, "pyproject.toml": "[project]\n"}
+    answer = ranked(repository(path, files))
+    [crash] = answer["crashes"]
+    assert (crash["file"], crash["line"]) == ("library.py", 3)
+    assert "test_high" in crash["test"]
+
+
 def said(path: Path, *arguments: str) -> Done:
     return afterd("rank", *arguments, cwd=path)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from afterd.tracing.python.entities import Count, Entity, EntityKind, entities
 from afterd.tracing.python.request import PythonTraceRequest
@@ -17,11 +18,15 @@ Place = tuple[EntityKind, str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """One test of a run: its id as the runner has it, and whether it passed."""
+    """One test of a run: its id as the runner has it, and whether it passed.
+
+    ``raised`` is the innermost line of the tree (file, line) that its exception came through.
+    """
 
     __test__ = False  # pytest collects classes named Test*
     test: str
     passed: bool
+    raised: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,23 @@ def spectra(request: PythonTraceRequest, tree: Path) -> PythonSpectra:
     parts = _parts(every)
     facts = raw.header["tests"]
     counts = tuple(_counted(fact["counts"], every, parts, positions) for fact in facts)
-    tests = tuple(TestRun(fact["test"], fact["passed"]) for fact in facts)
+    raised = _raised(raw.header["failures"], {entity.file for entity in known}, tree)
+    tests = tuple(TestRun(f["test"], f["passed"], raised.get(f["test"])) for f in facts)
     return PythonSpectra(tests, counts, tuple(known))
+
+
+def _raised(
+    failures: Sequence[Mapping[str, Any]], files: Collection[str], tree: Path
+) -> Mapping[str, tuple[str, int]]:
+    """Per test the innermost frame in a traced module of its first failure."""
+    root = str(tree.resolve()) + "/"
+    found: dict[str, tuple[str, int]] = {}
+    for failure in failures:
+        own = [(name.removeprefix(root), line) for name, line, _ in failure["frames"]]
+        inner = [(file, line) for file, line in own if file in files]
+        if inner:
+            found.setdefault(failure["test"], inner[-1])
+    return found
 
 
 def _place(entity: Entity) -> Place:
