@@ -82,7 +82,7 @@ class Loop:
         tried: ChangeSet = NOTHING
         waited = 0
         while self._causes.open_level():
-            plausible = self._plausible()
+            plausible = self._plausible(unmet=not self._causes.promising)
             if {suspect.change for suspect in plausible} <= tried:
                 continue
             if self._worth_waiting(waited):
@@ -102,9 +102,12 @@ class Loop:
         more = self._causes.promising and waited < _PATIENCE
         return more and not self._causes.explained()
 
-    def _plausible(self) -> list[Suspect]:
-        """The suspects whose statements are not as in green."""
-        found = suspects_of(self._execution, self._green, self._causes.links)
+    def _plausible(self, *, unmet: bool = True) -> list[Suspect]:
+        """The suspects whose statements are not as in green.
+
+        ``unmet``: also where the runs part and no cause has come to; that is for when none can.
+        """
+        found = suspects_of(self._execution, self._green, self._causes.links, unmet=unmet)
         return [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:

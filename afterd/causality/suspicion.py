@@ -26,7 +26,7 @@ _CONDUCT = {
     Conduct.PARTED: 4.0,
     Conduct.PASSED: 1.5,
     Conduct.CARRIED: 0.7,
-    Conduct.ABSORBED: 0.3,
+    Conduct.ABSORBED: 0.5,
     Conduct.SAME: 0.08,
 }
 """How much likelier guilt is where the calls that a change is in did this, beside green's."""
@@ -81,12 +81,17 @@ class Suspect:
         return WEIGHTS[self.tier] * self.factor * _LEVEL_DISCOUNT**self.level
 
 
-def suspects_of(execution: Execution, green: Green, links: Sequence[Link]) -> list[Suspect]:
-    """The changes that the causes speak of, most suspicious first."""
+def suspects_of(
+    execution: Execution, green: Green, links: Sequence[Link], *, unmet: bool = True
+) -> list[Suspect]:
+    """The changes that the causes speak of, most suspicious first.
+
+    ``unmet``: also those at which the two runs part although no cause has come to them.
+    """
     best: dict[ChangeId, Suspect] = {}
     conduct = execution.conduct()
     found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
-    for suspect in (*found, *_parted(conduct)):
+    for suspect in (*found, *(_parted(conduct) if unmet else ())):
         known = best.get(suspect.change)
         if known is None or _key(suspect) < _key(known):
             best[suspect.change] = suspect

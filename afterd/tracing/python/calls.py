@@ -112,13 +112,22 @@ class Calls:
         if twin is None or frame.node.type not in FUNCTIONS:
             return self._callers_conduct(frame)
         mine, other = self._deeds(self.steps, frame), self._deeds(self.green, twin)
-        if frame not in self._failing and self._alike(mine, other):
-            return Conduct.SAME
+        if frame not in self._failing:
+            alike = self.likeness.sure(lambda: self._alike(mine, other))
+            if alike is not False:
+                return Conduct.SAME if alike else self._by_default(frame)
         mine, other = self._given(self.steps, frame), self._given(self.green, twin)
         if not self._alike(mine, other, shared=True):
-            return Conduct.CARRIED
+            return self._by_default(frame) or Conduct.CARRIED
         below = (self.of(child) for child in frame.children[:_ACTIVATIONS])
         return Conduct.PASSED if any(each in _PARTED for each in below) else Conduct.PARTED
+
+    def _by_default(self, frame: Frame) -> Conduct | None:
+        """What is known of an activation whose deeds cannot be told apart: a parameter of its own."""
+        given = self._given(self.steps, frame)
+        altered = (row for _, _, row in given if self.ties.of_row(self.steps.trace, row))
+        differs = any(self._bound(row) is Conduct.PARTED for row in altered)
+        return Conduct.PARTED if differs else None
 
     def _callers_conduct(self, frame: Frame) -> Conduct | None:
         caller = frame.parent

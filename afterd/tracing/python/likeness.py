@@ -7,6 +7,8 @@ other trace). Attributes that only one version has are left out: they were renam
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from afterd.tracing.python.alignment import Alignment
 from afterd.tracing.python.program import Node
 from afterd.tracing.python.ssa import Steps
@@ -28,6 +30,7 @@ class Likeness:
         types = (run.trace.raw.header["types"] for run in (steps, green))
         self.comparison = Comparison(*types)
         self._known: dict[tuple[int, int, int, int, int], bool] = {}
+        self.guessed = 0  # answers so far for which nothing but a type was known
 
     def alike(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int = _DEEP
@@ -79,19 +82,27 @@ class Likeness:
                 return False
         return bool(shared) or self._made_alike(value, position, other, row, depth)
 
+    def sure(self, question: Callable[[], bool]) -> bool | None:
+        """The answer to a question about likeness; None for a yes that rests on types alone."""
+        before = self.guessed
+        answer = question()
+        return None if answer and self.guessed > before else answer
+
     def _made_alike(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int
     ) -> bool:
         """What two calls that made them were given, argument by argument."""
         born = self.steps.cells.births.made(value, position)
         twin = self.green.cells.births.made(other, row)
-        if born is None or twin is None:
-            return True
-        mine, theirs = _given(self.steps, born), _given(self.green, twin)
-        return all(
-            self.alike(mine[name], born, theirs[name], twin, depth - 1)
-            for name in mine.keys() & theirs.keys()
-        )
+        if born is not None and twin is not None:
+            mine, theirs = _given(self.steps, born), _given(self.green, twin)
+            if mine or theirs:
+                return all(
+                    self.alike(mine[name], born, theirs[name], twin, depth - 1)
+                    for name in mine.keys() & theirs.keys()
+                )
+        self.guessed += value[3] is None and other != value
+        return True
 
 
 def _given(run: Steps, row: int) -> dict[object, Recorded]:

@@ -73,6 +73,18 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f('aa')\n",
         [Conduct.PARTED],
     ),
+    "a default": (
+        "def f(x, *, y=1):\n    return x + y\n",
+        "def f(x, *, y=2):\n    return x + y\n",
+        "from lib import f\ndef test():\n    assert f(1) == 2\n",
+        [Conduct.PARTED],
+    ),
+    "nothing can be told apart": (
+        "def f(x):\n    return iter([x])\n",
+        "def f(x):\n    return iter([-x])\n",
+        "from lib import f\ndef test():\n    assert next(f(1)) == 1\n",
+        [None],
+    ),
     "left by an exception": (
         "def a(x):\n    return None\n\ndef b(x):\n    a(x)\n\ndef f(x):\n    b(x)\n    return 1\n",
         ("def a(x):\n"

@@ -181,8 +181,6 @@ def _enumerated(_: Describer, value: object, _depth: int) -> Recorded:
 def _as_text(_: Describer, value: Anything, _depth: int) -> Recorded:
     """A value of a type written in C; a time without its zone, which is the program's own."""
     kind: Anything = type(value)
-    if kind.__qualname__ == "Pattern":
-        return _plain_text(value.pattern)
     if kind.__qualname__ in {"datetime", "time"}:
         value = kind.replace(value, tzinfo=None)
     return _plain_text(kind.__str__(value))
