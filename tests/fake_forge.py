@@ -317,7 +317,7 @@ def serving(state: State) -> Iterator[State]:
     handler = type("Handler", (_Handler,), {"state": state})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     state.upstream = f"http://127.0.0.1:{server.server_address[1]}"
     state.address = state.address or state.upstream

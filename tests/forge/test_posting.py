@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
 from fake_forge import BOT, HEAD, TOKEN, Fault, State, serving
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from afterd.errors import ForgeError
 from afterd.forge import (
@@ -222,6 +224,30 @@ def test_an_answer_that_was_lost_leaves_one_comment(forge: State, given: Post) -
     forge.faults = [Fault("POST", 0)]
     assert posted(forge, given).placement is Placement.UNCHANGED
     assert len(forge.comments) == 1
+
+
+FAULTS = st.builds(
+    Fault,
+    st.sampled_from(["GET", "POST", "PATCH"]),
+    st.sampled_from([0, 403, 404, 429, 500, 502, 503]),
+    st.sampled_from([{}, {"Retry-After": "1"}]),
+    st.sampled_from(["{}", "<html>", '{"message": "secondary rate limit"}']),
+    st.sampled_from(["", "comments", "pulls", "user"]),
+)
+
+
+@given(faults=st.lists(FAULTS, max_size=6), more=st.lists(FAULTS, max_size=4))
+@settings(max_examples=20, deadline=None)
+def test_whatever_goes_wrong_there_is_one_comment(faults: list[Fault], more: list[Fault]) -> None:
+    with serving(State(ForgeKind.GITEA)) as state:
+        for coming, wanted in ((faults, POST), (more, replace(POST, body=body))):
+            state.faults = list(coming)
+            with suppress(Refusal):
+                posted(state, wanted)
+            assert len(state.comments) <= 1
+        state.faults.clear()
+        posted(state)
+        assert state.bodies() == [f"{MARKER}\nhello"]
 
 
 def test_no_server_at_all(forge: State) -> None:
