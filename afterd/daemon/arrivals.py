@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 import pygit2
 
 from afterd.config import Settings
-from afterd.daemon.refs import Look, look, watched_tips
-from afterd.daemon.trust import RUNS, Trust, trust_of
+from afterd.daemon.refs import Look, look
+from afterd.daemon.trust import RUNS, Origins, Trust
 from afterd.store import Store
 from afterd.store.approvals import is_approved
-from afterd.store.jobs import Job, JobQueue, unfinished
+from afterd.store.jobs import Job, JobQueue
 from afterd.store.refs import keep_ref_tips, ref_tips
 from afterd.vcs.repository import common_directory
 
@@ -55,7 +55,8 @@ def take_in(repository: pygit2.Repository, store: Store, settings: Settings) -> 
             if known
             else _first(repository, seen)
         )
-        queued = [each for each in _once(wanted) if _enqueue(repository, store, settings, each)]
+        origins = Origins(repository, seen.tips, settings) if wanted else None
+        queued = [each for each in _once(wanted) if origins and _enqueue(store, origins, each)]
         if dict(seen.tips) != known:
             keep_ref_tips(store, name, seen.tips)
     for drop in seen.drops:
@@ -78,15 +79,13 @@ def _once(wanted: list[Wanted]) -> Iterator[Wanted]:
     yield from {each.commit: each for each in reversed(wanted)}.values()
 
 
-def _enqueue(
-    repository: pygit2.Repository, store: Store, settings: Settings, wanted: Wanted
-) -> bool:
+def _enqueue(store: Store, origins: Origins, wanted: Wanted) -> bool:
     """Queue a commit unless it was dealt with; older queued commits of its ref are superseded."""
     queue = JobQueue(store)
     _supersede(queue, store, wanted)
     if _known(store, wanted.commit):
         return False
-    trust = trust_of(repository, wanted.commit, watched_tips(repository, settings), settings)
+    trust = origins.trust(wanted.commit)
     if trust not in RUNS and is_approved(store, wanted.commit):
         trust = Trust.APPROVED
     job = queue.enqueue(
@@ -104,12 +103,13 @@ def _enqueue(
 
 def _supersede(queue: JobQueue, store: Store, wanted: Wanted) -> None:
     """Give up older commits of the same ref that no run was made for yet."""
-    for job in unfinished(store):
-        if job.kind != COMMIT or job.leased_by or job.stage:
-            continue
-        older = wanted_of(job)
-        if older.ref == wanted.ref and older.commit != wanted.commit:
-            queue.abandon(job.id, f"superseded by {wanted.commit[:12]}")
+    rows = store.rows(
+        """SELECT id FROM job WHERE kind = ? AND state IN ('waiting', 'queued') AND stage = ''
+           AND json_extract(payload, '$.ref') = ? AND key <> ?""",
+        (COMMIT, wanted.ref, key_of(wanted.commit)),
+    )
+    for row in rows:
+        queue.abandon(int(str(row["id"])), f"superseded by {wanted.commit[:12]}")
 
 
 def _known(store: Store, commit: str) -> bool:

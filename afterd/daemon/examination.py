@@ -28,6 +28,7 @@ from afterd.store.explanations import load
 from afterd.store.jobs import Job, JobQueue
 from afterd.store.journal import StoredJournal
 from afterd.store.verdicts import StoredVerdict, keep_verdict, verdicts_at
+from afterd.vcs.repository import resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
     wanted = wanted_of(job)
     journal = StoredJournal(store, job.id)
     with opened(settings, journal) as workspace:
-        tree = str(workspace.repository[wanted.commit].peel(pygit2.Tree).id)
+        commit = resolve(workspace.repository, wanted.commit)  # it may have been amended and pruned
+        tree = str(workspace.repository[commit].peel(pygit2.Tree).id)
         suite = suite_of(workspace, settings, tree, progress)
         tested = tested_at(workspace, job, wanted, suite, tree, progress)
         record = TestRecord(

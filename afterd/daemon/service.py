@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pygit2
+
 from afterd.config import Settings
 from afterd.daemon.arrivals import take_in
 from afterd.daemon.instance import only_one
@@ -41,13 +43,14 @@ class Service:
     paused: str = ""
 
     def look(self) -> bool:
-        """Queue what is news; whether anything is. Trouble is written down, not raised: the next
-        look may go well.
+        """Queue what is news; whether anything is.
+
+        Trouble is written down, not raised: objects may be on their way, and the next look go well.
         """
         try:
             # a pygit2 repository belongs to one thread: each look opens its own
             queued = take_in(open_repository(self.settings.repository), self.store, self.settings)
-        except (AfterdError, OSError) as error:
+        except (AfterdError, OSError, pygit2.GitError, KeyError, ValueError) as error:
             self.log.warning("the repository could not be looked at: %s", error)
             return False
         for wanted in queued:

@@ -46,19 +46,30 @@ _ENTRY = re.compile(rb"[0-9a-f]{40} (?P<new>[0-9a-f]{40}) [^\t\n]*\t(?P<message>
 _TAIL = 1 << 20  # bytes of a reflog that are read
 
 
-def trust_of(
-    repository: pygit2.Repository, commit: str, tips: Mapping[str, str], settings: Settings
-) -> Trust:
-    """How far ``commit`` is trusted; ``tips`` are the refs as they are now."""
-    if commit in made_here(repository):
-        return Trust.LOCAL
-    trusted = [tip for ref, tip in tips.items() if is_trusted(ref, repository.is_bare, settings)]
-    if not any(tip == commit or repository.descendant_of(tip, commit) for tip in set(trusted)):
-        return Trust.FORK
-    known = settings.trusted_authors
-    if known and not _people(repository, commit) <= {address.lower() for address in known}:
-        return Trust.UNKNOWN
-    return Trust.COLLABORATOR
+class Origins:
+    """What a repository's records say of where its commits came from; ``tips`` are its refs now."""
+
+    def __init__(
+        self, repository: pygit2.Repository, tips: Mapping[str, str], settings: Settings
+    ) -> None:
+        self._repository = repository
+        self._made = made_here(repository)
+        self._trusted = {
+            tip for ref, tip in tips.items() if is_trusted(ref, repository.is_bare, settings)
+        }
+        self._known = {address.lower() for address in settings.trusted_authors}
+
+    def trust(self, commit: str) -> Trust:
+        """How far a commit is trusted."""
+        if commit in self._made:
+            return Trust.LOCAL
+        if commit not in self._trusted and not any(
+            self._repository.descendant_of(tip, commit) for tip in self._trusted
+        ):
+            return Trust.FORK
+        if self._known and not _people(self._repository, commit) <= self._known:
+            return Trust.UNKNOWN
+        return Trust.COLLABORATOR
 
 
 def is_trusted(ref: str, bare: bool, settings: Settings) -> bool:  # noqa: FBT001 - a property of the repository

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,24 @@ def test_tags_of_trees_and_odd_names_are_passed_over(where: Path) -> None:
     git("update-ref", "refs/pull/2/head", tree, cwd=where)
     with service(where) as found:
         assert found.look()
+
+
+def test_a_thousand_refs_are_taken_in_within_seconds(where: Path) -> None:
+    with service(where) as found:
+        found.look()
+        found.work()
+        tree = git("rev-parse", "HEAD^{tree}", cwd=where)
+        parent = git("rev-parse", "HEAD", cwd=where)
+        packed = [
+            f"{git('commit-tree', '-m', str(n), '-p', parent, tree, cwd=where)} refs/pull/{n}/head"
+            for n in range(10)
+        ]
+        packed += [f"{packed[n % 10][:40]} refs/pull/{n}/head" for n in range(10, 1000)]
+        (where / ".git/packed-refs").write_text(
+            "\n".join(["# pack-refs with: peeled", *packed, ""])
+        )
+        began = time.monotonic()
+        assert found.look()
+        assert time.monotonic() - began < 10
+    states = [state for _, state in jobs(where)]
+    assert states == ["done", *["waiting"] * 10]

@@ -9,14 +9,14 @@ from daemon_repositories import TEXT, commit, git, jobs, made, once, opened, set
 
 from afterd.daemon.approval import approve
 from afterd.daemon.refs import watched_tips
-from afterd.daemon.trust import Trust, is_trusted, trust_of
+from afterd.daemon.trust import Origins, Trust, is_trusted
 from afterd.store.database import DATABASE_NAME, open_store
 from afterd.vcs.repository import open_repository, state_directory
 
 
 def trust(where: Path, of: str, **given: object) -> Trust:
     repository, wanted = open_repository(where), settings(where, **given)
-    return trust_of(repository, of, watched_tips(repository, wanted), wanted)
+    return Origins(repository, watched_tips(repository, wanted), wanted).trust(of)
 
 
 @pytest.fixture

@@ -68,6 +68,20 @@ def test_what_a_job_meets(
     assert ("Traceback" in log) == isinstance(error, ZeroDivisionError)
 
 
+def test_a_commit_that_is_gone_fails_with_a_sentence(where: Path) -> None:
+    with service(where) as found:
+        found.look()
+        found.work()
+        of = commit(where, {"text": "x\n"})
+        found.look()
+        git("reset", "-q", "--hard", "HEAD~1", cwd=where)
+        (where / ".git/objects" / of[:2] / of[2:]).unlink()
+        assert found.work()
+        [row] = found.store.rows("SELECT state, reason FROM job WHERE key LIKE ?", (f"%{of}",))
+    assert row["state"] == "failed"
+    assert of in str(row["reason"])
+
+
 def test_stopped_it_gives_the_job_back_at_once(
     where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
