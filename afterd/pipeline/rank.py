@@ -28,6 +28,8 @@ from afterd.vcs.trees import TreeReader
 
 Rankings = Mapping[str, Sequence[RankedPlace]]
 
+_UNCOUNTED = frozenset(["Cargo", "Go", "npm"])
+
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
@@ -122,6 +124,11 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
 
 def _counted(workspace: Workspace, suite: Suite, tree: str, counting: Counting) -> Spectrum:
     """By the language of the suite; a given command that runs no C may start Python somewhere."""
+    if suite.found is not None and suite.found.runner in _UNCOUNTED:
+        raise TestError(
+            f"The tests that were found are {suite.found.runner}'s: only C, C++ and Python can be"
+            " ranked."
+        )
     if is_python(suite):
         return python_spectrum(python_counts(workspace, suite, tree))
     try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 
 from afterd.errors import TestError
 from afterd.execution.process import Ending, ProcessResult
@@ -23,6 +24,7 @@ from afterd.vcs.worktree import Slot
 
 _SKIPPED = 125  # as git bisect run says it
 _MOST_OUTPUT = 64 << 20
+_ENDED = frozenset([Ending.EXITED, Ending.SIGNALLED])
 
 
 class NothingCountedError(TestError):
@@ -36,13 +38,16 @@ class _Suite:
     made: CountedBuild
     suite: Suite
     directory: Path
+    cancelled: Event = field(default_factory=Event)
 
     def run(self, command: tuple[str, ...], name: str) -> tuple[ProcessResult, CountedTest | None]:
         """Run a command with counters; no test where it was skipped or could not be started."""
         recipe = replace(self.suite.recipe, test=command)
         limits = recipe.limits.test
         wanted = replace(recipe.test_in(self.made.root), merge=True)
-        result, processes = counted_run(self.made, wanted, limits, self.directory / name)
+        result, processes = counted_run(
+            self.made, wanted, limits, self.directory / name, self.cancelled
+        )
         if result.status == _SKIPPED or result.ending is Ending.NOT_STARTED:
             return result, None
         return result, CountedTest(name, not result.succeeded, processes, result.describe())
@@ -97,9 +102,14 @@ def _each(ready: _Suite, tests: Sequence[NamedTest], counting: Counting) -> list
     with ThreadPoolExecutor(counting.jobs) as pool:
         started = {pool.submit(one, number): number for number in range(len(tests))}
         answers: dict[int, CountedTest | None] = {}
-        for done, future in enumerate(as_completed(started), start=1):
-            answers[started[future]] = future.result()
-            counting.ran(done, len(tests))
+        try:
+            for done, future in enumerate(as_completed(started), start=1):
+                answers[started[future]] = future.result()
+                counting.ran(done, len(tests))
+        except BaseException:  # an interrupt, too, must not wait for the rest
+            ready.cancelled.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     return [test for _, test in sorted(answers.items()) if test is not None]
 
 
@@ -107,8 +117,11 @@ def _whole(ready: _Suite) -> list[CountedTest]:
     """The suite as one command, its processes told apart by what it printed."""
     result, found = ready.run(ready.suite.recipe.test, "whole")
     try:
-        if result.ending is Ending.NOT_STARTED:
-            raise TestError(f"The test command cannot be run: it {result.describe()}.")
+        if result.ending not in _ENDED:
+            raise TestError(
+                f"The suite was not counted to its end: it {result.describe()}; give a command that"
+                " runs less, or a larger test_timeout."
+            )
         if found is None:
             raise TestError("The test command exits with 125: it says that this is no test.")
         output = result.stdout.head(_MOST_OUTPUT)

@@ -237,6 +237,12 @@ def test_what_cannot_be_ranked(tmp_path: Path) -> None:
     said(path, "--build", "false", "--", "true").refused(13, "build with counters")
     said(path, *build, "--", "sh", "-c", "./grade 1; exit 125").refused(13, "125")
     said(path, "--import", str(path / "x"), "--each", "t*").refused(2, "--import", "each")
+    slow = afterd(
+        "rank", *build, "--", "sh", "-c", "./grade 1; sleep 60", cwd=path, AFTERD_TEST_TIMEOUT="1s"
+    )
+    slow.refused(13, "time limit")
+    (tmp_path / "go").mkdir()
+    said(repository(tmp_path / "go", {"go.mod": "module x"})).refused(13, "Go's", "Python")
     (tmp_path / "e").mkdir()
     said(repository(tmp_path / "e", {"notes": ""})).refused(13, "No tests were found")
 

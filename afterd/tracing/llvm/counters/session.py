@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
 from afterd.errors import TraceError
 from afterd.execution.build import diagnostics
@@ -66,17 +67,21 @@ def _build(command: Command, store: ModuleStore, limits: ProcessLimits) -> None:
 
 
 def counted_run(
-    made: CountedBuild, command: Command, limits: ProcessLimits, directory: Path
+    made: CountedBuild,
+    command: Command,
+    limits: ProcessLimits,
+    directory: Path,
+    cancelled: Event | None = None,
 ) -> tuple[ProcessResult, list[Process]]:
     """Run ``command`` with counters; ``directory`` is made anew for them and removed.
 
-    The result is the caller's to remove.
+    The result is the caller's to remove; setting ``cancelled`` ends the run.
     """
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     counting = {**environment(made.store, command.environment), **counting_into(directory)}
     counted = replace(command, argv=wrapped(command.argv, directory), environment=counting)
-    result = run(counted, limits)
+    result = run(counted, limits, cancelled=cancelled)
     try:
         return result, processes(directory, made.bits)
     finally:
