@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from afterd.model.outcome import FailureKind
-from afterd.model.term import BOOL, Apply, Concrete, Op, Read, Term, reads
+from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
 from afterd.model.trace import Predicate
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.program import Module, Node
@@ -59,6 +59,8 @@ class Failures:
         kind = FailureKind.EXCEPTION
         if failure["type"] in _RUNNER_FAILED or "AssertionError" in failure["bases"]:
             kind = FailureKind.ASSERTION
+        if failure["type"] == "SystemExit":
+            kind = FailureKind.EXIT
         condition, step = self._condition(place, failure)
         observed, expected = self._compared(condition, place)
         return Predicate(
@@ -128,6 +130,8 @@ class Failures:
             if decided is not None and self._same_frame(decided, place.frame):
                 return self._other_way(decided), decided
             return self._not_reached(raised), raised
+        if failure["type"] == "SystemExit" and (ended := self._exit(place)) is not None:
+            return ended
         if place.node.type == "Assert":
             return self._assertion(place), place.position
         if place.node.type == "Expr" and (checked := self._checked(place)) is not None:
@@ -136,6 +140,20 @@ class Failures:
         found = self.steps.terms.opaque_reads(expression, place.position, place.frame)
         why = f"the statement raises {failure['type']}"
         return self.steps.terms.concrete(False, why, found, BOOL), place.position  # noqa: FBT003 # the condition is false
+
+    def _exit(self, place: Place) -> tuple[Term, int] | None:
+        """``sys.exit(status)``: the status is 0; for a status that is written there, its branch."""
+        call = place.node["value"] or place.node["exc"]
+        status = call["args"][0] if isinstance(call, Node) and call["args"] else None
+        if status is not None and status.type != "Constant":
+            term = self.steps.terms.term(status, place.position, place.frame)
+            if term.sort == INT:
+                return Apply(Op.EQ, (term, Const(0, INT)), BOOL), place.position
+            if term.sort == BOOL:
+                return Apply(Op.NOT, (term,), BOOL), place.position
+            return None
+        decided = self.steps.branch_before(place.node, place.frame, place.position + 1)
+        return None if decided is None else (self._other_way(decided), decided)
 
     def _same_frame(self, row: int, frame: Frame) -> bool:
         return self.trace.frame(row) is frame

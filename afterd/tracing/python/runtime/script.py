@@ -30,7 +30,12 @@ def main() -> None:
     namespace.update(
         __file__=script, __spec__=None, __doc__=None, __package__=None, __loader__=None
     )
-    exec(code, namespace)  # noqa: S102 # running the script is the purpose
+    try:
+        exec(code, namespace)  # noqa: S102 # running the script is the purpose
+    except SystemExit as ending:
+        if session is not None:
+            session.exited(ending)
+        raise
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any
 from . import tracefile
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned
-from .failures import Failure, watch_uncaught, watch_unittest
+from .failures import Failure, failure, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
 from .recorder import Recorder, install_silence
@@ -84,6 +84,11 @@ class Session:
         if self.counter is not None:
             fact["counts"] = interned(self.counter.take())
         self.tests.append(fact)
+
+    def exited(self, ending: SystemExit) -> None:
+        """The script ended itself; with a status that says it failed, if nothing else did."""
+        if ending.code not in (None, 0) and not self.failures:
+            self.failures.append(failure("", "process", ending, self.recorder.row))
 
     def finish(self) -> None:
         """Write the trace; a second call does nothing."""
