@@ -61,7 +61,10 @@ class Workspace:
     def trace_slots(self) -> tuple[Slot, Slot]:
         """The work trees of traced builds, of the good and of the bad version."""
         folder = self.state / "traced"
-        return Slot(folder / "good", self.objects), Slot(folder / "bad", self.objects)
+        good, bad = (  # they are built at the same time: a handle each
+            Slot(folder / name, open_objects(self.repository)) for name in ("good", "bad")
+        )
+        return good, bad
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,8 +73,15 @@ def trace(request: TraceRequest) -> Traced:
     Raises TraceError when nothing was traced: the program is not C or C++, or does not build with
     clang; the message says which.
     """
-    bad = _version(request, request.bad_tree, request.slots[1], "bad")
-    good = _version(request, request.good_tree, request.slots[0], "good")
+    sides = (
+        (request.bad_tree, request.slots[1], "bad"),
+        (request.good_tree, request.slots[0], "good"),
+    )
+    with ThreadPoolExecutor(len(sides)) as both:  # a configure script keeps one core busy
+        seconds = list(both.map(lambda side: _build(request, *side), sides))
+    bad, good = (
+        _version(request, *side[1:], spent) for side, spent in zip(sides, seconds, strict=True)
+    )
     if not bad.recordings:
         message = (
             "The failing test started no program that was built with afterd-cc;"
@@ -88,13 +96,13 @@ def trace(request: TraceRequest) -> Traced:
     ]
     execution = LlvmExecution(processes, request.changes, Sources(good.root), Sources(bad.root))
     return Traced(
-        execution, bad.build_seconds + good.build_seconds, bad.test_seconds + good.test_seconds
+        execution, max(bad.build_seconds, good.build_seconds), bad.test_seconds + good.test_seconds
     )
 
 
-def _version(request: TraceRequest, tree: str, slot: Slot, name: str) -> TracedVersion:
+def _version(request: TraceRequest, slot: Slot, name: str, built: float) -> TracedVersion:
+    """Run the test of a version that was built, which took ``built`` seconds."""
     directory = request.directory / name
-    built = _build(request, tree, slot, directory)
     store = ModuleStore(directory / "build")
     runs = directory / "run"
     seconds = _test(request, slot, store, runs)
@@ -104,8 +112,9 @@ def _version(request: TraceRequest, tree: str, slot: Slot, name: str) -> TracedV
     return TracedVersion(root, program, found, built, seconds)
 
 
-def _build(request: TraceRequest, tree: str, slot: Slot, directory: Path) -> float:
+def _build(request: TraceRequest, tree: str, slot: Slot, name: str) -> float:
     """Build a tree with afterd-cc, unless that was done before; the seconds it took."""
+    directory = request.directory / name
     mark = directory / _MARK
     key = f"{tree} {request.recipe.build_key} {request.toolchain.version}"
     if mark.exists() and mark.read_text() == key and slot.tree == tree:
