@@ -197,7 +197,7 @@ class Session:
         hard = [*request["hard"], *kept]
         if self.satisfiable([*hard, *stay]):
             return []
-        return [-closed for closed in self._core_of(hard, stay, 1 << 30)]
+        return [-closed for closed in self._core_of(hard, stay)]
 
     def one_core(self, request: dict[str, Any]) -> dict[str, Any]:
         """A minimal core of the selectors; none where all can hold."""

@@ -31,10 +31,10 @@ MOST_CLAUSES = 1_500_000
 class Encoded:
     """A formula in a shared encoding.
 
-    ``hard``: literals to assume; ``bound``: those that give the inputs their values; ``statements``: those that what is hard depends on, each with its
-    selector; ``frontier``: per frontier of the formula, whether it is taken; ``violated`` and
-    ``path``: literals of the obligations and of the branches' conditions; ``inputs``: the words of
-    the inputs.
+    ``hard``: literals to assume; ``bound``: those that give the inputs their values.
+    ``statements``: what the obligations depend on, each with its selector; ``frontier``: per
+    frontier of the formula, whether it is taken; ``violated`` and ``path``: the obligations and
+    the branches' conditions; ``inputs``: the inputs' words.
     """
 
     hard: tuple[Literal, ...]
@@ -130,9 +130,9 @@ class Encoding:
             bound += [x if y == TRUE else -x for x, y in zip(word, known, strict=True)]
         key = ("bound", *bound)
         fresh = key not in self._variables
-        (given,) = self.variable(key, BOOL)
-        self.clauses.extend([-given, bit] for bit in (bound if fresh else ()))
-        return found, (given,)
+        as_given = self.variable(key, BOOL)
+        self.clauses.extend([-as_given[0], bit] for bit in (bound if fresh else ()))
+        return found, as_given
 
     def _definitions(
         self,

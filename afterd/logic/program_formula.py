@@ -7,7 +7,8 @@ in every iteration and every call, is then free.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from afterd.model.location import Location
 from afterd.model.term import StepId, Term
@@ -93,3 +94,12 @@ class ProgramFormula:
     instances: int = 0
     notes: tuple[str, ...] = ()
     sane: tuple[tuple[Term | None, Term], ...] = ()
+
+
+def suspecting(formula: ProgramFormula, suspect: Callable[[Statement], bool]) -> ProgramFormula:
+    """The formula in which only some statements can be wrong: the others are hard."""
+    definitions = tuple(
+        d if d.statement is None or suspect(d.statement) else replace(d, statement=None)
+        for d in formula.definitions
+    )
+    return replace(formula, definitions=definitions)
