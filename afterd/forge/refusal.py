@@ -55,7 +55,7 @@ def refusal(status: int, headers: Mapping[str, str], said: str, now: float) -> R
         return Refusal(RefusalKind.LIMITED, said, SECONDARY)
     if status in {400, 413, 422} and ("too long" in words or status == 413):
         return Refusal(RefusalKind.TOO_LONG, said)
-    if status == 403:
+    if status in {403, 423}:  # 423: archived, or its conversation is locked
         return Refusal(RefusalKind.RIGHTS, said)
     if status in {404, 410}:
         return Refusal(RefusalKind.MISSING, said)

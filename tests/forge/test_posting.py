@@ -305,12 +305,19 @@ def test_a_limit_that_lasts_an_hour_is_said_and_not_waited(forge: State) -> None
     assert "takes no more requests for now; try again after" in sentence(forge, refusal)
 
 
-def test_a_job_of_actions_may_not_ask_who_it_is(github: State) -> None:
+def test_a_job_of_actions_may_not_ask_who_it_is(
+    github: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
     github.may_ask_user = False
     github.add("github-actions[bot]", f"{MARKER}\nold")
     assert posted(github).placement is Placement.EDITED
-    github.faults = [Fault("POST", 403, body="{}", part="graphql")]
+    nameless = Fault("POST", 403, body="{}", part="graphql")
+    github.faults = [nameless]
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert posted(github).placement is Placement.UNCHANGED
+    github.faults = [nameless]
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "whose token" in refused(github).said
 
 
 def test_a_check_run_with_annotations_is_left_and_replaced(github: State) -> None:
