@@ -19,6 +19,7 @@ from afterd.bench.releases import Releases, cache_directory
 from afterd.bench.tables import Grid, compared, document, markdown, measured, text
 from afterd.bench.trial import Options, measurements
 from afterd.cli import bench_daemon, bench_rank
+from afterd.cli.bench_formula import formula
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
 from afterd.config.kinds import parse_budget
@@ -42,6 +43,7 @@ def command() -> None:
 
 
 command.add_command(bench_rank.siemens)
+command.add_command(formula)
 command.add_command(bench_rank.rank)
 command.add_command(bench_daemon.command)
 

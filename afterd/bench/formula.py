@@ -1,0 +1,197 @@
+"""``afterd bench formula DIR``: the experiment of Jin and Orso on a folder of faulty versions.
+
+Same layout as ``afterd bench siemens``. Every version's failing tests are explained by BugAssist
+and on-demand formulas, with and without clause weights; Ochiai ranks the same tests' spectrum.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from afterd.bench.siemens import Subject, faulty_versions
+from afterd.execution.toolchain import Toolchain
+from afterd.localization.examination import Line
+from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.clause_weighting import clause_weights
+from afterd.localization.formula.on_demand import on_demand
+from afterd.localization.formula.report import Report, places
+from afterd.localization.formula.several_inputs import intersected
+from afterd.localization.fusion import Votes, fused, place_of
+from afterd.localization.siemens import FaultyVersion
+from afterd.localization.techniques import TECHNIQUES
+from afterd.logic.correction import Corrections, Diagnosis
+from afterd.pipeline.rank_votes import line_votes
+from afterd.tracing.program.failing import FailingRun
+from afterd.tracing.program.refusal import NotFollowedError
+from afterd.tracing.program.unrolling import Program, load
+from afterd.tracing.program.world import Input
+
+FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")
+_C = frozenset([".c"])
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaOptions:
+    """``inputs`` failing tests a version, ``seconds`` of CPU a technique has for each."""
+
+    inputs: int = 2
+    seconds: float = 10.0
+    jobs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One technique on one version: the place of the fault (None: not reported) and its cost.
+
+    ``seconds`` is CPU time a failing input; ``iterations`` of OFC; ``agrees`` whether OFC's sets are
+    BugAssist's, as far as both are known; ``said`` why an answer is missing or not complete.
+    """
+
+    rank: float | None
+    seconds: float
+    iterations: float = 0.0
+    reported: int = 0
+    agrees: bool | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionResult:
+    """All techniques on one version. ``votes`` are what the fusion was made from."""
+
+    version: str
+    techniques: Mapping[str, Explained]
+    failing: int
+    lines: int
+    faulty: frozenset[Line] = frozenset()
+    votes: Votes = field(default_factory=dict)
+    left_out: str = ""
+
+
+def formula_results(
+    found: Subject, toolchain: Toolchain, scratch: Path, options: FormulaOptions
+) -> Iterator[VersionResult]:
+    """Every version, in order."""
+    golden = program_in(found.golden, found.golden, toolchain, scratch / "formula-golden")
+    versions = faulty_versions(found, toolchain, scratch, options.jobs)
+    for path, version in zip(found.versions, versions, strict=True):
+        if not version.spectrum.failed.any():
+            yield VersionResult(version.name, {}, 0, 0, left_out="no test reveals the fault")
+            continue
+        faulty = program_in(path, found.golden, toolchain, scratch / f"formula-{path.name}")
+        yield _version(found, version, golden, faulty, options)
+
+
+def program_in(version: Path, golden: Path, toolchain: Toolchain, tree: Path) -> Program:
+    """The program of a version, its sources laid over the golden ones."""
+    tree.mkdir(parents=True)
+    for folder in (golden, version):
+        for file in folder.iterdir():
+            if file.is_file():
+                (tree / file.name).write_bytes(file.read_bytes())
+    sources = sorted(file for file in tree.iterdir() if file.suffix in _C)
+    return load(sources, toolchain, tree)
+
+
+def input_of(test: str, folder: Path) -> Input:
+    """A line of the universe: arguments, and the file behind ``<``."""
+    words = shlex.split(test)
+    if "<" not in words:
+        return Input(tuple(words))
+    at = words.index("<")
+    return Input(tuple(words[:at] + words[at + 2 :]), (folder / words[at + 1]).read_bytes())
+
+
+def _version(
+    found: Subject,
+    version: FaultyVersion,
+    golden: Program,
+    faulty: Program,
+    options: FormulaOptions,
+) -> VersionResult:
+    spectrum = version.spectrum
+    suspicion = line_votes(spectrum, TECHNIQUES["ochiai"](spectrum)).scores
+    lines = len(suspicion)
+    weights = clause_weights(suspicion)
+    ochiai = places({line: -score for line, score in suspicion.items()})
+    failing = [run.name for run in spectrum.runs if run.failed]
+    runs = [
+        _failing_run(golden, faulty, input_of(t, found.folder)) for t in _spread(failing, options)
+    ]
+    results = {"Ochiai": Explained(_first(ochiai, version.faulty), 0.0, reported=lines)}
+    votes: dict[str, Mapping[Line, float]] = {"ochiai": suspicion}
+    reports: dict[str, list[Report]] = {}
+    for name in FORMULAS:
+        technique = bugassist if name.startswith("BA") else on_demand
+        reports[name], seconds = _reports(
+            technique, runs, weights if "CW" in name else None, options
+        )
+        common = intersected(reports[name])
+        if name.endswith("CW"):
+            votes[name.lower()] = {line: -place for line, place in common.items()}
+        agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
+        results[name] = Explained(
+            _first(places(common), version.faulty), seconds,
+            sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
+            len(common), agrees, "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
+        )  # fmt: skip
+    place = place_of(fused(votes), version.faulty, float(lines))
+    results["fused"] = Explained(place, 0.0, reported=lines)
+    return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
+
+
+def _spread(failing: Sequence[str], options: FormulaOptions) -> Sequence[str]:
+    """Some of the failing tests, evenly over their list."""
+    step = max(1, len(failing) // options.inputs)
+    return failing[::step][: options.inputs]
+
+
+def _failing_run(golden: Program, faulty: Program, given: Input) -> FailingRun:
+    try:
+        expectation = golden.run(given).expectation
+    except NotFollowedError:
+        expectation = None
+    return FailingRun(faulty, given, expectation)
+
+
+def _reports(
+    technique: Callable[..., Report],
+    runs: Sequence[FailingRun],
+    weights: Mapping[Line, int] | None,
+    options: FormulaOptions,
+) -> tuple[list[Report], float]:
+    """A report an input, and the mean CPU time."""
+    found = []
+    seconds = 0.0
+    for run in runs:
+        with Corrections() as solver:
+            solver.begin(options.seconds)
+            began = time.process_time()
+            found.append(technique(run, solver, weights))
+            seconds += time.process_time() - began + solver.seconds
+    return found, seconds / max(1, len(runs))
+
+
+def _agree(every: Sequence[Report], few: Sequence[Report]) -> bool | None:
+    """Whether two techniques gave the same sets, up to the size to which both are complete."""
+    compared = None
+    for left, right in zip(every, few, strict=True):
+        size = min(left.finished, right.finished)
+        if size and left.diagnoses and right.diagnoses:
+            compared = (compared is not False) and _up_to(left, size) == _up_to(right, size)
+    return compared
+
+
+def _up_to(report: Report, size: int) -> frozenset[frozenset[Line]]:
+    def lines(diagnosis: Diagnosis) -> frozenset[Line]:
+        return frozenset(statement.line for statement in diagnosis)
+
+    return frozenset(lines(d) for d in report.diagnoses if len(d) <= size)
+
+
+def _first(found: Mapping[Line, float], faulty: frozenset[Line]) -> float | None:
+    return min((found[line] for line in faulty if line in found), default=None)

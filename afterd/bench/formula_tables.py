@@ -1,0 +1,83 @@
+"""The tables of Jin and Orso (I to IV) from measured versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from afterd.bench.formula import FORMULAS, Explained, VersionResult
+from afterd.bench.tables import Grid
+from afterd.localization.fusion import learned
+
+_ALL = ("BA", "BA+CW", "OFC", "OFC+CW", "Ochiai", "fused")
+
+
+def formula_tables(results: Sequence[VersionResult]) -> list[Grid]:
+    """Tables I to IV. A fault that a technique does not report has the number of lines as place."""
+    scored = [result for result in results if not result.left_out]
+    return [_ranks(results, scored), _seconds(scored), _averages(scored), _weights(scored)]
+
+
+def rank_of(result: VersionResult, technique: str) -> float:
+    """The place of the fault, last where it is not reported."""
+    rank = result.techniques[technique].rank
+    return float(result.lines) if rank is None else rank
+
+
+def mean_rank(results: Sequence[VersionResult], technique: str) -> float:
+    """Over the versions that could be scored."""
+    return fmean(rank_of(r, technique) for r in results) if results else 0.0
+
+
+def _ranks(results: Sequence[VersionResult], scored: Sequence[VersionResult]) -> Grid:
+    rows = [_row(result) for result in results]
+    rows.append(("mean", *(f"{mean_rank(scored, name):.1f}" for name in _ALL), ""))
+    return Grid("Table I: place of the fault", ("version", *_ALL, "said"), tuple(rows))
+
+
+def _row(result: VersionResult) -> tuple[str, ...]:
+    if result.left_out:
+        return (result.version, *("-" for _ in _ALL), result.left_out)
+    said = dict.fromkeys(f"{n}: {e.said}" for n, e in result.techniques.items() if e.said)
+    return (result.version, *(_place(result.techniques[n]) for n in _ALL), " | ".join(said))
+
+
+def _place(explained: Explained) -> str:
+    return "-" if explained.rank is None else f"{explained.rank:g}"
+
+
+def _seconds(scored: Sequence[VersionResult]) -> Grid:
+    rows = [
+        (
+            r.version,
+            f"{r.techniques['BA'].seconds:.2f}",
+            f"{r.techniques['OFC'].seconds:.2f}",
+            f"{r.techniques['OFC'].iterations:g}",
+            {True: "yes", False: "no", None: "-"}[r.techniques["OFC"].agrees],
+        )
+        for r in scored
+    ]
+    title = "Table II: CPU seconds a failing input, iterations of OFC, same sets as BA"
+    return Grid(title, ("version", "BA", "OFC", "iterations", "same sets"), tuple(rows))
+
+
+def _averages(scored: Sequence[VersionResult]) -> Grid:
+    means = [fmean(r.techniques[n].seconds for r in scored) if scored else 0.0 for n in FORMULAS]
+    most = [max((r.techniques[n].seconds for r in scored), default=0.0) for n in FORMULAS]
+    rows = (("mean", *(f"{m:.2f}" for m in means)), ("most", *(f"{m:.2f}" for m in most)))
+    return Grid("Table III: CPU seconds a failing input", ("", *FORMULAS), rows)
+
+
+def _weights(scored: Sequence[VersionResult]) -> Grid:
+    """Table IV (OFC+CW alone) is a column of Table I; here is how often it is among the first."""
+    first = [sum(rank_of(r, n) <= limit for r in scored) for n in _ALL for limit in (1, 3, 10)]
+    rows = [
+        (name, *(str(count) for count in first[3 * at : 3 * at + 3]))
+        for at, name in enumerate(_ALL)
+    ]
+    cases = [(r.votes, r.faulty, float(r.lines)) for r in scored]
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in learned(cases).items())
+    title = (
+        f"Table IV: faults among the first 1, 3, 10 of {len(scored)}; learned weights: {weights}"
+    )
+    return Grid(title, ("technique", "1", "3", "10"), tuple(rows))

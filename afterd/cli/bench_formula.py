@@ -1,0 +1,69 @@
+"""``afterd bench formula``: how well, and how fast, formula-based techniques find faults."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from afterd.bench.formula import FormulaOptions, VersionResult, formula_results
+from afterd.bench.formula_tables import formula_tables
+from afterd.bench.machine import machine, sentence
+from afterd.bench.siemens import subject
+from afterd.bench.tables import markdown, text
+from afterd.cli.options import output_option
+from afterd.cli.output import errors, write
+from afterd.execution.toolchain import find
+from afterd.report.sanitize import visible
+
+
+@click.command("formula")
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--inputs", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+              help="Failing tests of a version that are explained.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True,
+              metavar="S", help="CPU time of the solver for one technique on one test.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text",
+              show_default=True, help="How the table is written.")  # fmt: skip
+@output_option
+def formula(directory: Path, inputs: int, seconds: float, form: str, output: Path | None) -> None:
+    """Localise the faults of a folder of faulty versions by program formulas.
+
+    DIRECTORY has the layout that `afterd bench siemens` reads. BugAssist, on-demand formulas, both
+    with clause weights, Ochiai and their fusion: the place of the fault and what it cost.
+
+    Example: afterd bench formula fixtures/crossing --inputs 1
+    """
+    results: list[VersionResult] = []
+    with tempfile.TemporaryDirectory(prefix="afterd-formula-") as scratch:
+        options = FormulaOptions(inputs, seconds)
+        for result in formula_results(subject(directory), find(), Path(scratch), options):
+            errors().print(visible(_line(result)), markup=False, soft_wrap=True)
+            results.append(result)
+    facts = machine()
+    if form == "json":
+        rows = [
+            {k: v for k, v in asdict(r).items() if k not in {"votes", "faulty"}} for r in results
+        ]
+        write(
+            json.dumps({"bench": "formula", "machine": facts, "rows": rows}, indent=2) + "\n",
+            output,
+        )
+        return
+    grids = formula_tables(results)
+    heading = f"formula {directory.name}: {sentence(facts)}\n\n"
+    write(heading + (markdown(grids) if form == "md" else text(grids)), output)
+
+
+def _line(result: VersionResult) -> str:
+    """A version as it is done, for people who wait."""
+    if result.left_out:
+        return f"{result.version}: {result.left_out}"
+    said = (
+        f"{name} {'-' if found.rank is None else format(found.rank, 'g')} ({found.seconds:.1f} s)"
+        for name, found in result.techniques.items()
+    )
+    return f"{result.version}: {', '.join(said)}"

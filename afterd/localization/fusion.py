@@ -1,0 +1,88 @@
+"""One ranking out of several, each technique's vote kept.
+
+Reciprocal-rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): a line's score is the sum over the
+techniques of weight / (k + place). It needs no common scale of scores, and a technique that says
+nothing of a line costs the line nothing but that technique's share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+
+from afterd.localization.formula.report import Line, places
+from afterd.model.ranking import RankedLine
+
+K = 5.0
+"""How fast a vote fades with its place. The 60 of the paper is for lists of thousands of documents."""
+
+BOOST = 2.0
+"""What a line that the range changed counts for: it was green before the change."""
+
+CHOICES = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Weights that are tried when weights are learned."""
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {"ochiai": 1.0, "ofc+cw": 2.0, "ba+cw": 2.0, "conbas": 0.5, "sat-tar": 1.0, "slice": 0.5}
+)
+"""Weights without a benchmark of one's own; a technique that is not here weighs 1."""
+
+Votes = Mapping[str, Mapping[Line, float]]
+"""Technique → line → score, higher is more suspicious."""
+
+
+def fused(
+    votes: Votes,
+    changed: Collection[Line] = (),
+    weights: Mapping[str, float] = WEIGHTS,
+) -> list[RankedLine]:
+    """The lines that any technique voted on, most suspicious first; ``votes`` are their places."""
+    by_technique = {
+        name: places({line: -score for line, score in scores.items()})
+        for name, scores in votes.items()
+    }
+    scores: dict[Line, float] = {}
+    for name, found in by_technique.items():
+        for line, place in found.items():
+            share = weights.get(name, 1.0) / (K + place)
+            scores[line] = scores.get(line, 0.0) + share * (BOOST if line in changed else 1.0)
+    order = sorted(scores, key=lambda line: (-scores[line], line))
+    return [
+        RankedLine(
+            line[0],
+            line[1],
+            scores[line],
+            {name: found[line] for name, found in by_technique.items() if line in found},
+        )
+        for line in order
+    ]
+
+
+def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: float) -> float:
+    """The place of the first of the lines; equal scores share the mean place."""
+    shared = places({(r.file, r.line): -r.score for r in ranking})
+    return min((shared[line] for line in lines if line in shared), default=missing)
+
+
+def learned(
+    cases: Sequence[tuple[Votes, Collection[Line], float]],
+) -> dict[str, float]:
+    """Weights with the best mean place of the faulty lines, one technique after the other.
+
+    A case is (votes, faulty lines, place where they are not ranked). Coordinate descent over
+    CHOICES from WEIGHTS: few numbers, so that a few dozen cases cannot be learned by heart.
+    """
+    names = sorted({name for votes, _, _ in cases for name in votes})
+    weights = {name: WEIGHTS.get(name, 1.0) for name in names}
+
+    def mean(given: Mapping[str, float]) -> float:
+        return sum(place_of(fused(v, (), given), lines, m) for v, lines, m in cases) / len(cases)
+
+    best = mean(weights) if cases else 0.0
+    for _ in range(2 if cases else 0):
+        for name in names:
+            for choice in CHOICES:
+                tried = {**weights, name: choice}
+                if any(tried.values()) and (found := mean(tried)) < best:
+                    weights, best = tried, found
+    return weights
