@@ -27,14 +27,18 @@ SHOWN = 20
 ORDERED_BY = "ochiai"
 _VOTING = (ORDERED_BY, "tarantula", "blockrank")
 _EXPLAINED = frozenset([Status.EXPLAINED, Status.INCONCLUSIVE])
+_GIVEN = (
+    "No ranking of lines: a test command that is given is one test here; `afterd rank` counts it test"
+    " by test, where it tells them apart."
+)
 _SPARE = 0.5  # of the budget; with less left the suite is not counted
 
 
 @dataclass(frozen=True, slots=True)
 class _Without:
-    """No ranking; ``reason`` is a sentence, empty where nobody would expect one."""
+    """No ranking, and the sentence that says why."""
 
-    reason: str = ""
+    reason: str
 
 
 @dataclass(slots=True)
@@ -59,8 +63,7 @@ class Ranker:
         if self._counted is None:
             self._counted = self._count()
         if isinstance(self._counted, _Without):
-            said = filter(None, [self._counted.reason])
-            return replace(explanation, notes=(*explanation.notes, *said))
+            return replace(explanation, notes=(*explanation.notes, self._counted.reason))
         return replace(explanation, ranking=_ranking(self._counted, explanation.test))
 
     def _count(self) -> Counted | _Without:
@@ -71,7 +74,7 @@ class Ranker:
         try:
             suite = suite_of(self.workspace, self.settings, tree, self.progress)
             if suite.found is None and not is_python(suite):
-                return _Without()
+                return _Without(_GIVEN)
             counting = Counting(
                 self.workspace.state, self.workspace.objects, self.progress, self.settings.jobs
             )

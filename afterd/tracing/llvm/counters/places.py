@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+from afterd.model.location import Location
 from afterd.tracing.llvm.ir import Block, Function
 from afterd.tracing.llvm.program import Unit
 
@@ -18,11 +19,18 @@ _JOINS = frozenset(["phi", "br"])  # all of a block where the operands of a && b
 
 
 class Sources:
-    """The source files below a root, read once each."""
+    """The source files below a root, read and named once each."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._files: dict[str, list[str]] = {}
+        self._relative: dict[str, str] = {}
+
+    def relative(self, unit: Unit, place: Location) -> str:
+        """The file of a place relative to the root."""
+        if place.file not in self._relative:
+            self._relative[place.file] = unit.relative(place).file
+        return self._relative[place.file]
 
     def says_something(self, file: str, line: int) -> bool:
         """Whether there is more on a line than braces; True where it cannot be read."""
@@ -80,7 +88,7 @@ class Places:
                 continue
             glue = _GLUE.match(instruction.text) or (leaves and instruction.opcode == "ret")
             back = _JUMP.match(instruction.text) and place.line < max(found, default=0)
-            if glue or back or self._unit.relative(place).file != self.file:
+            if glue or back or self._sources.relative(self._unit, place) != self.file:
                 continue
             if self._sources.says_something(self.file, place.line):
                 found.setdefault(place.line)
