@@ -63,7 +63,8 @@ class Loop:
         self._trials = Trials(
             oracles.outcome, auxiliary, oracles.outcomes, suspected=oracles.suspected
         )
-        self._reversion = Reversion(self._trials, changes)
+        executed = frozenset(execution.executed_changes())
+        self._reversion = Reversion(self._trials, changes, executed)
         self._green = Green(execution)
         self._causes = Causes(execution, oracles.core, progress, self._green)
         self._notes: list[str] = []

@@ -17,7 +17,7 @@ from afterd.causality.hypotheses import Field, Predict, next_reversion
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.deltas.dependencies import Changes, partition
-from afterd.model.change import ChangeId, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 from afterd.model.outcome import Verdict
 
 _FEW = 6
@@ -42,7 +42,8 @@ class Root:
 class Reversion:
     """Dynamic analysis; it remembers the verdicts of earlier calls."""
 
-    def __init__(self, trials: Trials, changes: Changes) -> None:
+    def __init__(self, trials: Trials, changes: Changes, executed: ChangeSet = NOTHING) -> None:
+        self._executed = executed
         self._trials = trials
         self._changes = changes
         self._seen: dict[ChangeSet, Verdict] = {}
@@ -109,8 +110,8 @@ class Reversion:
                 passing = self._try(passing.auxiliary)
                 yield passing
             else:
-                if alone := self._trials.unaided(passing):
-                    yield alone
+                if lean := self._trials.leaner(passing, self._executed):
+                    yield lean
                 return
 
     def _shortest_prefix(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:

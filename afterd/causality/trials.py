@@ -76,18 +76,24 @@ class Trials:
             return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
-    def unaided(self, trial: Trial) -> Trial | None:
-        """``trial`` without what went along, if that was only a suspicion and it passes too."""
+    def leaner(self, trial: Trial, executed: ChangeSet) -> Trial | None:
+        """``trial`` with less that goes along, if that was only a suspicion and it passes too.
+
+        What the test does not execute need not go along for the test; where all is executed,
+        the suspicion itself is put to the test. One run.
+        """
         if not (self._suspected and trial.auxiliary):
             return None
-        alone = self._belied(trial.asked)
-        return alone if alone.passed else None
+        needed = trial.auxiliary & executed
+        lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
+        return lean if lean.passed else None
 
-    def _belied(self, asked: ChangeSet) -> Trial:
+    def _belied(self, asked: ChangeSet, auxiliary: ChangeSet = NOTHING) -> Trial:
         """The outcome whatever is suspected of it."""
-        if asked not in self._seen or not self._seen[asked].built:
-            self._note(asked, self._outcome(asked))
-        return Trial(asked, NOTHING, self._seen[asked])
+        reverted = asked | auxiliary
+        if reverted not in self._seen or not self._seen[reverted].built:
+            self._note(reverted, self._outcome(reverted))
+        return Trial(asked, auxiliary, self._seen[reverted])
 
     def revert_each(self, candidates: Sequence[ChangeSet]) -> Iterator[Trial]:
         """``revert`` of each of them: side by side if that is possible, else as they are taken."""

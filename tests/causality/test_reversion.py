@@ -114,6 +114,23 @@ def test_a_suspicion_is_no_proof(*, needed: bool, helps: bool) -> None:
         assert found.changes | found.auxiliary == {"c1", "c2"}
 
 
+def test_what_the_test_does_not_execute_need_not_go_along() -> None:
+    """c1 needs c2; c3 is asked for by a text that the test does not come to."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        missing = {"c2", "c3"} - reverted
+        return "'x' is not defined" if "c1" in reverted and missing else ""
+
+    oracle = Counting(repaired_by({"c1", "c2"}))
+    changes = made(6)
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6), unbuildable=suspicion)
+    trials = Trials(oracle, auxiliary, suspected=True)
+    reversion = Reversion(trials, changes, executed=frozenset({"c1", "c2", "c4"}))
+    found = reversion.find_root([Suspect("c1", Tier.ENTRY)], 0.15)
+    assert found == Root(frozenset({"c1"}), frozenset({"c2"}), minimal=True)
+    assert len(oracle.asked) <= 3
+
+
 @settings(deadline=None, max_examples=150)
 @given(st.integers(), st.integers(1, 9), st.lists(st.sampled_from(Tier), min_size=1, max_size=4))
 def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:
