@@ -201,8 +201,10 @@ class LlvmExecution:
         partner = self._partner(pair, statement)
         if partner is not None and pair.dual is not None:
             found.update(dict.fromkeys(pair.dual.removed_guards(partner)))
-            if statement.kind is StepKind.INITIAL:  # green had another definition of it
-                found.update(dict.fromkeys(pair.absence.definition(partner)))
+            other = pair.dual.partner(step)
+            if other is not None and not self._tied(pair, statement):
+                # nothing is known against this definition: green may have read another one
+                found.update(dict.fromkeys(pair.absence.definition(other)))
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
         return tuple(found)

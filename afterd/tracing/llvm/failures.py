@@ -12,6 +12,7 @@ from afterd.tracing.llvm.failed import Call, Failed, call_at, other_way
 from afterd.tracing.llvm.outputs import Departure, departures
 from afterd.tracing.llvm.printed import printed_otherwise
 from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.recorded import callee
 from afterd.tracing.llvm.source import Sources
 
 _MOST_DEPARTURES = 200
@@ -37,16 +38,19 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
         yield from _missing(bad, green, departure)
         return
     call = _output_call(bad, departure.bad.position)
+    other = _output_call(green, departure.green.position) if departure.green else None
     if call is None:
         return
-    other = _output_call(green, departure.green.position) if departure.green else None
+    if not departure.bad.data and not _alike(call, other):
+        yield from _missing(bad, green, departure)
+        return
     both = (call.position, other.position) if other else None
     message = f"wrong output on {_stream(departure.fd)}"
     shown = (message, call.location, _readable(departure.observed), _readable(departure.expected))
     step = bad.ids.of(call.position)
     condition = printed_otherwise(bad, call, departure, green, other)
     if condition is not None:
-        wanted = printed_otherwise(green, other, _swapped(departure), bad, call) if other else None
+        wanted = printed_otherwise(green, other, departure.swapped(), bad, call) if other else None
         yield Failed(FailureKind.OUTPUT, step, condition, *shown, records=both, green=wanted)
     branch = bad.statements.control(step)
     if branch is not None:
@@ -55,16 +59,12 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
         yield Failed(FailureKind.OUTPUT, branch, way, *shown, records=both, green_event=event)
 
 
-def _swapped(departure: Departure) -> Departure:
-    """The departure as the green run sees it."""
-    return Departure(
-        departure.fd,
-        departure.green,
-        departure.green_offset,
-        departure.bad,
-        departure.offset,
-        departure.expected,
-        departure.observed,
+def _alike(call: Call, other: Call | None) -> bool:
+    """Whether two calls are of the same function from functions of the same name."""
+    return (
+        other is not None
+        and callee(call.instruction) == callee(other.instruction)
+        and call.instance.view.name == other.instance.view.name
     )
 
 

@@ -27,6 +27,18 @@ class Departure:
     observed: bytes
     expected: bytes
 
+    def swapped(self) -> Departure:
+        """The departure as the green run sees it."""
+        return Departure(
+            self.fd,
+            self.green,
+            self.green_offset,
+            self.bad,
+            self.offset,
+            self.expected,
+            self.observed,
+        )
+
 
 def departures(bad: Recording, green: Recording) -> list[Departure]:
     """Every departure of the two runs' outputs, stream by stream, in the order of the failing run."""
@@ -42,8 +54,7 @@ def departures(bad: Recording, green: Recording) -> list[Departure]:
 def _streams(recording: Recording) -> dict[int, list[Written]]:
     streams: dict[int, list[Written]] = defaultdict(list)
     for written in recording.output():
-        if written.data:
-            streams[written.fd].append(written)
+        streams[written.fd].append(written)
     return streams
 
 
@@ -94,6 +105,10 @@ def _at(
 ) -> Departure:
     bad, offset = _event(here, m)
     green, green_offset = _event(there, o)
+    if green is not None and not offset:
+        bad, offset = _shortened(here, m, green.data[:green_offset]) or (bad, offset)
+    elif bad is not None and not green_offset:
+        green, green_offset = _shortened(there, o, bad.data[:offset]) or (green, green_offset)
     return Departure(fd, bad, offset, green, green_offset, _line(mine, m), _line(other, o))
 
 
@@ -103,6 +118,26 @@ def _event(events: Sequence[Written], at: int) -> tuple[Written | None, int]:
             return event, at
         at -= len(event.data)
     return None, 0
+
+
+def _shortened(events: Sequence[Written], at: int, begun: bytes) -> tuple[Written, int] | None:
+    """The event that ends at a byte, where the other run's went on: it may be the first part of what
+    that one wrote, hold that part, or be nothing at all.
+    """
+    end, found = 0, None
+    for event in events:
+        end += len(event.data)
+        if end == at and _is_begun(event.data, begun):
+            found = event
+        if end > at:
+            break
+    return (found, len(found.data)) if found is not None else None
+
+
+def _is_begun(data: bytes, begun: bytes) -> bool:
+    if not data or not begun:
+        return data == begun
+    return data.endswith(begun) or begun.endswith(data)
 
 
 def _line(data: bytes, at: int) -> bytes:

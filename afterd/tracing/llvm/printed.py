@@ -19,6 +19,7 @@ from afterd.tracing.llvm.values import known
 _FORMATTED = {"@printf": 0, "@fprintf": 1, "@dprintf": 1}
 _LISTED = {"@vprintf": 0, "@vfprintf": 1, "@vdprintf": 1}
 _BUFFERS = {"@write": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
+_LENGTHS = {"@write": (2,), "@fwrite": (1, 2), "@fwrite_unlocked": (1, 2)}
 _TEXTS = {"@puts": 0, "@fputs": 0, "@fputs_unlocked": 0, "@perror": 0}
 _CONVERSION = re.compile(
     rb"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGaAcspnm%])"
@@ -33,11 +34,13 @@ class Conversion:
     """What prints some bytes: the ``number``-th variable argument, of an LLVM type.
 
     ``begins`` is where in the written bytes its own begin; -1 where that could not be told.
+    ``stars`` are the arguments that give its width and its precision.
     """
 
     number: int
     kind: str
     begins: int = -1
+    stars: tuple[int, ...] = ()
 
 
 def printed_otherwise(
@@ -47,10 +50,17 @@ def printed_otherwise(
     name, given = callee(call.instruction), arguments(call.instruction)
     if name in _FORMATTED or name in _LISTED:
         return _formatted(process, call, departure, green, other)
+    if name in _BUFFERS and other is not None and callee(other.instruction) == name:
+        cut = _cut(process, call, departure, green, other)
+        if cut is not None:
+            return cut
     if name in _BUFFERS or name in _TEXTS:
         kind, text = given[{**_BUFFERS, **_TEXTS}[name]]
         pointer = process.values.pointer_value(kind, text, call.instance, call.index)
-        return _byte(process, call, pointer, departure.offset, departure) if pointer else None
+        ends = name in _TEXTS and departure.bad and departure.offset >= len(departure.bad.data)
+        if not pointer:
+            return None
+        return _byte(process, call, pointer, departure.offset, departure, ends=bool(ends))
     if not given or not given[0][0].startswith("i"):
         return None
     term = process.values.operand(*given[0], call.instance, call.index)
@@ -69,14 +79,63 @@ def _formatted(
     conversion = _conversion(process, call, departure)
     if conversion is None:
         return None
-    term = _argument(process, call, conversion)
-    if term is None:
-        return None
+    theirs = _green_conversion(green, other, departure) if other else None
+    there = (green, other, theirs) if other and theirs else None
+    star = _of_stars(process, call, conversion, there, departure)
+    term = star or _argument(process, call, conversion)
+    if star is not None or term is None:
+        return star
     if conversion.kind == "ptr":
         return _byte_of_text(process, call, term, departure, conversion.begins)
-    same = other is not None and callee(other.instruction) == callee(call.instruction)
-    wanted = _argument(green, other, conversion) if same and other else None
-    return another_value(term, _constant(wanted))
+    return another_value(term, _constant(_argument(*there) if there else None))
+
+
+_There = tuple[Process, Call, Conversion]
+"""The green run's call and the conversion in it that printed the other byte."""
+
+
+def _green_conversion(green: Process, other: Call, departure: Departure) -> Conversion | None:
+    if callee(other.instruction) not in {**_FORMATTED, **_LISTED}:
+        return None
+    return _conversion(green, other, departure.swapped())
+
+
+def _of_stars(
+    process: Process,
+    call: Call,
+    conversion: Conversion,
+    there: _There | None,
+    departure: Departure,
+) -> Term | None:
+    """That a width or a precision was green's, where it was not."""
+    if there is None:
+        return None
+    green, other, theirs = there
+    begin_alike = departure.offset == departure.green_offset
+    for mine, number in zip(conversion.stars, theirs.stars, strict=False):
+        here = _argument(process, call, Conversion(mine, "i32"))
+        wanted = _constant(_argument(green, other, Conversion(number, "i32")))
+        if here is not None and wanted is not None and known(here) != wanted.value:
+            return another_value(here, wanted if begin_alike else None)
+    return None
+
+
+def _cut(
+    process: Process, call: Call, departure: Departure, green: Process, other: Call
+) -> Term | None:
+    """That as many bytes were written as in green, where one run wrote what the other began with."""
+    if departure.bad is None or departure.green is None:
+        return None
+    if departure.offset < min(len(departure.bad.data), len(departure.green.data)):
+        return None
+    for at in _LENGTHS[callee(call.instruction)]:
+        here, there = (
+            run.values.operand(*arguments(which.instruction)[at], which.instance, which.index)
+            for run, which in ((process, call), (green, other))
+        )
+        if known(here) != known(there):
+            return another_value(here, _constant(there))
+    return None
 
 
 def _constant(term: Term | None) -> Const | None:
@@ -151,13 +210,14 @@ def _conversions(text: bytes) -> Iterator[tuple[int, int, Conversion]]:
     number = 0
     for found in _CONVERSION.finditer(text):
         width, precision, length, letter = found.groups()
-        for _ in range((width == b"*") + (precision == b"*")):
-            yield found.start(), found.start(), Conversion(number, "i32")
-            number += 1
+        stars = tuple(range(number, number + (width == b"*") + (precision == b"*")))
+        for star in stars:
+            yield found.start(), found.start(), Conversion(star, "i32")
+        number += len(stars)
         if letter in b"%m":
             yield found.start(), found.end(), Conversion(-1, "")
             continue
-        yield found.start(), found.end(), Conversion(number, _kind(length, letter))
+        yield found.start(), found.end(), Conversion(number, _kind(length, letter), -1, stars)
         number += 1
 
 
@@ -248,9 +308,9 @@ def _byte(
     moment = process.values.moment(call.instance, call.index)
     bad, green = departure.bad, departure.green
     shown = bad.data[departure.offset] if bad and departure.offset < len(bad.data) else None
+    shown = 0 if ends else shown
     if shown is None:
         return None
-    shown = 0 if ends else shown
     term = process.values.memory.read(address + offset, 1, moment, bitvec(8), shown)
     if known(term) != shown:
         return None

@@ -143,3 +143,23 @@ int case_consumer(void) {
     printf("sum %d\n", sum);
     return 0;
 }
+
+int case_shortened(void) {
+-    int shown = 9;
++    int shown = 0;
+    printf("%s", "head:");
+    printf("%.*s", shown, "body text");
+    return 0;
+}
+
+int case_merged(void) {
+    char line[16];
+    int length = 0;
+    for (int i = 0; i < 4; i++) line[length++] = 'a' + i;
+-    line[length++] = 'z';
+    line[length] = 0;
+-    printf("text ");
+-    printf("%s", line);
++    printf("text %s", line);
+    return 0;
+}
