@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from pathlib import Path
 
@@ -20,6 +21,17 @@ NEVER = 3600.0
 @pytest.fixture
 def where(tmp_path: Path) -> Path:
     return made(tmp_path / "r")
+
+
+@pytest.fixture(autouse=True)
+def unpickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the daemon is kept in a form that runs code when it is read (CVE-2026-31072)."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a pickle was read")
+
+    monkeypatch.setattr(pickle, "loads", refuse)
+    monkeypatch.setattr(pickle, "load", refuse)
 
 
 @pytest.mark.parametrize("way", ["loose ref", "packed refs", "hook's inbox"])
