@@ -12,11 +12,14 @@ never worse than delta debugging's.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from afterd.causality.analysis import Analysis, Oracles
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.infection import Green
+from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
@@ -30,6 +33,8 @@ __all__ = ["Analysis", "Loop", "Oracles"]
 
 _PATIENCE = 2
 """Levels that may be opened without a run while infected steps are unexplained."""
+_LEADERS, _KIN = 3, 20.0
+"""Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
 _OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
 """How likely the root is beyond the causes found, all infection explained or not."""
 
@@ -141,7 +146,15 @@ class Loop:
             tiers,
             self._execution.conduct(),
         )
-        return [suspect for suspect in known if suspect.change in self._changes]
+        leaders = [suspect.change for suspect in known if suspect.tier <= Tier.CAUSE][:_LEADERS]
+        shared = kinship(self._changes, leaders)
+        return [
+            suspect
+            if suspect.tier <= Tier.CAUSE
+            else replace(suspect, factor=suspect.factor * (1 + _KIN * shared[suspect.change]))
+            for suspect in known
+            if suspect.change in self._changes
+        ]
 
     def _concluded(self, root: Root | None) -> Analysis:
         found = root or Root(NOTHING, NOTHING, None)

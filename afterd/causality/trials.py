@@ -13,6 +13,10 @@ OutcomeOf = Callable[[ChangeSet], Outcome]
 OutcomesOf = Callable[[Sequence[ChangeSet]], Sequence[Outcome]]
 
 
+_MOST_ALONG = 16
+"""Changes that may go along, besides three for each asked for, on a suspicion."""
+
+
 class BudgetSpentError(Exception):
     """No further run is allowed. Caught by the loop: what was seen until then is its answer."""
 
@@ -66,12 +70,16 @@ class Trials:
         Raises BudgetSpentError.
         """
         known = self._auxiliary.known(asked)
-        if known is not None:
+        if known is not None and not (
+            self._suspected and len(known) > _MOST_ALONG + 3 * len(asked)
+        ):
             return Trial(asked, known, self._see(asked | known))
         outcome = self._see(asked)
         if outcome.built:
             return Trial(asked, NOTHING, outcome)
         auxiliary = self._auxiliary.find(asked, outcome.detail)
+        if self._suspected and auxiliary and len(auxiliary) > _MOST_ALONG + 3 * len(asked):
+            return Trial(asked, NOTHING, outcome)  # too much to be what these need
         if auxiliary is None:
             return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
