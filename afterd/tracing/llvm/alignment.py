@@ -167,7 +167,7 @@ class Alignment:
         self.blocks = cache(self._blocks)
         self.instance = cache(self._instance)
         self._entries: dict[int, tuple[int, bool]] = {}
-        self._positions: dict[tuple[int, int], npt.NDArray[np.int64]] = {}
+        self._positions: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
 
     def counterpart(self, view: FunctionView) -> FunctionView | None:
         """The function of the good version with the same name (the same file first)."""
@@ -221,14 +221,14 @@ class Alignment:
         for block in path:
             if block not in blocks.to_good:
                 return UNKNOWN
-            here = self._executions(self.bad, instance.view, block, instance.depth)
+            here = self._executions(self.bad, instance.view, block, instance.depth, mine)
             low, high = np.searchsorted(here, [mine, instance.position + 1])
             if high <= low:
                 return UNKNOWN
-            there = self._executions(self.green, other, blocks.to_good[block], depth)
+            there = self._executions(self.green, other, blocks.to_good[block], depth, start)
             first, last = np.searchsorted(there, [start, limit])
             if first + (high - low) > last:
-                return ABSENT
+                return UNKNOWN if self._is_cut(start) else ABSENT
             mine, start = int(here[high - 1]), int(there[first + (high - low) - 1])
         return Found(self.green.instance_at(start))
 
@@ -295,7 +295,10 @@ class Alignment:
         return self._entry(position)[0]
 
     def end(self, entry: int) -> int:
-        """Past the last record of a green activation (or of what follows it at a shallower depth)."""
+        """Past the last record of a green activation (or of what follows it at a shallower depth).
+
+        Where the records of a repeated run end before it did, past the last of those.
+        """
         recording = self.green.recording
         depth = recording.depth_at(entry)
         following = recording.next(
@@ -304,18 +307,31 @@ class Alignment:
             records.TAG | records.DEPTH_MASK,
             records.ENTER << records.TAG_SHIFT | depth,
         )
-        return following if following >= 0 else recording.end
+        return following if following >= 0 else recording.end_of(entry)
+
+    def _is_cut(self, position: int) -> bool:
+        """Whether the green activation of a record goes on where no records were kept."""
+        recording = self.green.recording
+        entry = self.green.entry(position)
+        end = recording.end_of(position)
+        return end < recording.end and self.end(entry if entry >= 0 else position) == end
 
     def _executions(
-        self, frames: Frames, view: FunctionView, block: int, depth: int
+        self, frames: Frames, view: FunctionView, block: int, depth: int, near: int | None = None
     ) -> npt.NDArray[np.int64]:
-        """Every execution of a block at a call depth, in the whole window."""
+        """Every execution of a block at a call depth in the segment of ``near``; None: the window.
+
+        Jq behind a long input: the green run went on, for longer than its window, after what
+        corresponds to the failure, and all of that is in the segment of a repeated run.
+        """
         tag = records.ENTER if block == 0 else records.BLOCK
         word = records.identified(tag, view.numbered.first.blocks + block) | depth
-        key = (id(frames), word)
+        recording = frames.recording
+        start = recording.first if near is None else recording.start_of(near + 1)
+        end = recording.end if near is None else recording.end_of(near)
+        key = (id(frames), word, start)
         if key not in self._positions:
-            recording = frames.recording
-            self._positions[key] = recording.positions(recording.first, recording.end, _WHOLE, word)
+            self._positions[key] = recording.positions(start, end, _WHOLE, word)
         return self._positions[key]
 
     def _entry(self, position: int) -> tuple[int, bool]:
@@ -347,7 +363,7 @@ class Alignment:
         if there < 0 or self.green.recording.tag(there) != records.CALL:
             return -1, there < 0
         at = self._callback(entry, call, there)
-        return at, at < 0
+        return at, at < 0 and not self._is_cut(there)
 
     def _only(self, other: FunctionView, depth: int) -> tuple[int, bool]:
         there = self._executions(self.green, other, 0, depth)
@@ -364,7 +380,7 @@ class Alignment:
             call, entry, mask, records.ENTER << records.TAG_SHIFT | here_depth
         )
         limit = self.green.returned(there)
-        end = limit if limit >= 0 else self.green.recording.end
+        end = limit if limit >= 0 else self.green.recording.end_of(there)
         wanted = records.ENTER << records.TAG_SHIFT | there_depth
         if rank == 0:
             at = self.green.recording.next(there + 1, min(end, there + 2), mask, wanted)
