@@ -164,8 +164,8 @@ def test_a_ring_that_is_too_large_for_the_process_is_done_without(
 
 
 def test_without_a_place_for_traces_the_program_runs(stretch: Built, tmp_path: Path) -> None:
-    for place in (tmp_path / "missing", Path("/proc/nowhere"), Path()):
-        environment = {"PATH": os.environ["PATH"], "AFTERD_TRACE": str(place)}
+    for place in (str(tmp_path / "missing"), "/proc/nowhere", ""):
+        environment = {"PATH": os.environ["PATH"], "AFTERD_TRACE": place}
         shown = subprocess.run(
             [str(stretch.traced)], env=environment, capture_output=True, check=False
         )
