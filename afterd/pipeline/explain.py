@@ -26,7 +26,6 @@ from afterd.pipeline.workspace import Range, Workspace, opened, range_between, w
 from afterd.report.json import contract
 from afterd.report.masking import Masker, secrets_of
 from afterd.store.explanations import save
-from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.history import find_baseline
 
 
@@ -127,7 +126,7 @@ def _oracle(case: _Case, wanted: Range) -> Oracle:
         wanted.variants.tree,
         case.test.recipe,
         case.workspace.executor,
-        cache=StoredOutcomes(case.workspace.store, _masker().text),
+        cache=case.workspace.remembered(_masker().text),
         budget=case.settings.budget,
         progress=case.progress,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,16 +12,18 @@ import pygit2
 
 from afterd.config import Settings
 from afterd.errors import BusyError, UsageError
+from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.executors.benches import BenchExecutor
 from afterd.execution.executors.chosen import chosen
-from afterd.execution.executors.journal import Journal, JournalledExecutor
+from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.rerunning import Reruns
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
 from afterd.model.revision import RevisionRange
 from afterd.store import Store, open_store
+from afterd.store.outcomes import StoredOutcomes
 from afterd.tracing.python.warm_tests import WarmTests
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules
@@ -57,6 +59,13 @@ class Workspace:
     def name(self) -> str:
         """The repository as the store knows it: its common git directory."""
         return str(common_directory(self.repository))
+
+    def remembered(self, mask: Callable[[str], str]) -> OutcomeCache:
+        """The store's outcomes; a job that goes on after a kill asks its journal first."""
+        cache = StoredOutcomes(self.store, mask)
+        if isinstance(self.executor, JournalledExecutor):
+            return JournalFirst(cache, self.executor)
+        return cache
 
     def trace_slots(self) -> tuple[Slot, Slot]:
         """The work trees of traced builds, of the good and of the bad version."""

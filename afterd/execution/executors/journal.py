@@ -14,10 +14,11 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Protocol
 
-from afterd.execution.cache import OutcomeKey, key_of_build, key_of_test
+from afterd.execution.cache import OutcomeCache, OutcomeKey, key_of_build, key_of_test
 from afterd.execution.executors.benches import BenchExecutor
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
+from afterd.model.outcome import Outcome
 
 
 class Journal(Protocol):
@@ -71,6 +72,12 @@ class JournalledExecutor:
         self._behind.submit(job).add_done_callback(keep)
         return answer
 
+    def replays(self, key: OutcomeKey) -> bool:
+        """Whether the next run under ``key`` would be answered by the journal."""
+        with self._turn:
+            number = self._asked[key]
+        return self._journal.get(key, number) is not None
+
     @contextmanager
     def workbench(self, tree: str = "") -> Iterator[Workbench]:
         """A free slot for what is not a job, and is not written down."""
@@ -80,3 +87,23 @@ class JournalledExecutor:
     def close(self) -> None:
         """End what is under way."""
         self._behind.close()
+
+
+class JournalFirst:
+    """Outcomes kept between sessions, without those that this very job put there before a kill.
+
+    From the cache it would take the outcome of a run for granted that it asked for the first time,
+    and the journal would give that run for the one that was to verify it.
+    """
+
+    def __init__(self, cache: OutcomeCache, executor: JournalledExecutor) -> None:
+        self._cache = cache
+        self._executor = executor
+
+    def get(self, key: OutcomeKey) -> Outcome | None:
+        """The outcome under ``key``, unless the journal has the run that would tell it."""
+        return None if self._executor.replays(key) else self._cache.get(key)
+
+    def put(self, key: OutcomeKey, outcome: Outcome) -> None:
+        """Keep ``outcome``."""
+        self._cache.put(key, outcome)
