@@ -16,7 +16,6 @@ from afterd.execution.recipe import Recipe
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 JOB = Job("t" * 40, Recipe(("make", "check"), test_id="make check"))
-KEY = key_of_test(JOB.recipe, JOB.tree)
 
 
 class Memory:
@@ -90,12 +89,13 @@ def test_what_did_not_come_to_its_end_is_made_again() -> None:
 
 def test_the_jobs_own_outcome_in_the_cache_does_not_take_a_runs_place() -> None:
     """A variant is asked for (cached from then on), then run once more to be sure."""
+    key = key_of_test(JOB.recipe, JOB.tree)  # here: pytest's own variables are part of it
     journal, cache = Memory(), MemoryCache()
     for made in ([PASS, FAIL], []):  # undisturbed, and after a kill: the second time nothing is run
         executor = JournalledExecutor(Scripted(*made), journal)
         kept = JournalFirst(cache, executor)
-        assert kept.get(KEY) is None
+        assert kept.get(key) is None
         answer = executor.submit(JOB).result()
-        kept.put(KEY, answer.outcome)
+        kept.put(key, answer.outcome)
         assert (answer, executor.submit(JOB).result()) == (PASS, FAIL)
-    assert JournalFirst(cache, JournalledExecutor(Scripted(), Memory())).get(KEY) == PASS.outcome
+    assert JournalFirst(cache, JournalledExecutor(Scripted(), Memory())).get(key) == PASS.outcome
