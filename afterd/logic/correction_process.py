@@ -24,12 +24,12 @@ from afterd.execution.worker_process import serve
 Literals = list[int]
 
 
-_PATIENCE = 24
+_PATIENCE = 6
 """Sets that need a side outside of the formula, after which it grows before it is asked further."""
 
 
 _LOADED = 8  # how much longer than its CPU time a question may take on a busy machine
-_TRIMS = 3
+_TRIMS = 1
 _ALWAYS = 2
 _SMALL = 12
 """Cores up to this size are made minimal: of large ones few members go, for a check each."""

@@ -23,7 +23,7 @@ from afterd.logic.program_formula import (
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, Sort, StepId, Term
 
-MOST_CLAUSES = 1_500_000
+MOST_CLAUSES = 400_000
 """Clauses that one formula may add: what the solver takes within its time."""
 
 

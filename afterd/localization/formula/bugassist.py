@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from afterd.localization.formula.report import Line, Report
+from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import TooLargeError
@@ -29,6 +29,6 @@ def bugassist(
     found = solver.enumerate(encoded, weights, size=size)
     notes = (*formula.notes, *solver.encoding.notes)
     return Report(
-        name, found.diagnoses, found.reason, (found.diagnoses,), weights, notes,
+        name, ordered(found.diagnoses, weights), found.reason, (found.diagnoses,), weights, notes,
         len(solver.encoding.clauses), found.finished,
     )  # fmt: skip

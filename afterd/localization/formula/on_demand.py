@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from afterd.localization.formula.bugassist import SIZE
-from afterd.localization.formula.report import Line, Report
+from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections, Diagnosis, Found
 from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
@@ -38,6 +38,9 @@ def on_demand(
                 formula = subject.on_demand(explored)
                 encoded = solver.encoding.encode(formula)
             except TooLargeError as refused:
+                if subject.narrow():
+                    explored, found = set(), Found()
+                    continue
                 reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
                 return _report(name, settled, reason, history, weights, formula, solver)
             found = solver.enumerate(encoded, weights, found.cores, bound)
@@ -66,6 +69,6 @@ def _report(
 ) -> Report:
     notes = (*(formula.notes if formula else ()), *solver.encoding.notes)
     return Report(
-        name, found.diagnoses, reason, tuple(history), weights, notes,
+        name, ordered(found.diagnoses, weights), reason, tuple(history), weights, notes,
         len(solver.encoding.clauses), found.finished,
     )  # fmt: skip

@@ -44,6 +44,13 @@ def cost(diagnosis: Diagnosis, weights: Mapping[Line, int] | None) -> int:
     return sum(weights.get(s.line, 1) if weights else 1 for s in diagnosis)
 
 
+def ordered(
+    diagnoses: Sequence[Diagnosis], weights: Mapping[Line, int] | None
+) -> tuple[Diagnosis, ...]:
+    """The cheapest first."""
+    return tuple(sorted(diagnoses, key=lambda diagnosis: cost(diagnosis, weights)))
+
+
 def ranked(report: Report) -> dict[Line, float]:
     """The place of each reported line from 1, the mean place among equals.
 

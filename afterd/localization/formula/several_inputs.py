@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from afterd.localization.formula.bugassist import SIZE
-from afterd.localization.formula.report import Line, Report, ranked
+from afterd.localization.formula.report import Line, Report, ordered, ranked
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections, Diagnosis, Found, merged
 from afterd.logic.program_formula import Branch, TooLargeError
@@ -56,6 +56,7 @@ def in_one_formula(
             break
         explored |= fresh
     return Report(
-        "OFC, one formula", found.diagnoses, found.reason, tuple(history), weights, notes,
+        "OFC, one formula", ordered(found.diagnoses, weights), found.reason, tuple(history),
+        weights, notes,
         len(solver.encoding.clauses),
     )  # fmt: skip

@@ -22,3 +22,7 @@ class Subject(Protocol):
     def trace(self) -> ProgramFormula:
         """The failing path alone."""
         ...
+
+    def narrow(self) -> bool:
+        """Ask for less of the run from now on, because a formula was too large; False if impossible."""
+        ...

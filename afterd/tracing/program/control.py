@@ -243,14 +243,16 @@ class Control(ABC):
         self.goto(frame, side.target)
 
     def arrived(self, frame: Frame, phis: dict[str, Known]) -> None:
-        """The current side reached the place where the sides meet."""
-        branch = frame.open[-1]
-        changed = self.memory.changed(branch.mark)
-        arrival = Arrival(branch.now, changed, phis, self.positions)
-        if not branch.limit:
-            branch.first_arrived = True  # what the run did gives the values
-        branch.arrivals.insert(0 if not branch.limit else len(branch.arrivals), arrival)
-        self._next_side(frame, branch)
+        """The current side reached the place where the sides meet; so may those around it, at once."""
+        following: dict[str, Known] | None = phis
+        while following is not None:
+            branch = frame.open[-1]
+            changed = self.memory.changed(branch.mark)
+            arrival = Arrival(branch.now, changed, following, self.positions)
+            if not branch.limit:
+                branch.first_arrived = True  # what the run did gives the values
+            branch.arrivals.insert(0 if not branch.limit else len(branch.arrivals), arrival)
+            following = self._next_side(frame, branch)
 
     def ended(self, reason: str) -> None:
         """The current side ends before the sides meet; what it owed was required there."""
@@ -262,10 +264,15 @@ class Control(ABC):
         if not self.real and reason not in _ORDERLY:
             self.collector.notes[f"a forced side ended: {reason}"] = None
             self.collector.require(negated(TRUE))
-        self._next_side(frame, frame.open[-1])
+        following = self._next_side(frame, frame.open[-1])
+        if following is not None:
+            self.arrived(frame, following)
 
-    def _next_side(self, frame: Frame, branch: OpenBranch) -> None:
-        """Go back to the branch and take the next side, or merge what arrived."""
+    def _next_side(self, frame: Frame, branch: OpenBranch) -> dict[str, Known] | None:
+        """Go back to the branch and take the next side, or merge what arrived.
+
+        The φs' values where the sides of the branch around it meet in the same place.
+        """
         self.memory.undo(branch.mark)
         self.world.restore(branch.world)
         self.positions = branch.positions
@@ -277,22 +284,20 @@ class Control(ABC):
             frame.registers = dict(branch.registers)
             frame.block = branch.block
             self._take(frame, branch, side)
-            return
+            return None
         if branch.limit:
             self._forced -= 1
         frame.open.pop()
         self.collector.path = branch.path
         if not branch.arrivals:
-            self.ended("no side goes on")
-            return
-        self._merged(frame, branch)
+            raise SideEndedError("no side goes on")
+        return self._merged(frame, branch)
 
-    def _merged(self, frame: Frame, branch: OpenBranch) -> None:
+    def _merged(self, frame: Frame, branch: OpenBranch) -> dict[str, Known] | None:
         if not branch.first_arrived:
             branch.arrivals.sort(key=lambda arrival: not arrival.known)
             if not branch.arrivals[0].known:
-                self.ended("only sides that are not encoded go on")
-                return
+                raise SideEndedError("only sides that are not encoded go on")
             if branch.real:  # the run is over: from here on all is what would have been
                 self._forced += 1
                 self._hypothetical_until = self.instances + self.bounds.forced
@@ -300,18 +305,17 @@ class Control(ABC):
         conditions = [arrival.side.condition for arrival in branch.arrivals]
         if len(conditions) + branch.closed < len(frame.body.successors[branch.block]):
             self.collector.narrow((branch.key, "on"), branch.path, any_of(conditions))
+        around = frame.open[-1].join if frame.open else None
         if branch.join == RETURN:
-            known = phis.get("return", (0, None))
             if frame.open:
-                self.arrived(frame, {"return": known})
-            else:
-                self.leave(frame, known)
-            return
+                return {"return": phis.get("return", (0, None))}
+            self.leave(frame, phis.get("return", (0, None)))
+            return None
         frame.block = branch.block
-        if frame.open and frame.open[-1].join == branch.join:
-            self.arrived(frame, phis)
-        else:
-            self._begin(frame, branch.join, phis)
+        if around == branch.join:
+            return phis
+        self._begin(frame, branch.join, phis)
+        return None
 
     def finish(self, reason: str) -> None:
         """Nothing is left to execute."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
 from afterd.tracing.program.observing import Expectation
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.unrolling import Program, Shown, among
 from afterd.tracing.program.world import Input
+
+_WINDOWS = (3000, 1000, 300, 100)
 
 
 @dataclass(slots=True)
@@ -20,6 +22,7 @@ class FailingRun:
     given: Input
     expectation: Expectation | None = None
     shown: Shown | None = field(default=None)
+    window: int = 0  # instructions that are terms; 0: as the program's bounds say
 
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
         """The failing path, and the sides that were asked for. Raises TooLargeError."""
@@ -33,6 +36,12 @@ class FailingRun:
         """The failing path alone: behind a branch that goes the other way all is free."""
         return self._formula(lambda _branch: False, all_paths=False, trace_only=True)
 
+    def narrow(self) -> bool:
+        """Ask less from now on: keep terms only for a shorter end of the run; False where it is short."""
+        now = self.window or (self.shown.instances if self.shown else 0)
+        self.window = next((size for size in _WINDOWS if size < now), 0)
+        return bool(self.window)
+
     def _formula(
         self, wanted: object, *, all_paths: bool, trace_only: bool = False
     ) -> ProgramFormula:
@@ -43,8 +52,11 @@ class FailingRun:
             count = self.shown.instances
             if all_paths and count > self.program.bounds.symbolic:
                 raise TooLargeError(f"the run alone has {count} instructions")
+            bounds = self.program.bounds
+            if self.window and not all_paths:
+                bounds = replace(bounds, symbolic=self.window)
             formula, cut = self.program.formula(
-                self.given, self.expectation, wanted, count, trace_only=trace_only
+                self.given, self.expectation, wanted, count, bounds, trace_only=trace_only
             )
         except NotFollowedError as refused:
             raise TooLargeError(f"the program cannot be followed: {refused}") from refused

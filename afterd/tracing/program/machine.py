@@ -37,14 +37,16 @@ class Machine(Control):
         world: World,
         symbolic_from: int = 0,
         trace_only: bool = False,
+        alternatives: bool = True,
     ) -> None:
         super().__init__(wanted, trace_only=trace_only, symbolic_from=symbolic_from)
         self.image = image
         self.memory = image.memory.copy()
         self.collector = Collector(names)
         self.pointers = Pointers(
-            self.memory, self.collector, image.declared.get, lambda: self.symbolic
-        )
+            self.memory, self.collector, image.declared.get, lambda: self.symbolic,
+            alternatives=alternatives,
+        )  # fmt: skip
         self.observer = Observer(self.memory, self.collector, expectation)
         self.bounds = bounds
         self.instances = 0
@@ -61,26 +63,30 @@ class Machine(Control):
         if body is None:
             raise NotFollowedError(f"the program defines no function {entry}")
         self._enter(body, 0, arguments, "")
-        try:
-            while True:
-                self._step_guarded()
-        except Finished:
-            return self.collector.formula(self.instances)
+        ended: SideEndedError | NotFollowedError | None = None
+        while True:
+            try:
+                if ended is not None:
+                    over, ended = ended, None
+                    self._side_over(over)
+                while True:
+                    self._step()
+            except SideEndedError as reason:
+                ended = reason
+            except NotFollowedError as reason:
+                if self.real:
+                    raise
+                ended = reason
+            except Finished:
+                return self.collector.formula(self.instances)
 
-    def _step_guarded(self) -> None:
-        try:
-            while True:
-                self._step()
-        except SideEndedError as ended:
-            if self.real and ended.address is not None:
-                self.ending = ended.reason
-                elsewhere = Apply(Op.NE, (ended.address, Const(ended.at, bitvec(64))), BOOL)
-                self.collector.require(elsewhere, name=ended.reason, violated=True)
-            self.ended(ended.reason)
-        except NotFollowedError as refused:
-            if self.real:
-                raise
-            self.ended(str(refused))
+    def _side_over(self, over: SideEndedError | NotFollowedError) -> None:
+        """Go on with another side; an access that crashed the run is what must not be."""
+        if isinstance(over, SideEndedError) and self.real and over.address is not None:
+            self.ending = str(over)
+            elsewhere = Apply(Op.NE, (over.address, Const(over.at, bitvec(64))), BOOL)
+            self.collector.require(elsewhere, name=str(over), violated=True)
+        self.ended(str(over))
 
     def _step(self) -> None:
         """Execute one instruction."""

@@ -3,7 +3,8 @@
 An address is what it was in the run, or another one that the same expression may have: another
 element of the same array, or the same field of another object of its kind (a list's other nodes).
 What is read there is chosen by the address; elsewhere it is free. Memory outside of an array is
-nobody's way to repair a program.
+nobody's way to repair a program. In a long run (``alternatives`` off) only the address of the run
+is followed: the others would be most of the formula.
 """
 
 from __future__ import annotations
@@ -35,10 +36,13 @@ class Pointers:
         collector: Collector,
         declared: Callable[[str], Statement | None],
         symbolic: Callable[[], bool],
+        *,
+        alternatives: bool = True,
     ) -> None:
         self._memory = memory
         self._declared = declared
         self.symbolic = symbolic
+        self._alternatives = alternatives
         self._collector = collector
         self._strides: dict[int, tuple[Term, int]] = {}  # by identity of a term that stays alive
         self._stored = 0
@@ -135,7 +139,7 @@ class Pointers:
     def _places(self, address: int, term: Term, size: int) -> tuple[list[int], bool]:
         """The addresses that a term may mean, the run's first; whether they are all that are legal."""
         found = self._memory.object_at(address)
-        if found is None:
+        if found is None or not self._alternatives:
             return [address], False
         if id(term) in self._strides:
             stride = self._strides[id(term)][1]

@@ -21,6 +21,7 @@ from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.world import Input, World
 
 _NEVER = 1 << 62
+_SHORT_RUN = 3000  # instructions
 _INT = bitvec(32)
 
 
@@ -81,7 +82,10 @@ class Program:
         """
         limits = bounds or self.bounds
         start = max(0, instances - limits.symbolic)
-        machine = self._machine(given, wanted, expectation, start, limits, trace_only=trace_only)
+        machine = self._machine(
+            given, wanted, expectation, start, limits,
+            trace_only=trace_only, alternatives=instances <= _SHORT_RUN,
+        )  # fmt: skip
         formula = machine.run(self.entry, self._arguments(machine, given))
         self.sources.update(machine.world.sources)
         if start:
@@ -98,11 +102,12 @@ class Program:
         bounds: Bounds | None = None,
         *,
         trace_only: bool = False,
+        alternatives: bool = True,
     ) -> Machine:
         return Machine(
             self.image, self.names, wanted, bounds or self.bounds, expectation,
             library=library.call, world=World(given.stdin), symbolic_from=start,
-            trace_only=trace_only,
+            trace_only=trace_only, alternatives=alternatives,
         )  # fmt: skip
 
     def _arguments(self, machine: Machine, given: Input) -> list[Known]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from formula_programs import changed, loaded, numbers
 
 from afterd.localization.formula.sat_tar import Round, sat_tar
 from afterd.logic.correction import Corrections
@@ -13,7 +14,6 @@ from afterd.logic.program_formula import Statement
 from afterd.tracing.program.failing import FailingRun
 from afterd.tracing.program.trials import Trials
 from afterd.tracing.program.world import Input
-from formula_programs import changed, loaded, numbers
 
 NAME = "list_delete"
 FAULTS = {
@@ -61,7 +61,6 @@ def place(found: Round, fault: str) -> int:
 def test_one_fault(fault: str, given: Input, solver: Corrections, tmp_path: Path) -> None:
     rounds = localised([fault], given, solver, tmp_path)
     best = min(rounds, key=lambda r: (place(r, fault), r.generated))
-    print(fault, [(r.generated, place(r, fault)) for r in rounds])
     assert place(best, fault) == 1
     assert best.generated <= 4
 
@@ -73,7 +72,6 @@ def test_one_fault(fault: str, given: Input, solver: Corrections, tmp_path: Path
 def test_two_faults_apart(fault: str, given: Input, solver: Corrections, tmp_path: Path) -> None:
     """Each failing test localises its own fault: the other's tests violate another condition."""
     rounds = localised(["header", "size"], given, solver, tmp_path)
-    print(fault, [(r.generated, place(r, fault)) for r in rounds])
     conditions = {run.violated for run in rounds[-1].runs if run.violated}
     assert len(conditions) == 1
     assert min(place(r, fault) for r in rounds if r.generated <= 4) <= 2

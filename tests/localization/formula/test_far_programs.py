@@ -1,0 +1,40 @@
+"""Programs past all-paths encodings: loops of thousands of rounds, recursion, floats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from formula_programs import changed, loaded, named, numbers, program
+
+from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.on_demand import on_demand
+from afterd.logic.correction import Corrections
+from afterd.tracing.program.failing import FailingRun
+from afterd.tracing.program.world import Input
+
+NAME = "far"
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> FailingRun:
+    good = program(NAME)
+    given = Input(("6000",))
+    bad = loaded(changed(NAME, {"scaled = scaled - 5": "scaled = scaled - 4"}, tmp_path))
+    return FailingRun(bad, given, good.run(given).expectation)
+
+
+def test_all_paths_give_up_and_say_why(failing: FailingRun) -> None:
+    with Corrections() as solver:
+        report = bugassist(failing, solver)
+    assert report.reason.startswith("gives up: the run alone has")
+    assert not report.diagnoses
+
+
+def test_on_demand_still_answers(failing: FailingRun) -> None:
+    with Corrections() as solver:
+        solver.begin(10.0)
+        report = on_demand(failing, solver, {}, size=1)
+    lines = [line for line in report.lines if line[1] in numbers(NAME)]
+    assert named(NAME, lines) == {1}
+    assert any("are concrete" in note for note in report.notes)

@@ -1,0 +1,53 @@
+"""Reciprocal-rank fusion: votes, boosts, learned weights."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterd.localization.fusion import K, Votes, fused, learned, place_of
+
+A, B, C = (("f.c", line) for line in (1, 2, 3))
+_SCORES = st.dictionaries(
+    st.tuples(st.just("f.c"), st.integers(1, 9)), st.floats(0, 1), min_size=1, max_size=9
+)
+
+
+def order(votes: Votes, **given: object) -> list[int]:
+    return [line.line for line in fused(votes, **given)]  # type: ignore[arg-type]  # as given below
+
+
+def test_a_line_that_two_techniques_name_stands_before_one_that_one_does() -> None:
+    votes = {"x": {A: 1.0, B: 0.9}, "y": {B: 1.0, C: 0.9}}
+    assert order(votes)[0] == 2
+    first = fused(votes)[0]
+    assert first.votes == {"x": 2.0, "y": 1.0}
+    assert first.score == pytest.approx(1 / (K + 2) + 1 / (K + 1))
+
+
+def test_changes_of_the_range_are_boosted() -> None:
+    votes = {"x": {A: 1.0, B: 0.9, C: 0.8}}
+    assert order(votes, changed={C}) == [3, 1, 2]
+
+
+def test_weights_are_learned() -> None:
+    cases = [({"good": {A: 1.0, B: 0.5}, "bad": {B: 1.0, A: 0.5}}, {A}, 2.0)] * 3
+    weights = learned(cases)
+    assert weights["good"] > weights["bad"]
+    assert place_of(fused(cases[0][0], (), weights), {A}, 2.0) == 1
+
+
+def test_nothing_is_learned_from_nothing() -> None:
+    assert learned([]) == {}
+
+
+@given(st.dictionaries(st.sampled_from(["ochiai", "ofc+cw", "new"]), _SCORES, min_size=1))
+def test_a_single_voter_keeps_its_order_and_no_line_is_lost(votes: Votes) -> None:
+    ranking = fused(votes)
+    assert {(r.file, r.line) for r in ranking} == {line for v in votes.values() for line in v}
+    assert [r.score for r in ranking] == sorted((r.score for r in ranking), reverse=True)
+    if len(votes) == 1:
+        ((_, scores),) = votes.items()
+        found = [scores[r.file, r.line] for r in ranking]
+        assert found == sorted(found, reverse=True)
