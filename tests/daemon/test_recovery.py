@@ -6,18 +6,17 @@ import contextlib
 import multiprocessing
 import signal
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from daemon_repositories import TEXT, commit, made, service, verdicts
+from lock_holder import be_the_daemon
 
 from afterd.bench.daemon_kills import daemon_kills
 from afterd.cli.bench_daemon import said
 from afterd.daemon import worker
 from afterd.daemon.instance import only_one, running, wait_for
 from afterd.daemon.worker import Narrator
-from afterd.errors import BusyError
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Outcome
 from afterd.store.jobs import unfinished
@@ -84,19 +83,10 @@ def test_stopped_at_any_moment_no_run_is_made_twice(
         assert finished(tmp_path / f"r{at}", tmp_path / f"log{at}", at) == undisturbed, at
 
 
-def be_the_daemon(state: Path, answer: Connection, end: Connection) -> None:
-    try:
-        with only_one(state):
-            answer.send("")
-            end.recv()
-    except BusyError as error:
-        answer.send(str(error))
-
-
 def test_of_ten_daemons_one_lives(tmp_path: Path) -> None:
     state = made(tmp_path / "r") / ".git"
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["afterd.daemon.instance"])
+    context.set_forkserver_preload(["lock_holder"])
     pipes = [context.Pipe(duplex=False) for _ in range(10)]
     gate, end = context.Pipe(duplex=False)
     processes = [
