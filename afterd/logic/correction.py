@@ -82,6 +82,11 @@ class Corrections:
     ) -> None:
         self.close()
 
+    def restart(self) -> None:
+        """Forget every formula: one that was given up would slow down all that come after it."""
+        self.encoding = Encoding()
+        self._sent = 0
+
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have so much CPU time."""
         self._until = self.seconds + seconds

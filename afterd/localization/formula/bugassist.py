@@ -25,6 +25,7 @@ def bugassist(
         formula = subject.all_paths()
         encoded = solver.encoding.encode(formula)
     except TooLargeError as refused:
+        solver.restart()
         return Report(name, reason=f"gives up: {refused}", weights=weights)
     found = solver.enumerate(encoded, weights, size=size)
     notes = (*formula.notes, *solver.encoding.notes)

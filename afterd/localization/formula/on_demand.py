@@ -40,6 +40,7 @@ def on_demand(
             except TooLargeError as refused:
                 if subject.narrow():
                     explored, found = set(), Found()
+                    solver.restart()
                     continue
                 reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
                 return _report(name, settled, reason, history, weights, formula, solver)

@@ -20,7 +20,7 @@ class Bounds:
 
     instances: int = 20_000_000
     forced: int = 20_000
-    symbolic: int = 60_000
+    symbolic: int = 6_000
     extra: int = 1
     depth: int = 400
     total: int = 400_000
