@@ -33,6 +33,8 @@ __all__ = ["Analysis", "Loop", "Oracles"]
 
 _PATIENCE = 2
 """Levels that may be opened without a run while infected steps are unexplained."""
+_NOT_ALONE = 0.4
+"""How likely guilt is of a change that the text says cannot be undone alone, against one that can."""
 _LEADERS, _KIN = 3, 20.0
 """Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
 _OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
@@ -58,7 +60,8 @@ class Loop:
         self._changes = changes
         self._everything = everything
         self._progress = progress
-        auxiliary = AuxiliarySearch(
+        self._suspected = oracles.suspected
+        self._auxiliary = AuxiliarySearch(
             oracles.builds,
             changes,
             everything,
@@ -66,7 +69,7 @@ class Loop:
             is_read=oracles.is_read,
         )
         self._trials = Trials(
-            oracles.outcome, auxiliary, oracles.outcomes, suspected=oracles.suspected
+            oracles.outcome, self._auxiliary, oracles.outcomes, suspected=oracles.suspected
         )
         executed = frozenset(execution.executed_changes())
         self._reversion = Reversion(self._trials, changes, executed)
@@ -121,7 +124,15 @@ class Loop:
         closed = self._causes.explained() or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
+        suspects = [self._alone(suspect) for suspect in suspects]
+        suspects.sort(key=lambda suspect: -suspect.weight)
         return self._reversion.find_root(suspects, outside, predict)
+
+    def _alone(self, suspect: Suspect) -> Suspect:
+        """A change that cannot be undone by itself is likelier to be what others need."""
+        if not (self._suspected and self._auxiliary.unbuildable(frozenset([suspect.change]))):
+            return suspect
+        return replace(suspect, factor=suspect.factor * _NOT_ALONE)
 
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
