@@ -31,6 +31,8 @@ _GIVEN = (
     "No ranking of lines: a test command that is given is one test here; `afterd rank` counts it test"
     " by test, where it tells them apart."
 )
+_LEAST_SECONDS = 30.0
+"""A suite may be counted for this long; or, if that is more, for as long as the answer took."""
 _SPARE = 0.5  # of the budget; with less left the suite is not counted
 
 
@@ -78,13 +80,21 @@ class Ranker:
             counting = Counting(
                 self.workspace.state, self.workspace.objects, self.progress, self.settings.jobs
             )
-            spectrum = suite_spectrum(self.workspace, suite, tree, counting)
+            patient = _patient(self.workspace, max(_LEAST_SECONDS, spent))
+            spectrum = suite_spectrum(patient, suite, tree, counting)
         except AfterdError as error:
             return _Without(f"No ranking of lines: {error}")
         if spectrum.failed.all() or not spectrum.failed.any():
             outcome = "failed" if spectrum.failed.all() else "passed"
             return _Without(f"No ranking of lines: all tests that were counted {outcome}.")
         return Counted(self.workspace, suite, tree, spectrum, self.wanted)
+
+
+def _patient(workspace: Workspace, seconds: float) -> Workspace:
+    """The workspace with a shorter limit of a test run: nobody waits for a ranking as for an answer."""
+    test = workspace.limits.test
+    shorter = replace(test, timeout=min(test.timeout, seconds))
+    return replace(workspace, limits=replace(workspace.limits, test=shorter))
 
 
 def _ranking(counted: Counted, test: str) -> tuple[RankedLine, ...]:
