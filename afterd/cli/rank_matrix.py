@@ -44,6 +44,11 @@ def ranked(spectrum: Spectrum, names: Sequence[str]) -> tuple[Rankings, Mapping[
     by its name lacks something.
     """
     wanted = list(TECHNIQUES) if ALL in names else list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in TECHNIQUES:
+            raise UsageError(
+                f"{name} ranks the lines of a suite, not a matrix; leave out --import."
+            )
     lacks = {name: TECHNIQUES[name].lacks(spectrum) for name in wanted}
     lacking = {name: what for name, what in lacks.items() if what}
     for name, what in lacking.items():

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from afterd.localization.examination import Line, on_units
+from afterd.localization.fusion import fused
 from afterd.localization.spectrum import Columns, EntityKind, Spectrum, Vector
 from afterd.localization.techniques import TECHNIQUES, Suspicion, Technique
 from afterd.pipeline.failing import Suite
@@ -94,6 +95,30 @@ def _highest(spectrum: Spectrum, columns: Columns, scores: Vector) -> dict[Line,
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class FusedVoter:
+    """Several voters as one, by reciprocal-rank fusion; a voter that lacks something is left out."""
+
+    voters: Mapping[str, Voter]
+
+    def __call__(self, counted: Counted, /) -> Votes:
+        """Vote by the places that the others give."""
+        able = {name: voter for name, voter in self.voters.items() if not voter.lacks(counted)}
+        ranking = fused({name: voter(counted).scores for name, voter in able.items()})
+        return Votes({(line.file, line.line): line.score for line in ranking})
+
+    def lacks(self, counted: Counted, /) -> str:
+        """What all of them miss."""
+        reasons = [voter.lacks(counted) for voter in self.voters.values()]
+        return reasons[0] if all(reasons) else ""
+
+
+_SPECTRUM: Mapping[str, Voter] = {
+    name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()
+}
+_FUSED = ("ochiai", "op2", "dstar", "blockrank")  # the best on schedule-lab, and one by edges
+FUSED = "fused"
+
 VOTERS: Mapping[str, Voter] = MappingProxyType(
-    {name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()}
+    {**_SPECTRUM, FUSED: FusedVoter({name: _SPECTRUM[name] for name in _FUSED})}
 )

@@ -1,0 +1,37 @@
+"""The fusion of several voters, as one voter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from afterd.localization.examination import Line
+from afterd.pipeline.rank_votes import VOTERS, Counted, FusedVoter, Votes
+
+A, B = ("f.c", 1), ("f.c", 2)
+NOTHING = cast("Counted", None)  # these voters do not look
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    scores: Mapping[Line, float]
+    missing: str = ""
+
+    def __call__(self, _counted: Counted, /) -> Votes:
+        return Votes(self.scores)
+
+    def lacks(self, _counted: Counted, /) -> str:
+        return self.missing
+
+
+def test_a_voter_that_lacks_something_is_left_out() -> None:
+    voter = FusedVoter({"x": Fixed({A: 1.0, B: 0.5}), "y": Fixed({B: 9.0}, "edges")})
+    votes = voter(NOTHING).scores
+    assert votes[A] > votes[B]
+    assert voter.lacks(NOTHING) == ""
+    assert FusedVoter({"y": Fixed({}, "edges")}).lacks(NOTHING) == "edges"
+
+
+def test_it_is_a_technique_of_rank() -> None:
+    assert "fused" in VOTERS
