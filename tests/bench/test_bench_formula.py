@@ -1,0 +1,39 @@
+"""Reading a folder's tests, and the tables of the formula bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from afterd.bench.formula import Explained, VersionResult, input_of
+from afterd.bench.formula_tables import formula_tables, mean_rank
+from afterd.tracing.program.world import Input
+
+A = ("f.c", 3)
+
+
+def result(version: str, place: float | None, agrees: bool | None = True) -> VersionResult:
+    techniques = {
+        name: Explained(place, 0.5, 2, 4, agrees)
+        for name in ("BA", "BA+CW", "OFC", "OFC+CW", "Ochiai", "fused")
+    }
+    return VersionResult(version, techniques, 3, 40, frozenset({A}), {"ochiai": {A: 1.0}})
+
+
+def test_a_test_of_the_universe(tmp_path: Path) -> None:
+    (tmp_path / "day").write_bytes(b"1 2\n")
+    assert input_of("-t 'two words' < day", tmp_path) == Input(("-t", "two words"), b"1 2\n")
+    assert input_of("1 -2", tmp_path) == Input(("1", "-2"))
+
+
+def test_what_is_not_reported_comes_last() -> None:
+    assert mean_rank([result("v1", 2.0), result("v2", None)], "BA") == (2 + 40) / 2
+
+
+def test_the_tables() -> None:
+    left_out = VersionResult("v3", {}, 0, 0, left_out="no test reveals the fault")
+    ranks, seconds, averages, first = formula_tables([result("v1", 1.0), left_out])
+    assert ranks.rows[0][1:3] == ("1", "1")
+    assert ranks.rows[1][-1] == "no test reveals the fault"
+    assert seconds.rows == (("v1", "0.50", "0.50", "2", "yes"),)
+    assert averages.rows[0][1] == "0.50"
+    assert first.rows[0] == ("BA", "1", "1", "1")
