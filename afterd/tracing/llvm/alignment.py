@@ -196,8 +196,20 @@ class Alignment:
         if instance.block not in blocks.to_good:
             return ABSENT
         partner = blocks.to_good[instance.block]
-        if _alone(self.bad, instance.view, instance.block) and _alone(self.green, other, partner):
-            return self._only_execution(other, partner, instance.depth)
+        alone = _alone(self.bad, instance.view, instance.block) and _alone(
+            self.green, other, partner
+        )
+        known = self._only_execution(other, partner, instance.depth) if alone else UNKNOWN
+        if known is UNKNOWN:
+            known = self._in_its_activation(instance, other, blocks)
+        if known is UNKNOWN and alone:
+            return self._before_the_window(other, partner, instance.depth)
+        return known
+
+    def _in_its_activation(
+        self, instance: Instance, other: FunctionView, blocks: BlockMap
+    ) -> Found:
+        """By the call path to the activation, and the loops in it."""
         entry, absent = self._entry(instance.position)
         mine = self.bad.entry(instance.position)
         if mine < 0:
@@ -260,14 +272,23 @@ class Alignment:
         return self._followed(instance, other, blocks, inner, mine, start) if mine >= 0 else UNKNOWN
 
     def _only_execution(self, other: FunctionView, block: int, depth: int) -> Found:
-        """A block that each run executed once, wherever it was."""
+        """A block that each run executed once, wherever it was recorded."""
+        recording, word = self.green.recording, self._word(other, block, depth)
+        for part in recording.segments:
+            at = recording.last(part.end, part.first, _WHOLE, word)
+            if at >= 0:
+                return Found(self.green.instance_at(at))
+        return UNKNOWN
+
+    def _before_the_window(self, other: FunctionView, block: int, depth: int) -> Found:
+        """The same, by running again."""
         recording = self.green.recording
-        tag = records.ENTER if block == 0 else records.BLOCK
-        word = records.identified(tag, other.numbered.first.blocks + block) | depth
-        at = recording.last(recording.end, 0, _WHOLE, word)
-        if at < 0:
-            at = recording.earlier(recording.end, _WHOLE, word, depth)
+        at = recording.earlier(recording.end, _WHOLE, self._word(other, block, depth), depth)
         return Found(self.green.instance_at(at)) if at >= 0 else UNKNOWN
+
+    def _word(self, other: FunctionView, block: int, depth: int) -> int:
+        tag = records.ENTER if block == 0 else records.BLOCK
+        return records.identified(tag, other.numbered.first.blocks + block) | depth
 
     def pair(self, mine: int, other: int) -> None:
         """Take two records for corresponding ones: their activations, and those that called them,
@@ -324,8 +345,7 @@ class Alignment:
         Jq behind a long input: the green run went on, for longer than its window, after what
         corresponds to the failure, and all of that is in the segment of a repeated run.
         """
-        tag = records.ENTER if block == 0 else records.BLOCK
-        word = records.identified(tag, view.numbered.first.blocks + block) | depth
+        word = self._word(view, block, depth)
         recording = frames.recording
         start = recording.first if near is None else recording.start_of(near + 1)
         end = recording.end if near is None else recording.end_of(near)
