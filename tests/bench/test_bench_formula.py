@@ -11,9 +11,9 @@ from afterd.tracing.program.world import Input
 A = ("f.c", 3)
 
 
-def result(version: str, place: float | None, agrees: bool | None = True) -> VersionResult:
+def result(version: str, place: float | None) -> VersionResult:
     techniques = {
-        name: Explained(place, 0.5, 2, 4, agrees)
+        name: Explained(place, 0.5, 2, 4, agrees=True)
         for name in ("BA", "BA+CW", "OFC", "OFC+CW", "Ochiai", "fused")
     }
     return VersionResult(version, techniques, 3, 40, frozenset({A}), {"ochiai": {A: 1.0}})
