@@ -25,6 +25,7 @@ _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
 
+_FEW_ALONG = 12
 _ROUNDS = 24
 """How often a compiler's complaints are answered before its answer is given up."""
 
@@ -67,6 +68,7 @@ class AuxiliarySearch:
         self._unbuildable = unbuildable
         self._is_read = is_read
         self._against: dict[ChangeSet, str] = {}
+        self._entangled: dict[ChangeId, bool] = {}
         self._ask = builds
         self._changes = changes
         self._everything = everything
@@ -93,6 +95,16 @@ class AuxiliarySearch:
             self._against[reverted] = self._unbuildable(reverted)
         return self._against[reverted]
 
+    def is_entangled(self, change: ChangeId) -> bool:
+        """Whether a change does not compile alone, and no few others that errors name help it."""
+        alone = frozenset([change])
+        if not self.unbuildable(alone):
+            return False
+        if change not in self._entangled:
+            mended = self._mended(alone, self._read(self._candidates(alone, "")))
+            self._entangled[change] = mended is None or len(mended) > _FEW_ALONG
+        return self._entangled[change]
+
     def find(self, reverted: ChangeSet, diagnostics: str = "") -> ChangeSet | None:
         """A minimal set with which ``reverted`` builds; None when none was found within budget.
 
@@ -112,7 +124,7 @@ class AuxiliarySearch:
 
     def _told(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """What a compiler asks for, of the changes that it reads, if a build agrees; else None."""
-        read = [c for c in candidates if self._is_read(self._changes[c])]
+        read = self._read(candidates)
         mended = self._mended(reverted, read)
 
         def compiles(tried: ChangeSet) -> bool:
@@ -124,6 +136,9 @@ class AuxiliarySearch:
             else self._find_aux_change(reverted, mended, compiles)
         )
         return gamma if gamma is not None and self._builds(reverted | gamma) else None
+
+    def _read(self, candidates: Sequence[ChangeId]) -> list[ChangeId]:
+        return [c for c in candidates if self._is_read(self._changes[c])]
 
     def _mended(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """Candidates undone for what the compiler says, until it has nothing to say.

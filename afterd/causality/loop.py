@@ -35,6 +35,10 @@ _PATIENCE = 2
 """Levels that may be opened without a run while infected steps are unexplained."""
 _NOT_ALONE = 0.4
 """How likely guilt is of a change that the text says cannot be undone alone, against one that can."""
+_ENTANGLED = 0.1
+"""The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
+that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
+_LOOKED_AT = 24
 _LEADERS, _KIN = 3, 20.0
 """Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
 _OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
@@ -124,13 +128,16 @@ class Loop:
         closed = self._causes.explained() or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
-        suspects = [self._alone(suspect) for suspect in suspects]
+        suspects = [*map(self._alone, suspects[:_LOOKED_AT]), *suspects[_LOOKED_AT:]]
         suspects.sort(key=lambda suspect: -suspect.weight)
         return self._reversion.find_root(suspects, outside, predict)
 
     def _alone(self, suspect: Suspect) -> Suspect:
         """A change that cannot be undone by itself is likelier to be what others need."""
-        if not (self._suspected and self._auxiliary.unbuildable(frozenset([suspect.change]))):
+        if not self._suspected:
+            entangled = self._auxiliary.is_entangled(suspect.change)
+            return replace(suspect, factor=suspect.factor * _ENTANGLED) if entangled else suspect
+        if not self._auxiliary.unbuildable(frozenset([suspect.change])):
             return suspect
         return replace(suspect, factor=suspect.factor * _NOT_ALONE)
 

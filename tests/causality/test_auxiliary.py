@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import ids, made
@@ -91,3 +92,17 @@ def test_complaints_are_answered_one_after_the_other() -> None:
     )
     assert search.find(frozenset({"c1"})) == frozenset(chain)
     assert len(asked) < 12
+
+
+@pytest.mark.parametrize(("missing", "entangled"), [("two", False), ("nowhere", True), ("", False)])
+def test_entangled_is_what_no_few_others_help(missing: str, entangled: bool) -> None:
+    helpful = replace(made(COUNT)["c2"], patch="-int two;\n", file="a.c")
+    changes = {**made(COUNT), "c2": helpful}
+
+    def against(reverted: ChangeSet) -> str:
+        return (
+            f"a.c:1:1: error: unknown name '{missing}'" if missing and "c2" not in reverted else ""
+        )
+
+    search = AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT), unbuildable=against)
+    assert search.is_entangled("c1") is entangled
