@@ -71,7 +71,6 @@ class AuxiliarySearch:
         self._entangled: dict[ChangeId, bool] = {}
         self._ask = builds
         self._changes = changes
-        self._everything = everything
         self._left = most
         self._least = most // 3
         self._found: dict[ChangeSet, ChangeSet | None] = {}

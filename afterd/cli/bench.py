@@ -20,6 +20,7 @@ from afterd.bench.tables import Grid, compared, document, markdown, measured, te
 from afterd.bench.trial import Options, measurements
 from afterd.cli import bench_daemon, bench_rank
 from afterd.cli.bench_formula import formula
+from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
 from afterd.config.kinds import parse_budget
@@ -49,13 +50,7 @@ command.add_command(bench_daemon.command)
 
 
 def _output_options(function: Function) -> Function:
-    decorated = click.option(
-        "--output",
-        "-o",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help="Write to this file instead of the terminal.",
-    )(function)
+    decorated = output_option(function)
     return click.option(
         "--format",
         "form",

@@ -138,7 +138,7 @@ def _not_to_explain(
     spent = confirmation.ends is Ends.UNCONFIRMED
     settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
     status = Status.INCONCLUSIVE if spent else settled
-    seen = f"{confirmation.ends.value}"
+    seen = confirmation.ends.value
     reason = (
         f"{seen[:1].upper()}{seen[1:]}; raise it."
         if spent

@@ -19,11 +19,10 @@ from afterd.report.markdown_blocks import (
     NAME,
     PATCH,
     Permalink,
-    changes_block,
     costs_block,
     details,
-    failure_block,
     no_permalink,
+    opening_blocks,
     ranking_block,
     tree_block,
     undone_block,
@@ -32,7 +31,7 @@ from afterd.report.phrases import as_markdown, clipped_phrase
 from afterd.report.received import Received
 from afterd.report.revert import revert_patch
 from afterd.report.sanitize import clipped, code_block, prose
-from afterd.report.summary import again, assurance
+from afterd.report.summary import again
 from afterd.report.verdicts import TestVerdict, in_order, sentence, summed_up
 
 MARKER = "<!-- afterd: this comment is edited in place -->"
@@ -75,13 +74,7 @@ def _fitting(lines: Sequence[str], total: int, limit: int) -> str:
 
 def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
     """In order of importance; none of it asks the reader to have afterd's database."""
-    if explanation.reason:
-        yield (prose(clipped(explanation.reason, MESSAGE)) + "\n",)
-    if explanation.root:
-        yield (changes_block(explanation, permalink),)
-        yield (as_markdown(assurance(explanation)) + "\n",)
-    if explanation.failure is not None:
-        yield (failure_block(explanation.failure, permalink),)
+    yield from opening_blocks(explanation, permalink)
     if (tree := explanation.tree) is not None:
         yield (tree_block(tree, permalink, most, folded=True) for most in (MOST_CAUSES, 4, 1))
         yield (details("The same as a graph", code_block(graph(explanation), "mermaid")),)

@@ -10,21 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.model.explanation import Explanation
 from afterd.report.markdown_blocks import (
-    MESSAGE,
     MOST_CAUSES,
     NAME,
     Permalink,
-    changes_block,
     costs_block,
-    failure_block,
     no_permalink,
+    opening_blocks,
     ranking_block,
     tree_block,
     undone_block,
 )
 from afterd.report.phrases import as_markdown, clipped_phrase
-from afterd.report.sanitize import clipped, code_span, prose
-from afterd.report.summary import assurance, headline, next_steps
+from afterd.report.sanitize import code_span
+from afterd.report.summary import headline, next_steps
 
 LIMIT = 60_000  # characters; GitHub refuses comments over 65,536
 _LEAST = 1_500  # characters an explanation needs to say anything
@@ -79,13 +77,7 @@ def _page(explanation: Explanation, blocks: Iterable[Forms], limit: int) -> str:
 
 
 def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
-    if explanation.reason:
-        yield (prose(clipped(explanation.reason, MESSAGE)) + "\n",)
-    if explanation.root:
-        yield (changes_block(explanation, permalink),)
-        yield (as_markdown(assurance(explanation)) + "\n",)
-    if explanation.failure is not None:
-        yield (failure_block(explanation.failure, permalink),)
+    yield from opening_blocks(explanation, permalink)
     if (tree := explanation.tree) is not None:
         yield (tree_block(tree, permalink, most) for most in (MOST_CAUSES, 4, 1))
     if explanation.root:

@@ -6,7 +6,7 @@ Nothing from the repository stands outside a code span, a fence or escaped HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
@@ -14,7 +14,7 @@ from afterd.report.excerpt import EDGE, excerpt
 from afterd.report.phrases import as_markdown, clipped_phrase
 from afterd.report.sanitize import clipped, code_block, code_span, html, one_line, prose
 from afterd.report.snippet import undone
-from afterd.report.summary import measure, place
+from afterd.report.summary import assurance, measure, place
 
 MOST_CAUSES = 10
 MESSAGE = 4_000  # characters of what a test said
@@ -37,6 +37,17 @@ def no_permalink(file: str, line: int) -> str:
 def details(summary: str, content: str) -> str:
     """A folded part; ``summary`` is afterd's own words, ``content`` whole Markdown blocks."""
     return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>\n"
+
+
+def opening_blocks(explanation: Explanation, permalink: Permalink) -> Iterator[tuple[str]]:
+    """What every report begins with: why there is no answer, or what it is, and what failed."""
+    if explanation.reason:
+        yield (prose(clipped(explanation.reason, MESSAGE)) + "\n",)
+    if explanation.root:
+        yield (changes_block(explanation, permalink),)
+        yield (as_markdown(assurance(explanation)) + "\n",)
+    if explanation.failure is not None:
+        yield (failure_block(explanation.failure, permalink),)
 
 
 def changes_block(explanation: Explanation, permalink: Permalink) -> str:
