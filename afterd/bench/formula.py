@@ -24,7 +24,7 @@ from afterd.localization.fusion import Votes, fused, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.logic.correction import Corrections, Diagnosis
-from afterd.pipeline.rank_votes import line_votes
+from afterd.pipeline.ranking.votes import line_votes
 from afterd.tracing.program.failing import FailingRun
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.unrolling import Program, load

@@ -24,7 +24,7 @@ from afterd.execution.toolchain import Toolchain
 from afterd.limits import Limits
 from afterd.localization.examination import Line
 from afterd.localization.siemens import FaultyVersion
-from afterd.pipeline.rank_spectrum import CountedTest, spectrum_of_processes
+from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
 from afterd.tracing.llvm.counters.build import prepared
 from afterd.tracing.llvm.counters.counts import processes
 from afterd.tracing.llvm.counters.program import counted_program

@@ -19,9 +19,9 @@ from afterd.execution.runners.reading import jobs as cores
 from afterd.localization.formats.files import write_matrix
 from afterd.model.progress import Progress as Listener
 from afterd.model.progress import Silent
-from afterd.pipeline.rank import RankRequest, rank_suite
-from afterd.pipeline.rank_suite import Ran, unheard
-from afterd.pipeline.rank_votes import VOTERS
+from afterd.pipeline.ranking.counting import Ran, unheard
+from afterd.pipeline.ranking.repository import RankRequest, rank_suite
+from afterd.pipeline.ranking.votes import VOTERS
 from afterd.report.live import listening
 from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from afterd import __version__
-from afterd.pipeline.rank import RankedSuite
-from afterd.pipeline.rank_lines import RankedPlace
+from afterd.pipeline.ranking.lines import RankedPlace
+from afterd.pipeline.ranking.repository import RankedSuite
 from afterd.report.sanitize import clipped, one_line
 
 SCHEMA = 1

@@ -20,7 +20,7 @@ from afterd.model.revision import RevisionRange
 from afterd.pipeline.answer import answered, unanswered
 from afterd.pipeline.checked import checked_search
 from afterd.pipeline.failing import FailingTest, failing_tests
-from afterd.pipeline.rank_explained import Ranker
+from afterd.pipeline.ranking.explained import Ranker
 from afterd.pipeline.tracing import Tracing, traced
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract

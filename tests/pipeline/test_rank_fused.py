@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from afterd.localization.examination import Line
-from afterd.pipeline.rank_votes import VOTERS, Counted, FusedVoter, Votes
+from afterd.pipeline.ranking.votes import VOTERS, Counted, FusedVoter, Votes
 
 A, B = ("f.c", 1), ("f.c", 2)
 NOTHING = cast("Counted", None)  # these voters do not look

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.pipeline.rank_results import divided, reports
+from afterd.pipeline.ranking.results import divided, reports
 from afterd.tracing.llvm.counters.counts import Process
 
 

@@ -11,7 +11,7 @@ from afterd.localization.examination import Line
 from afterd.localization.ranking import worst_places
 from afterd.localization.spectrum import EntityKind, Spectrum
 from afterd.model.change import Change, ChangeId, FileKind
-from afterd.pipeline.rank_votes import Votes
+from afterd.pipeline.ranking.votes import Votes
 
 SourceText = Callable[[Line], str]
 

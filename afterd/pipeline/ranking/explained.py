@@ -14,11 +14,11 @@ from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Progress
 from afterd.model.ranking import RankedLine
 from afterd.pipeline.failing import suite_of
-from afterd.pipeline.rank import source_text, suite_spectrum
-from afterd.pipeline.rank_lines import changed_lines, ranked_lines
-from afterd.pipeline.rank_python_run import is_python
-from afterd.pipeline.rank_suite import Counting
-from afterd.pipeline.rank_votes import VOTERS, Counted
+from afterd.pipeline.ranking.counting import Counting
+from afterd.pipeline.ranking.lines import changed_lines, ranked_lines
+from afterd.pipeline.ranking.python_suite import is_python
+from afterd.pipeline.ranking.repository import source_text, suite_spectrum
+from afterd.pipeline.ranking.votes import VOTERS, Counted
 from afterd.pipeline.workspace import Range, Workspace
 
 SHOWN = 20

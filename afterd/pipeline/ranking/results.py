@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from afterd.pipeline.rank_spectrum import CountedTest
+from afterd.pipeline.ranking.spectrum import CountedTest
 from afterd.tracing.llvm.counters.counts import Process
 
 _REPORTS = (

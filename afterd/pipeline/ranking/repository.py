@@ -13,13 +13,13 @@ from afterd.localization.spectrum import Entity, Spectrum
 from afterd.model.change import FileKind
 from afterd.model.progress import Progress
 from afterd.pipeline.failing import Suite, suite_of
-from afterd.pipeline.rank_c import NothingCountedError, counted_spectrum
-from afterd.pipeline.rank_lines import RankedPlace, changed_lines, ranked_lines
-from afterd.pipeline.rank_python import python_spectrum
-from afterd.pipeline.rank_python_run import is_python, python_counts
-from afterd.pipeline.rank_spectrum import narrowed
-from afterd.pipeline.rank_suite import Counting, Ran, unheard
-from afterd.pipeline.rank_votes import VOTERS, Counted
+from afterd.pipeline.ranking.c_suite import NothingCountedError, counted_spectrum
+from afterd.pipeline.ranking.counting import Counting, Ran, unheard
+from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lines
+from afterd.pipeline.ranking.python_spectrum import python_spectrum
+from afterd.pipeline.ranking.python_suite import is_python, python_counts
+from afterd.pipeline.ranking.spectrum import narrowed
+from afterd.pipeline.ranking.votes import VOTERS, Counted
 from afterd.pipeline.workspace import Workspace, opened, wanted_range
 from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of

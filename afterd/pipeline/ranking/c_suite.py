@@ -14,10 +14,10 @@ from afterd.execution.sandbox import run
 from afterd.execution.toolchain import find
 from afterd.localization.spectrum import Spectrum
 from afterd.pipeline.failing import Suite
-from afterd.pipeline.rank_results import divided
-from afterd.pipeline.rank_spectrum import CountedTest, spectrum_of_processes
-from afterd.pipeline.rank_suite import Counting
-from afterd.pipeline.rank_tests import NamedTest, each_file, listed
+from afterd.pipeline.ranking.counting import Counting
+from afterd.pipeline.ranking.named_tests import NamedTest, each_file, listed
+from afterd.pipeline.ranking.results import divided
+from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
 from afterd.tracing.llvm.counters.program import counted_program
 from afterd.tracing.llvm.counters.session import CountedBuild, counted_build, counted_run
 from afterd.vcs.worktree import Slot

@@ -1,0 +1,1 @@
+"""A suite counted test by test, and its lines ranked by what failed tests executed."""
