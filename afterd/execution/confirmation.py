@@ -17,6 +17,11 @@ from afterd.execution.signature import same_failure
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 
+_LONGER, _SHORTEST = 5.0, 10.0
+"""A variant may take this many times as long as the slower end, and at least these seconds: half-
+reverted loops do not end, and the whole time-out is for a test of which nothing is known yet.
+"""
+
 
 class Ends(StrEnum):
     """What the two ends of a range showed."""
@@ -49,6 +54,7 @@ class _End:
     name: str
     outcome: Outcome
     repeats: Repeats
+    seconds: float = 0.0  # of the slowest run
 
     @property
     def is_flaky(self) -> bool:
@@ -65,7 +71,8 @@ def confirm(
     """Run the bad version, and with ``everything`` reverted the good one, until each is firm.
 
     That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ.
-    The bad end's signature becomes the oracle's reference. Raises BuildError where an end does not
+    The bad end's signature becomes the oracle's reference, and what both ends took bounds the runs
+    of variants. Raises BuildError where an end does not
     build, TestError where the test cannot be run at an end or gives no verdict there.
     """
     prior = prior or Prior()
@@ -87,6 +94,8 @@ def confirm(
         return Confirmation(Ends.FLAKY_GOOD, bad.outcome, good.outcome, good.repeats, 1.0)
     oracle.settle(oracle.tree_of(everything), good.outcome)
     ends = Ends.CONFIRMED if good.outcome.passed else Ends.ALREADY_RED
+    if ends is Ends.CONFIRMED:
+        oracle.bound(max(_SHORTEST, _LONGER * max(bad.seconds, good.seconds)))
     return Confirmation(ends, bad.outcome, good.outcome, good.repeats, doubt)
 
 
@@ -94,8 +103,10 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
     """Run one end until ``runs`` outcomes agree or one differs from the first."""
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
     first: Outcome | None = None
+    slowest = 0.0
     for run in range(runs):
         attempt = oracle.attempt(tree)
+        slowest = max(slowest, attempt.outcome.test_seconds)
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
         if first is not None and not _alike(first, attempt.outcome):
@@ -103,7 +114,7 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
         _require_verdict(attempt, name)
         first = first or attempt.outcome
     assert first is not None, "at least one run"
-    return _End(name, first, Repeats(runs, 0))
+    return _End(name, first, Repeats(runs, 0), slowest)
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:

@@ -139,6 +139,13 @@ class Oracle:
         self.progress.tried(reverted, answer, self.ledger.tests)
         return answer
 
+    def bound(self, seconds: float) -> None:
+        """From now on a run of the test may take no longer; the recipe's own limit may be shorter."""
+        test = self.recipe.limits.test
+        shorter = dataclasses.replace(test, timeout=min(test.timeout, seconds))
+        limits = dataclasses.replace(self.recipe.limits, test=shorter)
+        self.recipe = dataclasses.replace(self.recipe, limits=limits)
+
     def distrust_warm(self) -> None:
         """Forget what was seen in warm processes, of this session and of earlier ones."""
         self._takes_warm = False

@@ -179,6 +179,16 @@ def test_a_failure_of_another_kind_is_not_this_failure(span: Range) -> None:
     assert oracle.outcome(change_set("c2")).verdict is Verdict.FAIL
 
 
+@pytest.mark.parametrize(("limit", "bound"), [(300.0, 10.0), (4.0, 4.0)])
+def test_variants_get_little_longer_than_both_ends(span: Range, limit: float, bound: float) -> None:
+    """A variant that hangs must not use up the time-out of a test of which nothing is known."""
+    oracle = span.oracle()
+    limits = dataclasses.replace(LIMITS, test=dataclasses.replace(LIMITS.test, timeout=limit))
+    oracle.recipe = dataclasses.replace(oracle.recipe, limits=limits)
+    assert confirm(oracle, ALL).ends is Ends.CONFIRMED
+    assert oracle.recipe.limits.test.timeout == bound
+
+
 def test_a_cached_failure_serves_another_question(span: Range) -> None:
     """The cache keeps what was seen; whether it is *this* failure depends on the reference."""
     oracle = span.oracle()

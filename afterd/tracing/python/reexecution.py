@@ -32,6 +32,7 @@ _START = 20.0  # seconds until the server listens
 _ANSWER = 30.0  # seconds past a run's own until the server is given up
 _PREPARE = 600.0
 _SERVER_LIFE = 6 * 3600.0
+_BUSY = 0.2  # of the time until it was ended: a run that computed, not one that waited
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,10 @@ class WarmPython:
         self._get_ready(python_command(command.argv, command.environment, command.cwd))
 
     def run(self, timeout: float | None = None) -> ProcessResult:
-        """Run the test; the result is as of a fresh process, which ended by itself.
+        """Run the test; the result is as of a fresh process, which ended by itself, or did not end
+        and was busy all the time.
 
-        Raises ColdError where the server is cold or gone, or the run had to be ended.
+        Raises ColdError where the server is cold or gone, or the run had to be ended otherwise.
         """
         if self.cold:
             raise ColdError(self.cold)
@@ -187,14 +189,14 @@ class WarmPython:
         request = {"op": "run", "directory": str(directory), **limits, "report": report}
         started = time.monotonic()
         try:
-            answer = _ended_by_itself(self._ask(request, timeout + _ANSWER))
+            answer = _telling(self._ask(request, timeout + _ANSWER), timeout)
         except ColdError:
             shutil.rmtree(directory, ignore_errors=True)
             raise
         elapsed = time.monotonic() - started
         self.added = elapsed - (answer["inner"] or elapsed)
         return ProcessResult(
-            Ending.EXITED,
+            Ending.TIMEOUT if answer["ended"] else Ending.EXITED,
             directory,
             status=int(answer["status"]),
             seconds=elapsed,
@@ -232,8 +234,14 @@ def _connected(path: Path, server: threading.Thread) -> socket.socket:
     raise ColdError("it did not start listening")
 
 
-def _ended_by_itself(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer. Raises ColdError where the run was ended, or died: a fresh process will tell."""
+def _telling(answer: dict[str, Any], timeout: float) -> dict[str, Any]:
+    """The answer. Raises ColdError where the run was ended, or died: a fresh process will tell.
+
+    A run that computed until its time was up would do so in any process; one that waited may have
+    waited for what a fork does not have.
+    """
+    if answer["ended"] == "timeout" and answer["cpu"] > _BUSY * timeout:
+        return answer
     if answer["ended"]:
         raise ColdError(f"its run was ended: {answer['ended']}")
     if answer["status"] < 0:

@@ -136,7 +136,9 @@ def test_scripts_time_limits_and_deaths(tmp_path: Path) -> None:
         acting("import os; os.abort()")
         with pytest.raises(ColdError, match="died of signal 6"):
             warm.run()
-        acting("while True: pass")
+        acting("while True: pass")  # it would anywhere
+        assert warm.run(timeout=1.5).ending is Ending.TIMEOUT
+        acting("import time; time.sleep(60)")
         with pytest.raises(ColdError, match="was ended: timeout"):
             warm.run(timeout=0.3)
         acting("print('x' * 70_000_000)")
