@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
-from afterd.execution.recipe import SLOT
+from afterd.execution.recipe import SLOT, Recipe
 from afterd.pipeline.failing import Suite
+from afterd.pipeline.ranking.counting import Counting
 from afterd.pipeline.workspace import Workspace
 from afterd.tracing.python.command import python_command
 from afterd.tracing.python.request import PythonTraceRequest
-from afterd.tracing.python.spectra import PythonSpectra, spectra
+from afterd.tracing.python.shares import shared_spectra
+from afterd.tracing.python.spectra import PythonSpectra
 from afterd.vcs.worktree import Slot
 
 _RUNNERS = frozenset(["pytest", "unittest"])
+_MOST_SHARES = 8  # each has a copy of the tree, and collects the whole suite
 
 
 def is_python(suite: Suite) -> bool:
@@ -26,15 +30,17 @@ def is_python(suite: Suite) -> bool:
     return python_command(recipe.test, recipe.environment(Path()), Path()) is not None
 
 
-def python_counts(workspace: Workspace, suite: Suite, tree: str) -> PythonSpectra:
-    """Build ``tree``, run its suite once and count. TraceError where it does not build or run."""
+def python_counts(
+    workspace: Workspace, suite: Suite, tree: str, counting: Counting
+) -> PythonSpectra:
+    """Build ``tree``, run its suite once and count. TraceError where it does not build or run.
+
+    Every process has a copy of the tree of its own, because tests write into it.
+    """
     recipe = suite.recipe
-    slot = Slot(workspace.state / "counted" / "python", workspace.objects)
-    built = Builder(slot).build(recipe, tree)
-    if not built.ok:
-        raise TraceError(
-            f"The version to be ranked does not build ({built.detail.splitlines()[0]})."
-        )
+    shares = min(counting.jobs, _MOST_SHARES)
+    with ThreadPoolExecutor(shares) as pool:
+        trees = list(pool.map(lambda share: _built(recipe, tree, share, counting), range(shares)))
     extra = dict(recipe.extra)
     entries = [entry for entry in extra.pop("PYTHONPATH", "").split(":") if entry]
     if elsewhere := [entry for entry in entries if not entry.startswith(SLOT)]:
@@ -42,8 +48,8 @@ def python_counts(workspace: Workspace, suite: Suite, tree: str) -> PythonSpectr
     inside = [entry.removeprefix(SLOT).strip("/") or "." for entry in entries if SLOT in entry]
     workdir = workspace.repository.workdir
     request = PythonTraceRequest(
-        good=slot.path,
-        bad=slot.path,
+        good=trees[0],
+        bad=trees[0],
         command=recipe.test,
         environment=scrubbed(extra=extra),
         changes=(),
@@ -53,4 +59,15 @@ def python_counts(workspace: Workspace, suite: Suite, tree: str) -> PythonSpectr
         original=Path(workdir) if workdir else None,
         limits=workspace.limits.test,
     )
-    return spectra(request, slot.path)
+    counting.progress.stage("running the tests with counters")
+    return shared_spectra(request, trees, counting.ran)
+
+
+def _built(recipe: Recipe, tree: str, share: int, counting: Counting) -> Path:
+    slot = Slot(counting.state / "counted" / f"python-{share}", counting.objects)
+    built = Builder(slot).build(recipe, tree)
+    if not built.ok:
+        raise TraceError(
+            f"The version to be ranked does not build ({built.detail.splitlines()[0]})."
+        )
+    return slot.path

@@ -130,14 +130,14 @@ def _counted(workspace: Workspace, suite: Suite, tree: str, counting: Counting) 
             " ranked."
         )
     if is_python(suite):
-        return python_spectrum(python_counts(workspace, suite, tree))
+        return python_spectrum(python_counts(workspace, suite, tree, counting))
     try:
         return counted_spectrum(suite, tree, counting)
     except NothingCountedError as nothing:
         if suite.found is not None:
             raise
         try:
-            return python_spectrum(python_counts(workspace, suite, tree))
+            return python_spectrum(python_counts(workspace, suite, tree, counting))
         except TraceError:  # nor does it: the first sentence says more
             raise nothing from None
 

@@ -22,7 +22,8 @@ class PythonTraceRequest:
     entries on the import path are moved to the tree that is traced. ``directory`` takes traces
     and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows; a run
     that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
-    folders of the tree are not the program's.
+    folders of the tree are not the program's. Of the tests, those of share ``share`` of ``shares``
+    are run (in mode ``count``).
     """
 
     good: Path
@@ -40,3 +41,5 @@ class PythonTraceRequest:
     tail: int = 24
     most: int = 5_000_000
     excluded: tuple[str, ...] = ()
+    share: int = 0
+    shares: int = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 from afterd.errors import TraceError
 from afterd.execution import sandbox
@@ -25,11 +26,18 @@ class Recorded:
     output: str
 
 
-def record(request: PythonTraceRequest, tree: Path, name: str, *, mode: str = "trace") -> Recorded:
+def record(
+    request: PythonTraceRequest,
+    tree: Path,
+    name: str,
+    *,
+    mode: str = "trace",
+    cancelled: Event | None = None,
+) -> Recorded:
     """Run the command in ``tree`` and read what was recorded (counted, in mode ``count``).
 
     Raises TraceError when no process wrote a trace: Python was not started, was started with ``-I``
-    or ``-E`` (which shut the tracer out), or was killed.
+    or ``-E`` (which shut the tracer out), or was killed; setting ``cancelled`` kills it.
     """
     out = request.directory / name
     shutil.rmtree(out, ignore_errors=True)
@@ -37,7 +45,7 @@ def record(request: PythonTraceRequest, tree: Path, name: str, *, mode: str = "t
     settings = _settings(request, tree, out, mode)
     path = out / "settings.json"
     settings.write(path)
-    result = _run(request, tree, path)
+    result = _run(request, tree, path, cancelled)
     try:
         traces = [read(header) for header in out.glob("trace-*.json")]
         if not traces:
@@ -58,15 +66,19 @@ def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> 
         head=request.head,
         tail=request.tail,
         excluded=request.excluded,
+        share=request.share,
+        shares=request.shares,
     )
 
 
-def _run(request: PythonTraceRequest, tree: Path, settings: Path) -> ProcessResult:
+def _run(
+    request: PythonTraceRequest, tree: Path, settings: Path, cancelled: Event | None
+) -> ProcessResult:
     runtime = stage(request.directory / "staged")
     paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
     environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
     command = Command(request.command, (tree / request.folder).resolve(), environment, merge=True)
-    return sandbox.run(command, request.limits)
+    return sandbox.run(command, request.limits, cancelled=cancelled)
 
 
 def _telling(raw: Raw) -> tuple[bool, int]:

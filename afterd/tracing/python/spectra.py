@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from afterd.tracing.python.entities import Count, Entity, EntityKind, entities
@@ -51,12 +52,14 @@ class PythonSpectra:
     """All tests of a run and what they executed.
 
     ``known`` are the entities there are, one a place (kind, file, line, label); ``counts[i]`` says of
-    ``tests[i]`` how often it executed which of them, by their position.
+    ``tests[i]`` how often it executed which of them, by their position. ``collected`` is the number of
+    tests of which these are a share.
     """
 
     tests: tuple[TestRun, ...]
     counts: tuple[Mapping[int, int], ...]
     known: tuple[Entity, ...]
+    collected: int = 0
 
     @property
     def rows(self) -> Iterator[SpectrumRow]:
@@ -68,13 +71,20 @@ class PythonSpectra:
                 yield SpectrumRow(run.test, *place, count)
 
 
-def spectra(request: PythonTraceRequest, tree: Path) -> PythonSpectra:
+def results(request: PythonTraceRequest) -> Path:
+    """The directory in which a counting run leaves what it counted."""
+    return request.directory / "spectra" / f"counts-{request.share}"
+
+
+def spectra(
+    request: PythonTraceRequest, tree: Path, cancelled: Event | None = None
+) -> PythonSpectra:
     """Run ``request.command`` in ``tree`` (usually many tests) and count. Raises TraceError."""
-    recorded = record(
-        replace(request, directory=request.directory / "spectra"), tree, "counts", mode="count"
-    )
+    out = results(request)
+    within = replace(request, directory=out.parent)
+    recorded = record(within, tree, out.name, mode="count", cancelled=cancelled)
     raw = max(recorded.traces, key=lambda raw: len(raw.header["tests"]))
-    trace = Trace(raw, request.directory / "spectra" / "cache")
+    trace = Trace(raw, out.parent / "cache")
     every = [entity for module in trace.all_modules() for entity in entities(module)]
     positions: dict[Place, int] = {}
     known: list[Entity] = []
@@ -86,7 +96,7 @@ def spectra(request: PythonTraceRequest, tree: Path) -> PythonSpectra:
     counts = tuple(_counted(fact["counts"], every, parts, positions) for fact in facts)
     raised = _raised(raw.header["failures"], {entity.file for entity in known}, tree)
     tests = tuple(TestRun(f["test"], f["passed"], raised.get(f["test"])) for f in facts)
-    return PythonSpectra(tests, counts, tuple(known))
+    return PythonSpectra(tests, counts, tuple(known), raw.header["collected"])
 
 
 def _raised(

@@ -9,6 +9,7 @@ from . import calls
 from .recorder import silent_functions
 
 Anything = Any  # a value of the traced program
+Counts = dict[int, int]
 
 _WITH_A_TRUTH = frozenset({bool, int, str, float, list, dict, tuple, set, type(None), bytes})
 TRUTH_BITS = 2  # counts are kept by site << 2 | (0: executed, 1: true, 2: false)
@@ -18,7 +19,7 @@ class Counter:
     """Counts of the test that is under way; ``take`` hands them out and starts anew."""
 
     def __init__(self) -> None:
-        self.counts: dict[int, int] = {}
+        self.counts: Counts = {}
 
     def install(self) -> None:
         """Give instrumented code its names."""
@@ -26,10 +27,15 @@ class Counter:
         for name in calls.NAMES:
             setattr(builtins, name, functions[name])
 
-    def take(self) -> dict[int, int]:
+    def take(self) -> Counts:
         """What was counted since the last call."""
         taken, self.counts = self.counts, {}
         return taken
+
+    def add(self, counts: Counts) -> None:
+        """Count what was counted before."""
+        for code, count in counts.items():
+            self.counts[code] = self.counts.get(code, 0) + count
 
     def _functions(self) -> dict[str, Any]:
         def count(code: int) -> None:
@@ -65,6 +71,6 @@ class Counter:
         }
 
 
-def interned(counts: dict[int, int]) -> list[int]:
+def interned(counts: Counts) -> list[int]:
     """Flat pairs for JSON."""
     return [number for pair in counts.items() for number in pair]

@@ -13,6 +13,7 @@ import pytest
 from _pytest.assertion import rewrite
 
 from .failures import failure
+from .fixtures import SharedFixtures
 from .session import Session, current
 
 Anything = Any  # a value of the traced program
@@ -44,6 +45,10 @@ if current() is not None:
     rewrite.AssertionRewritingHook.exec_module = _exec_module  # type: ignore[method-assign] # on purpose
 
 
+_failed: set[str] = set()
+_skipped: set[str] = set()
+
+
 def _note(session: Session, test: str, phase: str, error: BaseException) -> None:
     session.failures.append(failure(test, phase, error, session.recorder.row))
 
@@ -54,10 +59,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     session = current()
     if session is None:
         return (yield)
-    first, failed = session.recorder.row, len(session.failures)
+    first = session.recorder.row
+    _failed.discard(item.nodeid)
+    _skipped.discard(item.nodeid)
     session.begin_test()
     result = yield
-    session.end_test(item.nodeid, first, len(session.failures) == failed)
+    failed = item.nodeid in _failed
+    if failed or session.counter is None or item.nodeid not in _skipped:
+        session.end_test(item.nodeid, first, not failed)
     return result
 
 
@@ -65,11 +74,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failed phase of a test; skips and expected failures are none."""
+    """A failed phase of a test; skips and expected failures are none, nor has such a test passed."""
     report = yield
     session = current()
-    if session and report.failed and call.excinfo is not None:
-        _note(session, item.nodeid, report.when, call.excinfo.value)
+    if report.skipped:
+        _skipped.add(item.nodeid)
+    if report.failed:  # without an exception where one was expected
+        _failed.add(item.nodeid)
+        if session and call.excinfo is not None:
+            _note(session, item.nodeid, report.when, call.excinfo.value)
     return report
 
 
@@ -87,9 +100,34 @@ def pytest_make_collect_report(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)  # what shuffles tests does it another way in each process
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A process that counts runs its share of what was collected."""
+    session = current()
+    if session is None or session.counter is None:
+        return
+    mine = session.share([item.nodeid.partition("::")[0] for item in items])
+    others = items[: mine.start] + items[mine.stop :]
+    if others:
+        items[:] = items[mine.start : mine.stop]
+        config.hook.pytest_deselected(items=others)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """How many tests will be run."""
+    counting = current()
+    if counting is not None and counting.counter is not None:
+        counting.tally.announce(len(session.items))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """One process: a trace of xdist's controller would hold nothing."""
-    if current() is not None and "xdist" in sys.modules:
+    session = current()
+    if session is None:
+        return
+    if session.counter is not None:
+        config.pluginmanager.register(SharedFixtures(session.counter))
+    if "xdist" in sys.modules:
         config.option.dist = "no"
         config.option.tx = []
         config.option.numprocesses = None

@@ -11,7 +11,7 @@ import _thread
 import atexit
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
@@ -24,8 +24,11 @@ from .counting import Counter, interned
 from .failures import Failure, failure, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
+from .progress import Tally
 from .recorder import Recorder, install_silence
 from .settings import Settings
+from .shares import share_of
+from .unittest_shares import share_suites
 
 Anything = Any  # passed on as it is
 
@@ -40,6 +43,8 @@ class Session:
         self.compiler = Compiler(tree.resolve(), Path(settings.cache))
         self.recorder = Recorder(settings.head, settings.tail)
         self.counter = Counter() if settings.mode == "count" else None
+        self.tally = Tally(Path(settings.out))
+        self.collected = 0
         self.failures: list[Failure] = []
         self.tests: list[dict[str, Any]] = []
         self.unowned: list[list[int]] = []
@@ -67,6 +72,13 @@ class Session:
         watch_unittest(
             self.failures.append, lambda: self.recorder.row, self.begin_test, self.end_test
         )
+        if self.counter is not None:
+            share_suites(self.share, self.tally.announce)
+
+    def share(self, groups: Sequence[Hashable]) -> range:
+        """Which of the collected tests this process runs: see ``shares``."""
+        self.collected += len(groups)
+        return share_of(groups, self.settings.share, self.settings.shares)
 
     def begin_test(self) -> None:
         """What was counted before a test (imports, fixtures of others) is nobody's."""
@@ -83,6 +95,7 @@ class Session:
         }
         if self.counter is not None:
             fact["counts"] = interned(self.counter.take())
+            self.tally.ended()
         self.tests.append(fact)
 
     def exited(self, ending: SystemExit) -> None:
@@ -109,6 +122,7 @@ class Session:
             "refused": self.compiler.refused,
             "failures": self.failures,
             "tests": self.tests,
+            "collected": self.collected,
             "unowned": self.unowned,
             "threads": len(self.recorder.recording.threads),
             "notes": sorted(self.notes),

@@ -18,7 +18,8 @@ class Settings:
     install points there: its entries on ``sys.path`` are moved to ``tree``). ``out`` is where
     results are written, ``cache`` where instrumented code is kept, ``head`` and ``tail`` the window
     in chunks. ``excluded``
-    are folders below ``tree`` that are not the program (a virtual environment).
+    are folders below ``tree`` that are not the program (a virtual environment). The process runs
+    share ``share`` of ``shares`` of its tests.
     """
 
     mode: str
@@ -29,6 +30,8 @@ class Settings:
     head: int = 16
     tail: int = 32
     excluded: tuple[str, ...] = ()
+    share: int = 0
+    shares: int = 1
 
     @classmethod
     def read(cls, path: Path) -> Settings:

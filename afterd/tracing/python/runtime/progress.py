@@ -1,0 +1,37 @@
+"""How many of its tests a process has run, for who waits for it.
+
+The file ``tests-<pid>`` is a line with the number of tests, then a dot for each that ended.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+NAME = "tests-"
+
+
+class Tally:
+    """Writes the file of this process, unbuffered."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / f"{NAME}{os.getpid()}"
+
+    def announce(self, tests: int) -> None:
+        """So many tests will be run."""
+        self._write(b"%d\n" % tests)
+
+    def ended(self) -> None:
+        """One was run."""
+        self._write(b".")
+
+    def _write(self, text: bytes) -> None:
+        with self._path.open("ab", buffering=0) as file:
+            file.write(text)
+
+
+def tallied(directory: Path) -> tuple[int, int]:
+    """Tests that ended, and tests that there are as far as processes have announced theirs."""
+    text = b"".join(path.read_bytes() for path in directory.glob(f"{NAME}*"))
+    return text.count(b"."), sum(map(int, re.findall(rb"(\d+)\n", text)))
