@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from afterd.bench.siemens import Subject, faulty_versions
+from afterd.bench.siemens import faulty_versions
+from afterd.bench.siemens_layout import Sources, Subject
 from afterd.execution.toolchain import Toolchain
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
@@ -76,25 +77,24 @@ def formula_results(
     found: Subject, toolchain: Toolchain, scratch: Path, options: FormulaOptions
 ) -> Iterator[VersionResult]:
     """Every version, in order."""
-    golden = program_in(found.golden, found.golden, toolchain, scratch / "formula-golden")
+    goldens: dict[Sources, Program] = {}
     versions = faulty_versions(found, toolchain, scratch, options.jobs)
-    for path, version in zip(found.versions, versions, strict=True):
+    for at, (sources, version) in enumerate(zip(found.versions, versions, strict=True)):
         if not version.spectrum.failed.any():
             yield VersionResult(version.name, {}, 0, 0, left_out="no test reveals the fault")
             continue
-        faulty = program_in(path, found.golden, toolchain, scratch / f"formula-{path.name}")
-        yield _version(found, version, golden, faulty, options)
+        if sources.golden not in goldens:
+            tree = scratch / f"formula-golden-{at}"
+            goldens[sources.golden] = program_in(sources.golden, toolchain, tree)
+        faulty = program_in(sources.faulty, toolchain, scratch / f"formula-{at}")
+        yield _version(found, version, goldens[sources.golden], faulty, options)
 
 
-def program_in(version: Path, golden: Path, toolchain: Toolchain, tree: Path) -> Program:
-    """The program of a version, its sources laid over the golden ones."""
-    tree.mkdir(parents=True)
-    for folder in (golden, version):
-        for file in folder.iterdir():
-            if file.is_file():
-                (tree / file.name).write_bytes(file.read_bytes())
-    sources = sorted(file for file in tree.iterdir() if file.suffix in _C)
-    return load(sources, toolchain, tree)
+def program_in(sources: Sources, toolchain: Toolchain, tree: Path) -> Program:
+    """The program of a version, laid into ``tree``."""
+    sources.lay(tree)
+    files = sorted(file for file in tree.iterdir() if file.suffix in _C)
+    return load(files, toolchain, tree)
 
 
 def input_of(test: str, folder: Path) -> Input:

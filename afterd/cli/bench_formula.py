@@ -12,7 +12,7 @@ import click
 from afterd.bench.formula import FormulaOptions, VersionResult, formula_results
 from afterd.bench.formula_tables import formula_tables
 from afterd.bench.machine import machine, sentence
-from afterd.bench.siemens import subject
+from afterd.bench.siemens_layout import subject
 from afterd.bench.tables import markdown, text
 from afterd.cli.options import output_option
 from afterd.cli.output import errors, write

@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from afterd.bench.machine import machine, sentence
-from afterd.bench.siemens import faulty_versions, subject
+from afterd.bench.siemens import faulty_versions
+from afterd.bench.siemens_layout import subject
 from afterd.bench.tables import Grid, markdown, text
 from afterd.bench.technique_speed import speeds
 from afterd.cli.options import output_option
@@ -48,7 +49,7 @@ def siemens(directory: Path, jobs: int | None, form: str, output: Path | None) -
     with tempfile.TemporaryDirectory(prefix="afterd-siemens-") as scratch:
         for version in faulty_versions(found, find(), Path(scratch), jobs or int(cores())):
             failed = int(version.spectrum.failed.sum())
-            line = f"{version.name}: {failed} of {len(found.tests)} tests fail"
+            line = f"{version.name}: {failed} of {len(version.spectrum.runs)} tests fail"
             errors().print(visible(line), markup=False)
             versions.append(version)
     rows, facts = table(versions), machine()

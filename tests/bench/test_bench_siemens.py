@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from afterd.bench.siemens import subject
+from afterd.bench.siemens_layout import subject
 from afterd.bench.technique_speed import speeds
 from afterd.cli.bench import command
 from afterd.errors import UsageError
@@ -58,8 +58,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_layout(folder: Path) -> None:
     found = subject(folder)
-    assert [path.name for path in found.versions] == ["v1", "v2", "v10"]
-    assert found.tests == tuple(TESTS)
+    assert [version.name for version in found.versions] == ["v1", "v2", "v10"]
+    assert all(version.tests == tuple(TESTS) for version in found.versions)
     assert found.folder == folder
 
 
