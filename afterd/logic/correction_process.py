@@ -8,11 +8,11 @@ outlive the question: what contradicts a formula contradicts every formula that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Timer
 from time import process_time
-from typing import Any
+from typing import Any, Self
 
 from pysat.card import CardEnc, EncType
 from pysat.examples.rc2 import RC2
@@ -46,6 +46,7 @@ class Session:
     solver: Any = field(default_factory=lambda: Solver(name="glucose4", use_timer=False))
     deadline: float = 0.0
     known: frozenset[int] = frozenset()
+    closed: frozenset[int] = frozenset()
     finished: int = 0
     settled: set[tuple[int, ...]] = field(default_factory=set)
     """Sets that repair this input within the formula: they do in every larger one."""
@@ -59,27 +60,28 @@ class Session:
             self.solver = Solver(name="glucose4")
         for clause in request["clauses"]:
             self.solver.add_clause(clause)
+        stop = Timer(_LOADED * request["seconds"], self.solver.interrupt)
+        stop.start()
+        try:
+            found = self._asked(request)
+        finally:
+            stop.cancel()
+            self.solver.clear_interrupt()
+        return {**found, "cpu": process_time() - began}
+
+    def _asked(self, request: dict[str, Any]) -> dict[str, Any]:
         match request["ask"]:
             case "corrections":
-                found = self.corrections(request)
+                return self.corrections(request)
             case "core":
-                found = self.one_core(request)
-            case _:
-                found = self.model(request)
-        return {**found, "cpu": process_time() - began}
+                return self.one_core(request)
+        return self.model(request)
 
     def satisfiable(self, assumptions: Literals) -> bool:
         """Whether the clauses can hold with these literals."""
-        seconds = self.deadline - process_time()
-        if seconds <= 0:
+        if self.deadline <= process_time():
             raise TimeUpError
-        timer = Timer(_LOADED * seconds, self.solver.interrupt)
-        timer.start()
-        try:
-            found = self.solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
-        finally:
-            timer.cancel()
-            self.solver.clear_interrupt()
+        found = self.solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
         if found is None:
             raise TimeUpError
         return bool(found)
@@ -89,6 +91,7 @@ class Session:
         sets: list[Literals] = []
         cores: list[Literals] = [list(core) for core in request["cores"]]
         self.known = frozenset(request["selectors"])
+        self.closed = frozenset(-taken for taken in request["frontier"])
         self.finished = 0
         if not cores:
             self.settled.clear()
@@ -99,8 +102,6 @@ class Session:
             for members in self._enumerate(request, cores):
                 sets.append(members)
                 needed = self._frontier_needed(request, members)
-                if not needed:
-                    self.settled.add(tuple(members))
                 needs.update(dict.fromkeys(needed))
                 needy += bool(needed)
                 if needy >= _PATIENCE or len(sets) >= request["count"]:
@@ -145,21 +146,33 @@ class Session:
         """Correction sets of at most ``size`` among the soft selectors, the lightest first."""
         soft = list(weight)
         known = [[s for s in core if s in weight] for core in cores]
-        with _hitting(soft, list(weight.values()), size, known) as hitting:
-            while (model := hitting.compute()) is not None:
-                kept = set(model)
-                proposed = [s for s in soft if -s in kept]
+        with HittingSets(weight, size, known) as hitting:
+            while (proposed := hitting.smallest()) is not None:
                 dropped = set(proposed)
                 rest = [s for s in soft if s not in dropped]
-                if tuple(proposed) in self.settled or self.satisfiable([*hard, *rest]):
+                if self._repairs(hard, rest, tuple(proposed)):
                     yield proposed
-                    hitting.add_clause(proposed)
+                    hitting.forbid(proposed)
                     continue
                 core = self._core_of(hard, rest)
                 if not core:
                     return
                 cores.append([*core, *(s for s in hard if s in self.known)])
-                hitting.add_clause([-s for s in core])
+                hitting.hit(core)
+
+    def _repairs(self, hard: Literals, rest: Literals, dropped: tuple[int, ...]) -> bool:
+        """Whether all can hold without the dropped; first asked with the frontiers closed.
+
+        Most repairs do without a frontier, and a core that names none holds with them open as well.
+        """
+        if dropped in self.settled:
+            return True
+        if self.satisfiable([*hard, *rest, *self.closed]):
+            self.settled.add(dropped)
+            return True
+        return not self.closed.isdisjoint(self.solver.get_core() or []) and self.satisfiable(
+            [*hard, *rest]
+        )
 
     def _core_of(self, hard: Literals, selectors: Literals, small: int = _SMALL) -> Literals:
         """A core among the selectors after an unsatisfiable answer; minimal where it is small."""
@@ -187,17 +200,21 @@ class Session:
         return core
 
     def _frontier_needed(self, request: dict[str, Any], dropped: Literals) -> Literals:
-        """The frontiers that are taken in every repair by these statements; none if one can do without."""
-        frontier: Literals = request["frontier"]
-        if not frontier or tuple(dropped) in self.settled:
+        """Frontiers without which these statements repair nothing; none if one can do without.
+
+        One of each of several disjoint sets is taken in every repair; what remains closed can.
+        """
+        if tuple(dropped) in self.settled:
             return []
         gone = set(dropped)
-        kept = [s for s in request["selectors"] if s not in gone]
-        stay = [-taken for taken in frontier]
-        hard = [*request["hard"], *kept]
-        if self.satisfiable([*hard, *stay]):
-            return []
-        return [-closed for closed in self._core_of(hard, stay)]
+        hard = [*request["hard"], *(s for s in request["selectors"] if s not in gone)]
+        stay = sorted(self.closed)
+        needed: Literals = []
+        while stay and not self.satisfiable([*hard, *stay]):
+            core = set(self._core_of(hard, stay))
+            needed += [-closed for closed in stay if closed in core]
+            stay = [closed for closed in stay if closed not in core]
+        return needed
 
     def one_core(self, request: dict[str, Any]) -> dict[str, Any]:
         """A minimal core of the selectors; none where all can hold."""
@@ -223,23 +240,49 @@ class Session:
         return {"sat": True, "true": [v for v in request["wanted"] if v in true], "reason": ""}
 
 
-def _hitting(
-    selectors: Sequence[int], weights: Sequence[int], size: int, cores: Sequence[Literals]
-) -> RC2:
-    """Smallest hitting sets of the cores with at most ``size`` members, as a MaxSAT problem."""
-    formula = WCNF()
-    for core in cores:
-        formula.append([-s for s in core])
-    if size < len(selectors):
-        top = max(selectors, default=0)
-        bound = CardEnc.atmost(
-            [-s for s in selectors], size, top_id=top, encoding=EncType.seqcounter
-        )
-        for clause in bound.clauses:
-            formula.append(clause)
-    for selector, weight in zip(selectors, weights, strict=True):
-        formula.append([selector], weight=weight)
-    return RC2(formula)
+class HittingSets:
+    """Hitting sets of cores, the lightest first, with at most ``size`` members.
+
+    A MaxSAT problem over variables of its own: RC2 looks at every variable up to the largest with
+    each answer, and selectors are few among the variables of a program.
+    """
+
+    def __init__(self, weight: Mapping[int, int], size: int, cores: Sequence[Literals]) -> None:
+        self._selectors = list(weight)
+        self._number = {selector: at for at, selector in enumerate(self._selectors, start=1)}
+        formula = WCNF()
+        for core in cores:
+            formula.append([self._number[s] for s in core])
+        count = len(self._selectors)
+        if size < count:
+            members = list(self._number.values())
+            bound = CardEnc.atmost(members, size, top_id=count, encoding=EncType.seqcounter)
+            for clause in bound.clauses:
+                formula.append(clause)
+        for selector, number in self._number.items():
+            formula.append([-number], weight=weight[selector])
+        self._solver = RC2(formula)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._solver.delete()
+
+    def smallest(self) -> Literals | None:
+        """The next one; None where there is none."""
+        model = self._solver.compute()
+        if model is None:
+            return None
+        return [self._selectors[n - 1] for n in model if 0 < n <= len(self._selectors)]
+
+    def hit(self, core: Literals) -> None:
+        """Another core to be met."""
+        self._solver.add_clause([self._number[s] for s in core])
+
+    def forbid(self, members: Literals) -> None:
+        """No set that contains these."""
+        self._solver.add_clause([-self._number[s] for s in members])
 
 
 if __name__ == "__main__":

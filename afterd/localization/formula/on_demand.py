@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections, Diagnosis, Found
-from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+from afterd.logic.program_formula import Branch, Frontier, ProgramFormula, TooLargeError
 
 ITERATIONS = 60
 
@@ -49,7 +50,7 @@ def on_demand(
             fresh = {formula.frontier[at].branch for at in found.needs} - explored
             if not fresh:
                 break
-            explored |= fresh
+            explored |= grown(fresh, explored, formula.frontier)
         if fresh or not (found.complete or found.finished):
             break
         settled = found
@@ -57,6 +58,23 @@ def on_demand(
             break
     answer = settled if settled.finished else found
     return _report(name, answer, found.reason, history, weights, formula, solver)
+
+
+def grown(
+    needed: AbstractSet[Branch], explored: AbstractSet[Branch], frontier: Sequence[Frontier]
+) -> set[Branch]:
+    """The sides to add: those that are needed, and the latest others up to as many as there are.
+
+    Every iteration costs as much as the whole formula does, so a formula that has to grow again
+    doubles: the number of iterations is then the logarithm of the number of sides.
+    """
+    added = dict.fromkeys(needed)
+    for side in reversed(frontier):
+        if len(added) >= len(explored):
+            break
+        if side.branch not in explored:
+            added[side.branch] = None
+    return set(added)
 
 
 def _report(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from afterd.localization.formula.bugassist import SIZE
+from afterd.localization.formula.on_demand import grown
 from afterd.localization.formula.report import Line, Report, ordered, ranked
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections, Diagnosis, Found, merged
@@ -54,7 +55,7 @@ def in_one_formula(
         fresh = {frontier[at].branch for at in found.needs} - explored
         if not fresh:
             break
-        explored |= fresh
+        explored |= grown(fresh, explored, frontier)
     return Report(
         "OFC, one formula", ordered(found.diagnoses, weights), found.reason, tuple(history),
         weights, notes,
