@@ -11,11 +11,12 @@ import re
 import symtable
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-_AT_MARGIN = re.compile(r"^(?=[^\s)\]}#])(?!(?:else|elif|except|finally)\b)", re.MULTILINE)
+_CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
+_INDENTATION = re.compile(r"^[ \t]+(?=[^\s#])", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_MODULES = frozenset(
     {"__annotations__", "__builtins__", "__class__", "__doc__", "__file__", "__loader__"}
@@ -83,7 +84,7 @@ def mentions(text: bytes) -> Mentions:
     Statement by statement: a variant shares most of them with versions that were read before.
     """
     try:
-        parts = [_part(part) for part in _statements(text.decode("utf-8", "replace"))]
+        parts = list(_parts(text.decode("utf-8", "replace")))
     except (SyntaxError, ValueError, RecursionError):
         parts = []
     try:
@@ -94,12 +95,17 @@ def mentions(text: bytes) -> Mentions:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The names in some statements of a file; what they read and bind in its own scope."""
+    """The names in some statements of a file; what they read and bind in its own scope.
+
+    Of a class's member also what it reads and binds in the scope of the class.
+    """
 
     found: Mentions
     reads: frozenset[str]
     binds: frozenset[str]
     starred: bool
+    class_reads: frozenset[str] = frozenset()
+    class_binds: frozenset[str] = frozenset()
 
 
 def _joined(parts: Sequence[_Part]) -> Mentions:
@@ -117,15 +123,38 @@ def _joined(parts: Sequence[_Part]) -> Mentions:
     )
 
 
-def _statements(text: str) -> Iterator[str]:
-    """A file cut where a line begins at the margin, outside strings and below no decorator.
+def _parts(text: str) -> Iterator[_Part]:
+    """The statements of a file, and of a class each member: most variants alter one method."""
+    for statement in _statements(text):
+        header = _CLASS.match(statement)
+        indentation = _INDENTATION.search(statement, header.end()) if header else None
+        if header is None or indentation is None:
+            yield _part(statement)
+            continue
+        try:
+            members = [
+                _part(header[0] + member, of_class=True)
+                for member in _statements(statement[header.end() :], indentation[0])
+            ]
+        except SyntaxError:  # cut where it must not be
+            yield _part(statement)
+            continue
+        bound = frozenset[str]().union(*(member.class_binds for member in members))
+        yield from (
+            replace(member, reads=member.reads | (member.class_reads - bound)) for member in members
+        )
+
+
+def _statements(text: str, indentation: str = "") -> Iterator[str]:
+    """A file cut where a line begins at the margin, outside strings and below no decorator; or a
+    class's body, with its indentation.
 
     A part that does not parse belies the cut.
     """
-    starts = [match.start() for match in _AT_MARGIN.finditer(text)]
+    starts = [match.end() for match in _margin(indentation).finditer(text)]
     begun = ""
-    for start, end in pairwise([*starts, len(text)]):
-        begun += text[start:end]
+    for start, end in pairwise([*starts, len(text) + len(indentation)]):
+        begun += text[start - len(indentation) : end - len(indentation)]
         in_string = any(begun.count(quotes) % 2 for quotes in ('"""', "'''"))
         if text[start] != "@" and not in_string:
             yield begun
@@ -134,14 +163,28 @@ def _statements(text: str) -> Iterator[str]:
         yield begun
 
 
+@lru_cache(maxsize=16)
+def _margin(indentation: str) -> re.Pattern[str]:
+    """Where a line begins at this indentation that does not go on with what is above it."""
+    begins = r"(?=[^\s)\]}#])(?!(?:else|elif|except|finally)\b)"
+    return re.compile(f"^{re.escape(indentation)}{begins}", re.MULTILINE)
+
+
 @lru_cache(maxsize=20_000)
-def _part(text: str) -> _Part:
-    """Raises SyntaxError, ValueError or RecursionError where it is no Python."""
+def _part(text: str, *, of_class: bool = False) -> _Part:
+    """``of_class``: the text is a class with one member.
+
+    Raises SyntaxError, ValueError or RecursionError where it is no Python.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
         compile(tree, "", "exec", dont_inherit=True)
-        reads, binds = _scoped(symtable.symtable(text, "", "exec"))
+        table = symtable.symtable(text, "", "exec")
+    tables = [(each, each is table) for each in _tables(table)]
+    inner = table.get_children()[0] if of_class else None
+    reads, binds = _scoped([each for each in tables if each[0] is not inner])
+    class_reads, class_binds = _scoped([] if inner is None else [(inner, True)])
     nodes = list(ast.walk(tree))
     found = Mentions(
         defined=frozenset(name for node in nodes for name in _defined(node)),
@@ -151,7 +194,7 @@ def _part(text: str) -> _Part:
         calls=frozenset(call for node in nodes if (call := _call(node)) is not None),
     )
     starred = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes)
-    return _Part(found, reads, binds, starred)
+    return _Part(found, reads, binds, starred, class_reads, class_binds)
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
@@ -215,19 +258,23 @@ def _call(node: ast.AST) -> Call | None:
     return None
 
 
-def _scoped(table: symtable.SymbolTable) -> tuple[frozenset[str], frozenset[str]]:
-    """Names that are read as global, and names that are bound in the module's own scope."""
-    symbols = [(each, symbol) for each in _tables(table) for symbol in each.get_symbols()]
+def _scoped(
+    tables: Sequence[tuple[symtable.SymbolTable, bool]],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that are read as global, and names that are bound, in the scopes that are marked as
+    the one in question; in the others only what they say is global.
+    """
+    symbols = [(own, symbol) for table, own in tables for symbol in table.get_symbols()]
     bound = (
         symbol.get_name()
-        for each, symbol in symbols
+        for own, symbol in symbols
         if (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace())
-        and (each is table or symbol.is_declared_global())
+        and (own or symbol.is_declared_global())
     )
     read = (
         symbol.get_name()
-        for each, symbol in symbols
-        if symbol.is_referenced() and (each is table or symbol.is_global())
+        for own, symbol in symbols
+        if symbol.is_referenced() and (own or symbol.is_global())
     )
     return frozenset(read), frozenset(bound)
 

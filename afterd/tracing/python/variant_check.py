@@ -10,9 +10,11 @@ A suspicion, not a proof: the name may be missing where the test does not come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Self
 
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.tracing.python.mentions import Arity, Mentions, mentions
@@ -32,6 +34,7 @@ class VariantCheck:
         self._read = read
         self._everything = everything
         self._mentions: dict[str, Mentions] = {}
+        self._files: dict[tuple[str, str], _File] = {}
 
     def against(self, reverted: ChangeSet) -> str:
         """What is wrong with the variant and with neither version, a line each; or empty."""
@@ -51,7 +54,13 @@ class VariantCheck:
 
     def _program(self, reverted: ChangeSet) -> _Program:
         files = self._files_of(reverted)
-        return _Program({p: self._of(i) for p, i in files.items() if p.endswith(".py")})
+        return _Program([self._file(p, i) for p, i in files.items() if p.endswith(".py")])
+
+    def _file(self, path: str, identifier: str) -> _File:
+        found = self._files.get((path, identifier))
+        if found is None:
+            found = self._files[path, identifier] = _File.of(path, self._of(identifier))
+        return found
 
     def _of(self, identifier: str) -> Mentions:
         found = self._mentions.get(identifier)
@@ -60,31 +69,49 @@ class VariantCheck:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means."""
+
+    path: str
+    mentions: Mentions
+    modules: frozenset[str]
+    imports: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, path: str, found: Mentions) -> Self:
+        """The file with these mentions."""
+        meant = ((_absolute(path, each.level, each.module), each.name) for each in found.imports)
+        return cls(path, found, module_names(path), tuple(meant))
+
+
 class _Program:
     """The files of one version together."""
 
-    def __init__(self, files: Mapping[str, Mentions]) -> None:
+    def __init__(self, files: Sequence[_File]) -> None:
         self.files = files
-        self.modules = frozenset(name for path in files for name in module_names(path))
-        self.defined = self.modules.union(*(file.defined for file in files.values()))
+        self.modules = frozenset[str]().union(*(file.modules for file in files))
+        self.defined = self.modules.union(*(file.mentions.defined for file in files))
 
     def faults(self, known: frozenset[str]) -> Iterator[str]:
         """All that is wrong, as Python would say it; ``known`` names have been defined once."""
         gone = known - self._given
-        for path, file in self.files.items():
-            if file.error:
-                yield f"{path}: {file.error}"
+        for file in self.files:
+            path, found = file.path, file.mentions
+            if found.error:
+                yield f"{path}: {found.error}"
                 continue
-            yield from (f"{path}: NameError: name '{name}' is not defined" for name in file.unbound)
-            for name in file.needed & gone:
+            yield from (
+                f"{path}: NameError: name '{name}' is not defined" for name in found.unbound
+            )
+            for name in found.needed & gone:
                 yield f"{path}: AttributeError: nothing has the attribute or parameter '{name}'"
-            for each in file.imports:
-                module = _absolute(path, each.level, each.module)
+            for module, name in file.imports:
                 if module in gone:
                     yield f"{path}: ModuleNotFoundError: No module named '{module}'"
-                elif each.name in gone and module in self.modules:
-                    yield f"{path}: ImportError: cannot import name '{each.name}'"
-            for call in file.calls:
+                elif name in gone and module in self.modules:
+                    yield f"{path}: ImportError: cannot import name '{name}'"
+            for call in found.calls:
                 taken = self._functions.get(call.name)
                 if taken and not any(arity.takes(call) for arity in taken):
                     yield f"{path}: TypeError: '{call.name}' does not take {call.arguments} arguments"
@@ -93,28 +120,28 @@ class _Program:
     def _given(self) -> frozenset[str]:
         """What is defined here, and what comes from packages that are not of the program."""
         outside = {
-            each.name or each.module.partition(".")[0]
-            for path, file in self.files.items()
-            for each in file.imports
-            if _absolute(path, each.level, each.module) not in self.modules
+            name or module.partition(".")[0]
+            for file in self.files
+            for module, name in file.imports
+            if module not in self.modules
         }
         return self.defined | outside
 
     @cached_property
     def _functions(self) -> dict[str, list[Arity]]:
         found: dict[str, list[Arity]] = {}
-        for file in self.files.values():
-            for name, arity in file.functions:
+        for file in self.files:
+            for name, arity in file.mentions.functions:
                 found.setdefault(name, []).append(arity)
         return found
 
 
-def module_names(path: str) -> set[str]:
+def module_names(path: str) -> frozenset[str]:
     """The names by which a file may be imported: which folders are on the path is not known."""
     parts = PurePosixPath(path).with_suffix("").parts
     if parts and parts[-1] == "__init__":
         parts = parts[:-1]
-    return {".".join(parts[start:]) for start in range(len(parts))}
+    return frozenset(".".join(parts[start:]) for start in range(len(parts)))
 
 
 def _absolute(path: str, level: int, module: str) -> str:

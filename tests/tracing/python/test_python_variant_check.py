@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 import pytest
 
+from afterd.tracing.python.mentions import Mentions, mentions
 from afterd.tracing.python.variant_check import VariantCheck
 
 Files = Mapping[str, str]
@@ -116,3 +118,24 @@ def test_what_is_said_against_a_variant(case: tuple[Files, Files, Files, str]) -
     assert (said in answer) if said else not answer
     assert not check.against(frozenset())
     assert not check.against(frozenset({"c1", "c2"}))
+
+
+def whole(text: str) -> Mentions:
+    """What is read from a file that is not cut."""
+    return mentions(f"if True:\n{textwrap.indent(text, ' ')}".encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(B):\n    x = y = 1\n    z = y\n    def f(self):\n        return x, w\n",
+        "class A:\n    '''A.\n\n    text: b\n    '''\n    @p\n    @q(\n        r,\n    )\n    def f(self): pass\n",
+        "@d\nclass A:\n    # c\n    if a:\n        b = 1\n    else:\n        b = c\n    e = b\n",
+        "class A:\n    def f(self):\n        class B:\n            y = z = 1\n        return y\n    g = 1\n",
+        "class A:\n    x: int = (\n        1\n    )\n    def __init__(self, a, b=1): self.c = x\n\nA(1, 2, 3)\n",
+        "class A: x = 1\nclass B(\n    A,\n):\n    y = x\n",
+    ],
+)
+def test_a_class_is_read_member_by_member(text: str) -> None:
+    """A class is cut into its members, and what they bind for each other is bound."""
+    assert mentions(text.encode()) == whole(text)
