@@ -143,12 +143,18 @@ def _processes() -> ForkServerContext:
 def _serve(path: Path) -> None:
     """What a killed process does: a daemon that empties its queue and leaves."""
     os.environ[VARIABLE] = str(_log(path))
+    tempfile.tempdir = str(_temporary(path))
+    _temporary(path).mkdir(exist_ok=True)
     _, writing = os.pipe()
     serve([Settings(path, test=TEST)], Poster(writing), once=True, spoken=False)
 
 
 def _log(path: Path) -> Path:
     return path.with_suffix(".runs")
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_suffix(".tmp")
 
 
 def _unfinished(path: Path) -> int:
@@ -212,7 +218,7 @@ def _of_locks(state: Path) -> Iterator[str]:
 
 def _of_leftovers(path: Path) -> Iterator[str]:
     state = path / "afterd"
-    for folder in (state / "scratch", state / "inbox"):
+    for folder in (_temporary(path), state / "inbox"):
         if folder.is_dir() and any(folder.iterdir()):
             yield f"{folder.name} is not empty"
     if alive := tagged(os.fsencode(f"{VARIABLE}={_log(path)}")):

@@ -9,7 +9,7 @@ from functools import partial
 
 from afterd.config import Settings
 from afterd.daemon.poster import Poster
-from afterd.daemon.service import Service, scratch_in, watching
+from afterd.daemon.service import Service, watching
 from afterd.daemon.triggers import triggered
 
 _REST = 1.0  # seconds between looks into the queue: leases end and delays pass without an event
@@ -27,7 +27,6 @@ def serve(repositories: Sequence[Settings], poster: Poster, *, once: bool, spoke
             stack.enter_context(watching(each, posting=poster.is_there, spoken=spoken))
             for each in repositories
         ]
-        stack.enter_context(scratch_in(services[0].state))
         for service in services:
             service.log.info("watching %s", service.settings.repository)
             service.look()

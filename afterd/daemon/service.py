@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,9 +24,8 @@ from afterd.store.database import DATABASE_NAME
 from afterd.store.jobs import JobQueue
 from afterd.store.outgoing import due
 from afterd.store.retention import prune
+from afterd.tracing.kept import forget as forget_recordings
 from afterd.vcs.repository import open_repository, state_directory
-
-SCRATCH = "scratch"
 
 
 @dataclass(slots=True)
@@ -76,6 +73,7 @@ class Service:
         for artefact in (self.state / "outgoing").glob("*.json"):
             if artefact.stat().st_mtime < before:
                 artefact.unlink(missing_ok=True)
+        forget_recordings(self.state / "traced", before)
         self.log.info("forgot %d rows", gone)
 
     def has_outgoing(self) -> bool:
@@ -87,13 +85,11 @@ class Service:
 def watching(settings: Settings, *, posting: bool, spoken: bool) -> Iterator[Service]:
     """Become the daemon of a repository; raises BusyError where there is one.
 
-    What a daemon that was killed left behind is put right: its leases end, its scratch files go.
+    What a daemon that was killed left behind is put right: its leases end.
     """
     state = state_directory(open_repository(settings.repository))
     with only_one(state), open_store(state / DATABASE_NAME) as store:
         log = open_log(state, spoken=spoken)
-        shutil.rmtree(state / SCRATCH, ignore_errors=True)
-        (state / SCRATCH).mkdir(mode=0o700, exist_ok=True)
         recovered = JobQueue(store).recover()
         if recovered:
             log.info("%d jobs were under way when the daemon ended", recovered)
@@ -101,14 +97,3 @@ def watching(settings: Settings, *, posting: bool, spoken: bool) -> Iterator[Ser
             yield Service(settings, state, store, log, Worker(settings, store, log, posting))
         finally:
             close_log(log)
-
-
-@contextmanager
-def scratch_in(state: Path) -> Iterator[None]:
-    """Temporary files of runs lie below the state directory, where a successor finds them."""
-    before = tempfile.tempdir
-    tempfile.tempdir = str(state / SCRATCH)
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before

@@ -114,6 +114,7 @@ def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceReq
         changes=wanted.changes.live,
         toolchain=find(),
         directory=workspace.state / "traced",
+        work=workspace.work,
     )
 
 
@@ -175,6 +176,7 @@ def _python_request(workspace: Workspace, wanted: Range, test: FailingTest) -> P
         pythonpath=tuple(inside),
         original=Path(workspace.repository.workdir) if workspace.repository.workdir else None,
         limits=workspace.limits.test,
+        work=workspace.work and f"{workspace.work} {trees}",
     )
 
 

@@ -19,6 +19,7 @@ from afterd.execution.executors.chosen import chosen
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.rerunning import Reruns
+from afterd.execution.scratch import scratch
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
 from afterd.model.revision import RevisionRange
@@ -43,7 +44,11 @@ from afterd.vcs.worktree import Slot
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Everything that stays open while tests are explained. ``path`` adds a compiler to PATH."""
+    """Everything that stays open while tests are explained. ``path`` adds a compiler to PATH.
+
+    ``work`` names what is done here so that it finds its recordings again after a kill; empty where
+    it is not resumed.
+    """
 
     repository: pygit2.Repository
     state: Path
@@ -54,6 +59,7 @@ class Workspace:
     rules: FileRules
     path: str
     reruns: Reruns
+    work: str
 
     @property
     def name(self) -> str:
@@ -99,6 +105,7 @@ def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Works
     state = state_directory(repository)
     with ExitStack() as stack:
         stack.enter_context(_locked(state / "slots.lock"))
+        stack.enter_context(scratch())
         store = stack.enter_context(_closing(open_store(state / "afterd.db")))
         objects = open_objects(repository)
         slots = [  # a pygit2 repository is used by one thread at a time
@@ -120,6 +127,7 @@ def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Works
             rules=_rules(settings),
             path=path_with_compiler(state / "compiler"),
             reruns=reruns,
+            work="" if journal is None else journal.work,
         )
 
 

@@ -25,6 +25,11 @@ class StoredJournal:
         self._job = job
         self._mask = mask
 
+    @property
+    def work(self) -> str:
+        """The job's name."""
+        return f"job {self._job}"
+
     def get(self, key: OutcomeKey, number: int) -> Attempt | None:
         """The ``number``-th run under ``key``, if this job made it."""
         with self._store.snapshot():

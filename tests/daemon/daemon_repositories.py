@@ -12,7 +12,7 @@ from pathlib import Path
 from afterd.config import Settings
 from afterd.daemon.poster import Poster
 from afterd.daemon.serve import serve
-from afterd.daemon.service import Service, scratch_in, watching
+from afterd.daemon.service import Service, watching
 from afterd.store.database import DATABASE_NAME, Reader, open_reader
 from afterd.store.verdicts import StoredVerdict, verdicts_at
 from afterd.vcs.repository import common_directory, open_repository, state_directory
@@ -64,7 +64,7 @@ def once(path: Path, **given: object) -> None:
 def service(path: Path, **given: object) -> Iterator[Service]:
     """The service of one repository, nothing triggered."""
     wanted = settings(path, **given)
-    with watching(wanted, posting=False, spoken=False) as found, scratch_in(found.state):
+    with watching(wanted, posting=False, spoken=False) as found:
         yield found
 
 

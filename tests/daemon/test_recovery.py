@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
-from dataclasses import replace
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -52,16 +54,50 @@ class Stopper(Narrator):
             raise SystemExit(143)
 
 
-def finished(path: Path, log: Path, at: int) -> tuple[list[StoredVerdict], int]:
+@dataclass(frozen=True)
+class Program:
+    """What is tested: its files when green and when red, and how."""
+
+    green: Mapping[str, str]
+    red: Mapping[str, str]
+    test: str
+    build: tuple[str, ...] = ()
+
+
+_C = "int add(int a, int b) {\n    int sum = a + b;\n    return sum;\n}\n"
+_MAIN = "int add(int a, int b);\nint main(void) {\n    return add(2, 3) == 5 ? 0 : 1;\n}\n"
+_MAKE = "p: main.c add.c\n\t$(CC) -g -o p main.c add.c\n"
+_PYTHON = "def add(a, b):\n    total = a + b\n    return total\n"
+PROGRAMS = {
+    "text": Program(
+        {"text": TEXT, "other": "a\n"},
+        {"text": "x\n", "other": "b\n"},
+        "grep -q three text || exit 1",
+    ),
+    "python": Program(
+        {"lib.py": _PYTHON, "check.py": "from lib import add\n\nassert add(2, 3) == 5\n"},
+        {"lib.py": _PYTHON.replace("a + b", "a - b")},
+        f"{sys.executable} check.py",
+    ),
+    "c": Program(
+        {"add.c": _C, "main.c": _MAIN, "Makefile": _MAKE},
+        {"add.c": _C.replace("a + b", "a - b")},
+        "./p",
+        ("make", "-s"),
+    ),
+}
+
+
+def finished(program: Program, path: Path, log: Path, at: int) -> tuple[list[StoredVerdict], int]:
     """Verdicts and number of test runs of a red commit whose daemon is stopped at a moment."""
-    where = made(path, {"text": TEXT, "other": "a\n"})
-    command = ("sh", "-c", f"echo >>{log}; grep -q three text || exit 1")
+    where = made(path, program.green)
+    command = ("sh", "-c", f"echo >>{log}; {program.test}")
     Stopper.at = 0
-    with service(where, test=command) as found:
+    with service(where, test=command, build=program.build) as found:
         found.look()
         found.work()
         Stopper.moments, Stopper.at = 0, at
-        red = commit(where, {"text": "x\n", "other": "b\n"})
+        red = commit(where, program.red)
         found.look()
         while unfinished(found.store):
             with contextlib.suppress(SystemExit):
@@ -72,15 +108,16 @@ def finished(path: Path, log: Path, at: int) -> tuple[list[StoredVerdict], int]:
     return [plain], len(log.read_text().splitlines())
 
 
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_stopped_at_any_moment_no_run_is_made_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "Narrator", Stopper)
-    undisturbed = finished(tmp_path / "r", tmp_path / "log", at=0)
+    undisturbed = finished(program, tmp_path / "r", tmp_path / "log", at=0)
     moments = Stopper.moments
     assert moments >= 5
     for at in range(1, moments + 1):
-        assert finished(tmp_path / f"r{at}", tmp_path / f"log{at}", at) == undisturbed, at
+        assert finished(program, tmp_path / f"r{at}", tmp_path / f"log{at}", at) == undisturbed, at
 
 
 def test_of_ten_daemons_one_lives(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ JOB = Job("t" * 40, Recipe(("make", "check"), test_id="make check"))
 class Memory:
     """A journal that outlives executors, as the database does."""
 
+    work = "a job"
+
     def __init__(self) -> None:
         self.kept: dict[tuple[OutcomeKey, int], Attempt] = {}
 

@@ -24,6 +24,11 @@ from afterd.model.outcome import Outcome
 class Journal(Protocol):
     """Keeps the runs of one piece of work; called from several threads."""
 
+    @property
+    def work(self) -> str:
+        """The name of that piece of work, the same after a kill."""
+        ...
+
     def get(self, key: OutcomeKey, number: int) -> Attempt | None:
         """The ``number``-th run under ``key``, if it was made before."""
         ...

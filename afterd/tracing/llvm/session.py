@@ -16,6 +16,7 @@ from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
 from afterd.model.change import Change
+from afterd.tracing.kept import keep, key_of, taken_up
 from afterd.tracing.llvm.execution import LlvmExecution
 from afterd.tracing.llvm.modules import ModuleStore
 from afterd.tracing.llvm.process import Process, pairs, recorded
@@ -28,6 +29,7 @@ from afterd.vcs.worktree import Slot
 
 RECORD_BYTES = 16
 _MARK = "complete"
+_REPLAYS = "replays"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class TraceRequest:
     """What to trace: the two trees, how they are built and tested, and the changes between them.
 
     ``directory`` is where traced builds live (below afterd's state); ``slots`` are the work trees of
-    the good and the bad version, used for nothing else.
+    the good and the bad version, used for nothing else. ``work`` names the piece of work that takes
+    up what it recorded before it was killed; empty: everything is recorded anew.
     """
 
     good_tree: str
@@ -45,6 +48,7 @@ class TraceRequest:
     changes: Sequence[Change]
     toolchain: Toolchain
     directory: Path
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def trace(request: TraceRequest) -> Traced:
     with ThreadPoolExecutor(len(sides)) as both:  # a configure script keeps one core busy
         seconds = list(both.map(lambda side: _build(request, *side), sides))
     bad, good = (
-        _version(request, *side[1:], spent) for side, spent in zip(sides, seconds, strict=True)
+        _version(request, *side, spent) for side, spent in zip(sides, seconds, strict=True)
     )
     if not bad.recordings:
         message = (
@@ -88,8 +92,8 @@ def trace(request: TraceRequest) -> Traced:
             " without a trace only reversion is possible."
         )
         raise TraceError(message)
-    for version, tree_slot in ((bad, request.slots[1]), (good, request.slots[0])):
-        _allow_replay(request, version, tree_slot)
+    for version, side in zip((bad, good), sides, strict=True):
+        _allow_replay(request, version, *side[:2])
     processes = [
         (Process(mine, bad.program), Process(other, good.program) if other else None)
         for mine, other in pairs(bad.recordings, good.recordings)
@@ -100,16 +104,30 @@ def trace(request: TraceRequest) -> Traced:
     )
 
 
-def _version(request: TraceRequest, slot: Slot, name: str, built: float) -> TracedVersion:
+def _version(
+    request: TraceRequest, tree: str, slot: Slot, name: str, built: float
+) -> TracedVersion:
     """Run the test of a version that was built, which took ``built`` seconds."""
     directory = request.directory / name
     store = ModuleStore(directory / "build")
     runs = directory / "run"
-    seconds = _test(request, slot, store, runs)
+    key = _key(request, tree, slot)
+    told = taken_up(runs, key)
+    if told is None:
+        shutil.rmtree(directory / _REPLAYS, ignore_errors=True)
+        told = {"seconds": _test(request, slot, store, runs)}
+        keep(runs, key, told)
     root = (slot.path / request.recipe.folder).resolve()
     program = Program(store, slot.path.resolve())
     found = tuple(Recording(path) for path in recorded(runs))
-    return TracedVersion(root, program, found, built, seconds)
+    return TracedVersion(root, program, found, built, told["seconds"])
+
+
+def _key(request: TraceRequest, tree: str, slot: Slot, *more: object) -> str:
+    """What a recording of a tree's test depends on, the build apart: its folder goes with it."""
+    command = request.recipe.test_in(slot.path)
+    environment = sorted(command.environment.items())
+    return key_of(request.work, tree, command.argv, command.cwd, environment, *more)
 
 
 def _build(request: TraceRequest, tree: str, slot: Slot, name: str) -> float:
@@ -141,14 +159,23 @@ def _build(request: TraceRequest, tree: str, slot: Slot, name: str) -> float:
     return seconds
 
 
-def _allow_replay(request: TraceRequest, version: TracedVersion, slot: Slot) -> None:
+def _allow_replay(request: TraceRequest, version: TracedVersion, tree: str, slot: Slot) -> None:
     """Let the recordings that were cut ask for what came before their window."""
     store = version.program.store
 
     def rerun(settings: Mapping[str, str]) -> Path:
         runs = store.directory.with_name("new")  # as long as "run": addresses depend on it
-        _test(request, slot, store, runs, settings)
-        return runs
+        key = _key(request, tree, slot, sorted(settings.items()))
+        kept = store.directory.with_name(_REPLAYS) / key
+        if taken_up(kept, key) is None:
+            _test(request, slot, store, runs, settings)
+            if not key:
+                return runs
+            keep(runs, key, {})
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.parent.mkdir(exist_ok=True)
+            runs.rename(kept)
+        return kept
 
     for recording in version.recordings:
         if recording.first:

@@ -23,7 +23,8 @@ class PythonTraceRequest:
     and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows; a run
     that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
     folders of the tree are not the program's. Of the tests, those of share ``share`` of ``shares``
-    are run (in mode ``count``).
+    are run (in mode ``count``). ``work`` names the piece of work, with its two trees,
+    that takes up what it recorded before it was killed; empty: everything is recorded anew.
     """
 
     good: Path
@@ -43,3 +44,4 @@ class PythonTraceRequest:
     excluded: tuple[str, ...] = ()
     share: int = 0
     shares: int = 1
+    work: str = ""

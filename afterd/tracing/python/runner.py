@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from afterd.errors import TraceError
 from afterd.execution import sandbox
 from afterd.execution.process import Command, ProcessResult
+from afterd.tracing.kept import keep, key_of, taken_up
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.runtime.settings import Settings
 from afterd.tracing.python.staging import environment_for, stage
@@ -36,22 +39,42 @@ def record(
 ) -> Recorded:
     """Run the command in ``tree`` and read what was recorded (counted, in mode ``count``).
 
-    Raises TraceError when no process wrote a trace: Python was not started, was started with ``-I``
-    or ``-E`` (which shut the tracer out), or was killed; setting ``cancelled`` kills it.
+    What the request's work recorded before it was killed is read, and not run again. Raises
+    TraceError when no process wrote a trace: Python was not started, was started with ``-I`` or
+    ``-E`` (which shut the tracer out), or was killed; setting ``cancelled`` kills it.
     """
     out = request.directory / name
+    settings = _settings(request, tree, out, mode)
+    key = key_of(request.work, settings, request.command, sorted(request.environment.items()))
+    told = taken_up(out, key)
+    if told is None:
+        told = _recorded(request, tree, settings, key, cancelled)
+    traces = [read(header) for header in out.glob("trace-*.json")]
+    if not traces:
+        raise TraceError(_nothing(request, told["ending"]))
+    traces.sort(key=_telling)
+    return Recorded(tuple(traces), told["status"], told["seconds"], told["output"])
+
+
+def _recorded(
+    request: PythonTraceRequest, tree: Path, settings: Settings, key: str, cancelled: Event | None
+) -> Mapping[str, Any]:
+    """Run the command into a directory made anew; how it ended, which is noted there."""
+    out = Path(settings.out)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    settings = _settings(request, tree, out, mode)
     path = out / "settings.json"
     settings.write(path)
     result = _run(request, tree, path, cancelled)
     try:
-        traces = [read(header) for header in out.glob("trace-*.json")]
-        if not traces:
-            raise TraceError(_nothing(request, result))
-        traces.sort(key=_telling)
-        return Recorded(tuple(traces), result.status, result.seconds, result.stdout.text())
+        told = {
+            "status": result.status,
+            "seconds": result.seconds,
+            "output": result.stdout.text(),
+            "ending": result.describe(),
+        }
+        keep(out, key, told)
+        return told
     finally:
         result.remove()
 
@@ -86,8 +109,8 @@ def _telling(raw: Raw) -> tuple[bool, int]:
     return (not raw.header["failures"], -raw.total)
 
 
-def _nothing(request: PythonTraceRequest, result: ProcessResult) -> str:
+def _nothing(request: PythonTraceRequest, ending: str) -> str:
     return (
-        f"Nothing was traced: the command {' '.join(request.command)!r} {result.describe()} and no"
+        f"Nothing was traced: the command {' '.join(request.command)!r} {ending} and no"
         " Python process of it wrote a trace; without a trace only reversion is possible."
     )

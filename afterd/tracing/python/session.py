@@ -50,7 +50,7 @@ def _recorded(request: PythonTraceRequest, tree: Path, name: str) -> Recorded:
     if not room < most <= request.most:
         return found
     wider = replace(request, tail=math.ceil(most / ROWS) + 1)
-    again = record(wider, tree, name)
+    again = record(wider, tree, f"{name}-wide")
     return replace(again, seconds=found.seconds + again.seconds)
 
 
