@@ -236,5 +236,7 @@ def _compared(kills: int, jobs: int, alone: Survey, killed: Survey, seconds: flo
         for name, count in alone.rows.items()
         if killed.rows[name] != count
     ]
-    wrong = (*killed.wrong, *alone.wrong, *others, *counts)
-    return Kills(kills, jobs, len(alone.answers), alone.runs, killed.runs, seconds, wrong)
+    wrong = [*killed.wrong, *alone.wrong, *others, *counts]
+    if (more := killed.runs - alone.runs) > kills:
+        wrong.append(f"{more} test runs were made again, more than the {kills} that were under way")
+    return Kills(kills, jobs, len(alone.answers), alone.runs, killed.runs, seconds, tuple(wrong))

@@ -31,7 +31,7 @@ def test_killed_daemons_leave_the_same_answers_and_nothing_else() -> None:
     assert "0 things that are wrong" in said(found)
     assert found.kills == 4
     assert found.answers >= 1
-    assert found.runs_killed >= found.runs
+    assert found.runs_killed <= found.runs + found.kills, "at most the run that was under way"
 
 
 class Stopper(Narrator):
