@@ -6,7 +6,7 @@ killed at any moment, the next daemon goes on where this one was, and repeats th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pygit2
 
@@ -21,7 +21,8 @@ from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress
 from afterd.pipeline.explain import keep
 from afterd.pipeline.failing import suite_of
-from afterd.pipeline.workspace import opened
+from afterd.pipeline.ranking.explained import Ranker
+from afterd.pipeline.workspace import opened, range_between
 from afterd.report.verdicts import VerdictKind
 from afterd.store import Store
 from afterd.store.explanations import load
@@ -56,6 +57,7 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
             workspace.store, workspace.repository, workspace.name, suite.recipe.command_digest
         )
         judged = {each.test for each in verdicts_at(workspace.store, workspace.name, wanted.commit)}
+        ranker = Ranker(workspace, replace(settings, budget=settings.job_budget), tree, progress)
         for test in failing_of(settings, suite, tested):
             if test.recipe.test_id in judged:
                 continue
@@ -63,11 +65,19 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
             before = _explanations(workspace.store, workspace.name, wanted.commit)
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
             case = Case(workspace, settings, job, wanted, tree, test, base, left)
-            _keep(case, judge(case, tested.broken, before, progress))
+            _keep(case, _ranked(judge(case, tested.broken, before, progress), ranker))
         verdicts = tuple(verdicts_at(workspace.store, workspace.name, wanted.commit))
         return Examined(
             wanted, verdicts, _explanations(workspace.store, workspace.name, wanted.commit)
         )
+
+
+def _ranked(judged: Judged, ranker: Ranker) -> Judged:
+    """The verdict, its explanation with a ranking of lines where one can be had."""
+    if judged.explanation is None:
+        return judged
+    wanted = range_between(ranker.workspace, judged.explanation.range)
+    return replace(judged, explanation=ranker.ranked(judged.explanation, wanted))
 
 
 def _keep(case: Case, judged: Judged) -> None:

@@ -64,10 +64,10 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
                 ),
             )
         found: list[Explanation] = []
-        ranker = Ranker(workspace, settings, wanted, heard)
+        ranker = Ranker(workspace, settings, wanted.variants.bad, heard)
         for test in tests:
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
-            found.append(keep(workspace, ranker.ranked(answer)))
+            found.append(keep(workspace, ranker.ranked(answer, wanted)))
         return tuple(found)
 
 

@@ -95,6 +95,9 @@ def test_each_failing_test_of_a_suite_has_a_verdict_of_its_own(tmp_path: Path) -
         ("test_lib.Test.test_one", "already-red", first),
         ("test_lib.Test.test_two", "caused", first),
     ]
+    with opened(where) as reader:
+        found = load(reader, verdicts(where, first)[0].explanation_id or 0)
+    assert (found.ranking[0].file, found.ranking[0].line) == ("lib.py", 2)
 
 
 def test_a_flaky_test_has_its_rate_and_is_not_explained(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -95,6 +96,8 @@ def _each(ready: _Suite, tests: Sequence[NamedTest], counting: Counting) -> list
     """Every test by itself, some at the same time; in their order."""
 
     def one(number: int) -> CountedTest | None:
+        if time.monotonic() > counting.until:
+            raise TestError("The tests could not be counted in the time that there was.")
         result, found = ready.run(tests[number].command, str(number))
         result.remove()
         return None if found is None else replace(found, name=tests[number].name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,8 @@ def unheard(done: int, tests: int) -> None:
 class Counting:
     """Where state is kept, and how tests are run: ``jobs`` at once, counters of ``bits`` bits.
 
-    ``each`` is a pattern of files: the test command is run with each of them.
+    ``each`` is a pattern of files: the test command is run with each of them. After ``until`` (of
+    the monotonic clock) no further test is begun.
     """
 
     state: Path
@@ -32,3 +34,4 @@ class Counting:
     bits: int = 32
     each: str = ""
     ran: Ran = unheard
+    until: float = math.inf

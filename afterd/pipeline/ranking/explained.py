@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 
@@ -45,56 +46,64 @@ class _Without:
 
 @dataclass(slots=True)
 class Ranker:
-    """Ranks for the explanations of one range; the suite is counted once, when first asked for.
+    """Ranks for the explanations of one version; its suite is counted once, when first asked for.
 
     A test command that was given is one test, so there is nothing to compare it with, except where
-    it is a Python suite. What cannot be ranked says so in the explanation's notes.
+    it is a Python suite. What cannot be ranked says so in the explanation's notes. Counting ends
+    within the budget of ``settings``, which is spent from when the ranker was made.
     """
 
     workspace: Workspace
     settings: Settings
-    wanted: Range
+    tree: str
     progress: Progress
     _began: float = field(default_factory=time.monotonic)
     _counted: Counted | _Without | None = None  # None: nobody asked yet
 
-    def ranked(self, explanation: Explanation) -> Explanation:
-        """The explanation with its ranking, where one can be had."""
+    def ranked(self, explanation: Explanation, wanted: Range) -> Explanation:
+        """The explanation of a test in ``wanted`` with its ranking, where one can be had."""
         if explanation.status not in _EXPLAINED:
             return explanation
         if self._counted is None:
             self._counted = self._count()
         if isinstance(self._counted, _Without):
             return replace(explanation, notes=(*explanation.notes, self._counted.reason))
-        return replace(explanation, ranking=_ranking(self._counted, explanation.test))
+        counted = replace(self._counted, wanted=wanted)
+        return replace(explanation, ranking=_ranking(counted, explanation.test))
 
     def _count(self) -> Counted | _Without:
         spent = time.monotonic() - self._began
-        if self.settings.budget.seconds and spent > _SPARE * self.settings.budget.seconds:
+        budget = self.settings.budget.seconds or math.inf
+        if spent > _SPARE * budget:
             return _Without("No ranking of lines: the budget has no room for counting the suite.")
-        tree = self.wanted.variants.bad
+        seconds = min(max(_LEAST_SECONDS, spent), budget - spent)
+        hurried = _hurried(self.workspace, seconds)
         try:
-            suite = suite_of(self.workspace, self.settings, tree, self.progress)
+            suite = suite_of(hurried, self.settings, self.tree, self.progress)
             if suite.found is None and not is_python(suite):
                 return _Without(_GIVEN)
             counting = Counting(
-                self.workspace.state, self.workspace.objects, self.progress, self.settings.jobs
+                self.workspace.state,
+                self.workspace.objects,
+                self.progress,
+                self.settings.jobs,
+                until=time.monotonic() + seconds,
             )
-            patient = _patient(self.workspace, max(_LEAST_SECONDS, spent))
-            spectrum = suite_spectrum(patient, suite, tree, counting)
+            spectrum = suite_spectrum(hurried, suite, self.tree, counting)
         except AfterdError as error:
             return _Without(f"No ranking of lines: {error}")
         if spectrum.failed.all() or not spectrum.failed.any():
             outcome = "failed" if spectrum.failed.all() else "passed"
             return _Without(f"No ranking of lines: all tests that were counted {outcome}.")
-        return Counted(self.workspace, suite, tree, spectrum, self.wanted)
+        return Counted(self.workspace, suite, self.tree, spectrum)
 
 
-def _patient(workspace: Workspace, seconds: float) -> Workspace:
-    """The workspace with a shorter limit of a test run: nobody waits for a ranking as for an answer."""
-    test = workspace.limits.test
-    shorter = replace(test, timeout=min(test.timeout, seconds))
-    return replace(workspace, limits=replace(workspace.limits, test=shorter))
+def _hurried(workspace: Workspace, seconds: float) -> Workspace:
+    """The workspace with shorter limits: nobody waits for a ranking as for an answer."""
+    limits = workspace.limits
+    test = replace(limits.test, timeout=min(limits.test.timeout, seconds))
+    build = replace(limits.build, timeout=min(limits.build.timeout, seconds))
+    return replace(workspace, limits=replace(limits, test=test, build=build))
 
 
 def _ranking(counted: Counted, test: str) -> tuple[RankedLine, ...]:
