@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.auxiliary import (
@@ -26,7 +26,7 @@ class Oracles:
 
     ``outcomes`` answers for several variants side by side; None where that is not possible.
     ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
-    by it go; ``suspected``: without a proof.
+    by it go; ``suspected``: without a proof. ``share_spent`` is how much of the budget is spent.
     """
 
     outcome: OutcomeOf
@@ -36,6 +36,7 @@ class Oracles:
     unbuildable: Unbuildable = nothing_against
     is_read: IsRead = all_are_read
     suspected: bool = False
+    share_spent: Callable[[], float] = lambda: 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from afterd.causality.cause import Link
@@ -22,6 +22,8 @@ _WIDTH = 12
 """Predicates of a level that are explained before it is asked whether the root is met."""
 _INSTANCES = 4
 """Instances of one branch statement that are explained: a loop has thousands."""
+_SHARE = 0.5
+"""Of the budget that may be spent until causes are no longer followed: runs decide, not causes."""
 _URGENCY = {Alignment.DIFFERENT: 0, Alignment.ABSENT: 1, Alignment.UNKNOWN: 2, Alignment.SAME: 3}
 
 
@@ -50,6 +52,7 @@ class Causes:
         green: Green,
         most: int = 50,
         limits: SliceLimits | None = None,
+        share_spent: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.links: list[Link] = []
         self._execution = execution
@@ -58,14 +61,19 @@ class Causes:
         self._progress = progress
         self._left = most
         self._limits = limits
+        self._share_spent = share_spent
         self._waiting: list[_Waiting] = []
         self._seen: set[StepId] = set()
         self._instances: Counter[object] = Counter()
         self._failures = list(execution.failures())
         self.failure = self._failures[0] if self._failures else None
 
-    def open_level(self) -> bool:
-        """Explain the predicates of the next level; False when there is nothing to explain."""
+    def open_level(self, until: float = _SHARE) -> bool:
+        """Explain the predicates of the next level; False when there is nothing to explain, or
+        ``until`` of the budget is spent. The failure itself is always explained.
+        """
+        if self.links and self._share_spent() >= until:
+            return False
         if not self._waiting and self._failures:
             level = 1 + max((link.level for link in self.links), default=-1)
             self._put(_Waiting(idle=False, level=level, urgency=0, farness=0,
@@ -77,6 +85,8 @@ class Causes:
             if not self._waiting or self._left <= 0:
                 break
             if (self._waiting[0].idle, self._waiting[0].level) != (first.idle, first.level):
+                break
+            if self.links and self._share_spent() >= until:
                 break
             self._explain(heapq.heappop(self._waiting))
         return True

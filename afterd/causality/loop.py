@@ -78,7 +78,9 @@ class Loop:
         executed = frozenset(execution.executed_changes())
         self._reversion = Reversion(self._trials, changes, executed)
         self._green = Green(execution)
-        self._causes = Causes(execution, oracles.core, progress, self._green)
+        self._causes = Causes(
+            execution, oracles.core, progress, self._green, share_spent=oracles.share_spent
+        )
         self._notes: list[str] = []
 
     def explain(self) -> Analysis:
@@ -195,7 +197,7 @@ class Loop:
 
     def _complete(self, root: ChangeSet) -> None:
         """Open further levels, which costs no run, until each root change stands in a cause."""
-        while not root <= self._spoken_of() and self._causes.open_level():
+        while not root <= self._spoken_of() and self._causes.open_level(until=1.0):
             continue
 
     def _spoken_of(self) -> ChangeSet:

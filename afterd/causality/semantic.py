@@ -3,6 +3,7 @@
 The backward slice of the predicate is collected in growing pieces until its weakest precondition
 under them is unsatisfiable; a minimal core of it, mapped back to the steps that generated it, is
 the cause. Where the solver has no answer the dynamic slice stands for it, marked as inferred.
+Whether a longer slice can help is asked first: most do not where much is not modelled.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from dataclasses import dataclass
 from afterd.causality.cause import Cause
 from afterd.causality.infection import clean, settled
 from afterd.logic import theory
-from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable
+from afterd.logic.constraint import Answer, Problem, Satisfiable, Undecided, Unsatisfiable
+from afterd.logic.propagation import contradiction
 from afterd.logic.wp import weakest_precondition
 from afterd.model.explanation import Evidence
 from afterd.model.term import Read, StepId
 from afterd.model.trace import Execution, Predicate, Step
 from afterd.tracing.slicing import BackwardSlice
 
+_UNASKED = Undecided("the predicate is not forced")
 CoreOf = Callable[[Problem], Answer]
 """Why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
 
@@ -48,17 +51,34 @@ def semantic_analysis(
         execution, [predicate.condition], controls, expand=lambda step: not settled(step)
     )
     steps: list[Step] = []
-    answer: Answer = Undecided("nothing was asked")
+    answer: Answer = _UNASKED
+    hopeless = False
     for count in _sizes(limits):
         steps += walk.take(count - len(steps))
         cut = not walk.exhausted and count == limits.most
         facts = walk.pending() if cut else []
-        answer = core_of(weakest_precondition(predicate, steps, facts, settled))
+        if not (hopeless or walk.exhausted):
+            hopeless = _unforced(predicate, steps, walk.pending(), core_of)
+        if not hopeless:
+            answer = core_of(weakest_precondition(predicate, steps, facts, settled))
         if isinstance(answer, Unsatisfiable):
             return _proved(execution, predicate, answer, facts, steps)
         if walk.exhausted:
             break
     return _inferred(execution, predicate, steps, limits.inferred, answer)
+
+
+def _unforced(
+    predicate: Predicate, steps: Sequence[Step], pending: Sequence[Read], core_of: CoreOf
+) -> bool:
+    """Whether the predicate can be otherwise although all that the steps read was as observed.
+
+    Then no longer slice forces it either: what that says of those reads is that they were so.
+    """
+    problem = weakest_precondition(predicate, steps, pending, settled)
+    if contradiction(problem, range(len(problem.constraints))) is not None:
+        return False
+    return isinstance(core_of(problem), Satisfiable)
 
 
 def _sizes(limits: SliceLimits) -> Iterator[int]:
@@ -100,7 +120,7 @@ def _inferred(
     telling = [step.id for step in nearest if not clean(step)] or [step.id for step in nearest]
     steps = _in_order(execution, predicate, telling)
     note = "The recorded terms do not force what was observed: dependence stands for the cause."
-    if isinstance(answer, Undecided):
+    if isinstance(answer, Undecided) and answer != _UNASKED:
         note = f"The solver has no answer ({answer.reason}): dependence stands for the cause."
     return Cause(
         predicate,

@@ -66,6 +66,10 @@ class Oracle:
         """Whether the budget allows no further run."""
         return self.ledger.spent
 
+    def share_spent(self) -> float:
+        """How much of the budget is spent: 0 to 1, and more where the last run went past it."""
+        return self.ledger.share
+
     def counts(self) -> RunCounts:
         """What all runs cost so far."""
         return self.ledger.counts()

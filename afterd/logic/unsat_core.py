@@ -10,7 +10,8 @@ Runs in the solver's child process, on one incremental session.
    "the rest without c" is a witness for c, and often for more: give c's step the value that its
    term has in the model, and if exactly one other constraint breaks, the model is a witness for
    that one too (recursive model rotation; Belov and Marques-Silva, FMCAD 2011). On the chains of
-   assignments that programs are made of, one check so settles hundreds of steps.
+   assignments that programs are made of, one check so settles hundreds of steps. What is read by
+   terms that are not followed (``Concrete``) needs no model at all: see ``Freed``.
 
 Deterministic: the same problem gives the same core. The order in which constraints are given up is
 the problem's ``drop_order``, then from the farthest step to the nearest.
@@ -18,7 +19,7 @@ the problem's ``drop_order``, then from the farthest step to the nearest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from afterd.logic.constraint import (
     Answer,
@@ -32,7 +33,7 @@ from afterd.logic.evaluate import UNKNOWN, Known, Unknown, evaluate, normal, sam
 from afterd.logic.propagation import contradiction
 from afterd.logic.session import Session, Verdict, all_reads
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import StepId, Term
+from afterd.model.term import Concrete, Read, StepId, Term
 
 Readers = Mapping[StepId, Sequence[int]]
 _SUFFIX_SHARE = 100
@@ -40,6 +41,8 @@ _DELETION_SHARE = 10
 """The part of the problem's resource units that one check may use."""
 _PATIENCE = 2
 """Checks without an answer after which a core is left as it is: the next would have none either."""
+_SEEDS = 12
+"""Constraints that are checked first, so that others need no check."""
 _GOAL = -1
 """Stands for the goal where an index of a constraint is expected."""
 
@@ -87,17 +90,23 @@ def shortest_suffix(session: Session, core: set[int]) -> tuple[int, set[int]]:
 def minimise(session: Session, core: set[int]) -> tuple[set[int], bool]:
     """A subset-minimal core; False beside it when the solver gave up on some constraint."""
     readers = _readers(session.problem, core)
+    freed = Freed(session.problem, core, readers)
     needed: set[int] = set()
     given_up = 0
+    units = session.rlimit // _DELETION_SHARE
+    for seed in freed.seeds():
+        if contradicts(session, sorted(core - {seed}), units)[0] is Verdict.SAT:
+            needed.add(seed)
+    needed |= freed.above(needed)
     for candidate in _drop_order(session.problem, core):
         if candidate in needed or candidate not in core or given_up > _PATIENCE:
             continue
-        rest = sorted(core - {candidate})
-        verdict, smaller = contradicts(session, rest, session.rlimit // _DELETION_SHARE)
+        verdict, smaller = contradicts(session, sorted(core - {candidate}), units)
         if verdict is Verdict.UNSAT:
             core = smaller
         elif verdict is Verdict.SAT:
-            needed |= {candidate, *rotate(session, core, readers, candidate)}
+            found = {candidate, *rotate(session, core, readers, candidate)}
+            needed |= found | freed.above(found, needed)
         else:
             given_up += 1
     return core, given_up == 0
@@ -121,6 +130,67 @@ def rotate(session: Session, core: set[int], readers: Readers, dropped: int) -> 
         needed.add(broken)
         dropped = broken
     return needed
+
+
+class Freed:
+    """Constraints that are needed because what reads them is, told without a model.
+
+    Of a term that is not followed nothing is said once one of its reads is not as observed. So where
+    only such terms read a step, by copies of it perhaps, a witness for one of them becomes one for
+    the step's constraint: give the step, and its copies, any other value.
+    """
+
+    def __init__(self, problem: Problem, core: set[int], readers: Readers) -> None:
+        self._constraints = problem.constraints
+        self._readers = readers
+        self._makers = {
+            problem.constraints[index].step: index
+            for index in core
+            if problem.constraints[index].kind is Kind.DEFINES
+        }
+
+    def seeds(self) -> list[int]:
+        """Constraints that none above can be told from before they are known, nearest first."""
+        last = [
+            index
+            for step, index in self._makers.items()
+            if self._unfollowed(index) and not self._free(step)
+        ]
+        return sorted(last)[:_SEEDS]
+
+    def above(self, needed: Collection[int], known: Collection[int] = ()) -> set[int]:
+        """Constraints that are needed because ``needed`` ones are, without those already ``known``."""
+        found: set[int] = set()
+        pending = sorted(needed)
+        while pending:
+            index = pending.pop()
+            if not self._unfollowed(index):
+                continue
+            for read in distinct_reads(self._constraints[index].term):
+                maker = self._makers.get(read.step)
+                if maker is None or maker in found or maker in needed or maker in known:
+                    continue
+                if self._free(read.step):
+                    found.add(maker)
+                    pending.append(maker)
+        return found
+
+    def _unfollowed(self, index: int) -> bool:
+        constraint = self._constraints[index]
+        return constraint.kind is Kind.DEFINES and isinstance(constraint.term, Concrete | Read)
+
+    def _free(self, step: StepId) -> bool:
+        """Whether only terms that are not followed read the step, or read copies of it."""
+        pending, copies = [step], {step}
+        while pending:
+            for index in self._readers.get(pending.pop(), ()):
+                if index == _GOAL or not self._unfollowed(index):
+                    return False
+                reader = self._constraints[index]
+                if isinstance(reader.term, Read) and reader.step not in copies:
+                    copies.add(reader.step)
+                    pending.append(reader.step)
+        return True
 
 
 def _broken(problem: Problem, indices: Sequence[int], model: Mapping[StepId, Known]) -> int | None:

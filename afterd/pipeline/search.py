@@ -60,6 +60,7 @@ def search(
             unbuildable=tracing.unbuildable,
             is_read=tracing.is_read,
             suspected=tracing.suspected,
+            share_spent=oracle.share_spent,
         )
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()

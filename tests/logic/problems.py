@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.evaluate import Known, evaluate
-from afterd.model.term import BOOL, INT, Apply, Const, Op, Read, Sort, Term, Value, bitvec
+from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Sort, Term, Value, bitvec
 
 BYTE = bitvec(8)
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.ADD, Op.SUB)
@@ -20,8 +20,13 @@ def number(value: int, sort: Sort = BYTE) -> Const:
     return Const(value, sort)
 
 
-def random_problem(seed: int, steps: int = 8, sort: Sort = BYTE) -> Problem:
-    """A program of ``steps`` steps, some of them path conditions, whose goal failed."""
+def random_problem(
+    seed: int, steps: int = 8, sort: Sort = BYTE, unfollowed: float = 0.0
+) -> Problem:
+    """A program of ``steps`` steps, some of them path conditions, whose goal failed.
+
+    ``unfollowed`` of the others are calls that the theory does not follow, or copies.
+    """
     chance = random.Random(seed)
     values: dict[int, Value] = {}
     constraints: list[Constraint] = []
@@ -32,7 +37,12 @@ def random_problem(seed: int, steps: int = 8, sort: Sort = BYTE) -> Problem:
                 condition = Apply(Op.NOT, (condition,), BOOL)
             constraints.append(Constraint(step, Kind.ASSUMES, condition))
             continue
-        term = _expression(chance, values, sort) if step > 1 else number(chance.randrange(8), sort)
+        if step > 1 and unfollowed and chance.random() < unfollowed:
+            term = _unfollowed(chance, values, sort)
+        elif step > 1:
+            term = _expression(chance, values, sort)
+        else:
+            term = number(chance.randrange(8), sort)
         values[step] = _value(evaluate(term))
         constraints.append(Constraint(step, Kind.DEFINES, term))
     goal = _condition(chance, {max(values): values[max(values)], **values}, sort)
@@ -77,6 +87,14 @@ def _operand(chance: random.Random, values: dict[int, Value], sort: Sort) -> Ter
     if chance.random() < 0.3:
         return number(chance.randrange(16), sort)
     return _read(chance, values, sort)
+
+
+def _unfollowed(chance: random.Random, values: dict[int, Value], sort: Sort) -> Term:
+    read = _read(chance, values, sort)
+    if chance.random() < 0.4:
+        return read
+    reads = (read, _read(chance, values, sort))
+    return Concrete(chance.randrange(8), sort, "a call", reads)
 
 
 def _expression(chance: random.Random, values: dict[int, Value], sort: Sort) -> Term:

@@ -19,7 +19,20 @@ from afterd.logic.propagation import contradiction
 from afterd.logic.refutation import refuted
 from afterd.logic.session import Session, Verdict
 from afterd.logic.solver import Solver
-from afterd.model.term import BOOL, INT, Apply, Free, Op, Read, SortKind, Term, bitvec
+from afterd.model.term import (
+    BOOL,
+    INT,
+    OPAQUE,
+    Apply,
+    Concrete,
+    Const,
+    Free,
+    Op,
+    Read,
+    SortKind,
+    Term,
+    bitvec,
+)
 
 WORD = bitvec(32)
 
@@ -40,9 +53,13 @@ def _core(solver: Solver, problem: Problem) -> tuple[int, ...]:
     return answer.core
 
 
+@pytest.mark.parametrize("unfollowed", [0.0, 0.7])
 @pytest.mark.parametrize("seed", range(60))
-def test_cores_of_random_programs_are_minimal(solver: Solver, seed: int) -> None:
-    problem = random_problem(seed, steps=10, sort=INT if seed % 3 == 0 else bitvec(8))
+def test_cores_of_random_programs_are_minimal(solver: Solver, seed: int, unfollowed: float) -> None:
+    sort = INT if seed % 3 == 0 else bitvec(8)
+    problem = random_problem(
+        seed, steps=10 + round(10 * unfollowed), sort=sort, unfollowed=unfollowed
+    )
     answer = solver.core(problem)
     assert isinstance(answer, Unsatisfiable)
     assert _verdict(of_steps(problem, answer.core)) is Verdict.UNSAT
@@ -70,6 +87,25 @@ def test_a_long_chain_needs_few_checks(solver: Solver) -> None:
     answer = solver.core(problem)
     assert answer == Unsatisfiable(tuple(range(1499, -1, -1)), 1500, minimal=True)
     assert solver.calls < 40
+
+
+def test_what_is_not_followed_needs_few_checks(solver: Solver) -> None:
+    """No model can be read of opaque values; that each is needed follows from what reads it."""
+    calls = [
+        Constraint(
+            i, Kind.DEFINES, Concrete(None, OPAQUE, "a call", (_opaque(i - 1), _opaque(i // 2)))
+        )
+        for i in range(1, 400)
+    ]
+    goal = Concrete(value=False, sort=BOOL, reason="objects compared", reads=(_opaque(399),))
+    origin = Constraint(0, Kind.DEFINES, Const(None, OPAQUE))
+    answer = solver.core(Problem((*reversed(calls), origin), goal))
+    assert answer == Unsatisfiable(tuple(range(399, -1, -1)), 400, minimal=True)
+    assert solver.calls < 20
+
+
+def _opaque(step: int) -> Read:
+    return Read(step, OPAQUE)
 
 
 def test_a_path_condition_ends_the_chain_early(solver: Solver) -> None:
