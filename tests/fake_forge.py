@@ -126,7 +126,7 @@ def _shown_pull(state: State, number: int) -> JSON:
         "number": number, "iid": number, "state": status if pull["open"] else "closed",
         "head": head, "sha": pull["head"],
     }  # fmt: skip
-    if "merge" in pull or state.kind is not ForgeKind.GITEA:
+    if "merge" in pull or state.kind is ForgeKind.GITHUB:
         values["merge_commit_sha"] = pull.get("merge")
     return _with(state, "pull", values)
 

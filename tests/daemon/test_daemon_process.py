@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,22 +23,54 @@ from afterd.forge import ForgeKind
 from afterd.report.comment import MARKER
 from afterd.store.explanations import load
 
+NOBODY = 65534
 LIB = "def add(a, b):\n    total = a + b\n    return total\n"
-# The test is hostile: it writes down what it can see of its ancestors' environments.
+# The test is hostile: it writes down what it can see of other processes and in the usual places.
 CHECK = """\
 import glob
 import os
 import pathlib
+import re
+import subprocess
 
-seen = b""
-for folder in map(pathlib.Path, glob.glob("/proc/[0-9]*")):
-    try:
-        # root looks through everything; whoever is not must not see into the poster either
-        if os.getuid() or b"--outgoing" not in (folder / "cmdline").read_bytes():
-            seen += (folder / "environ").read_bytes()
-    except OSError:
-        pass
-pathlib.Path(SEEN).write_bytes(seen)
+
+def memory(folder):
+    with open(folder / "mem", "rb") as mem:
+        for first, last in re.findall(r"(?m)^(\\w+)-(\\w+) rw", (folder / "maps").read_text()):
+            mem.seek(int(first, 16))
+            try:
+                yield mem.read(int(last, 16) - int(first, 16))
+            except OSError:
+                pass
+
+
+def probes():
+    yield repr(os.environ).encode()
+    for folder in map(pathlib.Path, glob.glob("/proc/[0-9]*")):
+        try:
+            command = (folder / "cmdline").read_bytes()
+            yield command
+            # root looks through everything; whoever is not must not see into the poster either
+            if os.getuid() == 0 and b"--outgoing" in command:
+                continue
+            yield (folder / "environ").read_bytes()
+            if b"-m\\0afterd\\0" in command:
+                yield b"looked into " + command
+                yield from memory(folder)
+        except OSError:
+            pass
+    for place in (pathlib.Path.home() / ".netrc", *pathlib.Path(STATE).rglob("*")):
+        if place.is_file():
+            yield place.read_bytes()
+    asked = ["git", "credential", "fill"]
+    request = b"protocol=https\\nhost=127.0.0.1\\n\\n"
+    yield subprocess.run(asked, input=request, stdout=subprocess.PIPE).stdout
+
+
+if not os.path.exists(SEEN):  # once: it takes a while
+    with open(SEEN, "wb") as seen:
+        for probe in probes():
+            seen.write(probe)
 
 from lib import add
 
@@ -68,8 +102,12 @@ def until(answer: Callable[[], bool], seconds: float = 90.0) -> None:
 
 @pytest.fixture
 def where(tmp_path: Path) -> Iterator[Path]:
-    check = CHECK.replace("SEEN", repr(str(tmp_path / "seen")))
-    path = made(tmp_path / "r", {"lib.py": LIB, "check.py": check})
+    path = tmp_path / "r"
+    places = {"SEEN": tmp_path / "seen", "STATE": path / ".git/afterd"}
+    check = CHECK
+    for name, place in places.items():
+        check = check.replace(name, repr(str(place)))
+    made(path, {"lib.py": LIB, "check.py": check})
     test = json.dumps([sys.executable, "check.py"])
     commit(path, {"afterd.toml": f"test = {test}\npoll = 3600\n"})
     yield path
@@ -109,7 +147,9 @@ def test_from_a_commit_to_a_comment(where: Path, tmp_path: Path, forge: State) -
     assert "caused by this change" in body
     assert f"/owner/name/src/commit/{red}/lib.py#L2" in body
 
-    assert TOKEN.encode() not in (tmp_path / "seen").read_bytes()
+    seen = (tmp_path / "seen").read_bytes()
+    assert b"looked into " in seen, "the daemon's own memory, at least"
+    assert TOKEN.encode() not in seen
     for path in (where / ".git/afterd").rglob("*"):
         assert not path.is_file() or TOKEN.encode() not in path.read_bytes()
 
@@ -124,6 +164,43 @@ def test_from_a_commit_to_a_comment(where: Path, tmp_path: Path, forge: State) -
     assert "1 caused by this change" in afterd("daemon", "logs", cwd=where)
     assert "has ended" in afterd("daemon", "stop", cwd=where)
     assert "No daemon" in afterd("daemon", "status", cwd=where)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="who is no root has just run that test so")
+def test_nor_does_a_user_who_is_not_root_see_the_token() -> None:
+    """Root may look into any process; the promise is about others: all of it again, as nobody.
+
+    The one capability left lets this user read files (Python may lie below /root), and no process.
+    """
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not installed")
+    home = Path(tempfile.mkdtemp())
+    os.chown(home, NOBODY, NOBODY)
+    user = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    reads = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--basetemp",
+        f"{home}/t",
+    ]
+    try:
+        done = subprocess.run(
+            ["setpriv", *user, *reads, *argv, f"{__file__}::test_from_a_commit_to_a_comment"],
+            cwd=Path(__file__).parents[2],
+            env={"PATH": os.environ["PATH"], "HOME": str(home)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+    finally:
+        shutil.rmtree(home)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_second_daemon_is_refused_with_the_first_ones_name(where: Path) -> None:

@@ -95,6 +95,23 @@ def trimmed(description: JSON, paths: Mapping[str, str]) -> JSON:
     return {key: description[key] for key in told if key in description} | kept
 
 
+def example(description: JSON, schema: JSON) -> object:
+    """What a schema's own examples say an answer looks like; None where they say nothing."""
+    if reference := schema.get("$ref"):
+        named: object = description
+        for key in str(reference).removeprefix("#/").split("/"):
+            assert isinstance(named, dict)
+            named = named[key]
+        assert isinstance(named, dict)
+        return example(description, named)
+    if "example" in schema:
+        return schema["example"]
+    shown = {
+        name: example(description, part) for name, part in schema.get("properties", {}).items()
+    }
+    return {name: value for name, value in shown.items() if value is not None} or None
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -1,8 +1,7 @@
 """Requests and answers against the forges' own published descriptions, checked by a proxy (Prism).
 
-GitHub's come from npm. No registry has Gitea's or Forgejo's, so that is looked at where
-AFTERD_TEST_GITEA_OPENAPI names a copy. GitLab's own (openapi_v3.yaml) describes lists as single
-objects: a proxy made of it would refuse what GitLab answers (see docs/reliability.md).
+GitHub's come from npm. No registry has Gitea's, Forgejo's or GitLab's, so those are looked at where
+AFTERD_TEST_GITEA_OPENAPI and AFTERD_TEST_GITLAB_OPENAPI name copies (see docs/reliability.md).
 """
 
 from __future__ import annotations
@@ -13,10 +12,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
+import yaml
 from fake_forge import BOT, HEAD, TOKEN, Fault, State, serving
-from published import JSON, NoNpmError, free_port, github_descriptions, prism, proxied, trimmed
+from published import (
+    JSON,
+    NoNpmError,
+    example,
+    free_port,
+    github_descriptions,
+    prism,
+    proxied,
+    trimmed,
+)
 
 from afterd.forge import (
     Annotation,
@@ -68,6 +78,18 @@ _GITEA = {
         f"{_REPO}/issues/comments/{{id}}",
     )
 }
+_MERGE_REQUESTS = "/projects/{id}/merge_requests"
+_GITLAB = {
+    f"/api/v4{path}": f"/api/v4{path}"
+    for path in (
+        "/user",
+        _MERGE_REQUESTS,
+        f"{_MERGE_REQUESTS}/{{merge_request_iid}}",
+        f"{_MERGE_REQUESTS}/{{noteable_id}}/notes",
+        f"{_MERGE_REQUESTS}/{{noteable_id}}/notes/{{note_id}}",
+    )
+}
+_ENTITIES = {"user": "UserPublic", "pull": "MergeRequest", "comment": "Note"}
 
 
 @pytest.fixture(scope="module")
@@ -102,17 +124,35 @@ def described(folder: Path, kind: ForgeKind, description: JSON) -> State:
     found = {kind: examples[name]["value"] for kind, name in names.items() if name in examples}
     if "pull" in found:
         found["pull"]["requested_teams"] = []  # the example's team is older than the schema's
+    if kind is ForgeKind.GITLAB:
+        found = {name: _example(description, entity) for name, entity in _ENTITIES.items()}
     return State(kind, found, address=f"http://127.0.0.1:{free_port()}")
+
+
+def _example(description: JSON, entity: str) -> JSON:
+    shown = example(description, {"$ref": f"#/components/schemas/APIEntities{entity}"})
+    assert isinstance(shown, dict)
+    return shown
 
 
 def elsewhere(folder: Path, kind: ForgeKind, paths: Mapping[str, str], variable: str) -> State:
     copy = os.environ.get(variable)
     if not copy:
         pytest.skip(f"no registry has the description of {kind}; {variable} can name a copy")
-    return described(folder, kind, trimmed(json.loads(Path(copy).read_bytes()), paths))
+    description = yaml.load(Path(copy).read_bytes(), _Plain)  # JSON is YAML too
+    return described(folder, kind, trimmed(description, paths))
 
 
-@pytest.fixture(scope="module", params=["github.com", "enterprise", "forgejo"])
+class _Plain(yaml.CSafeLoader):
+    """Reads dates in examples as the strings that they are in JSON."""
+
+    yaml_implicit_resolvers: ClassVar = {
+        first: [(tag, form) for tag, form in resolvers if not tag.endswith(":timestamp")]
+        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+@pytest.fixture(scope="module", params=["github.com", "enterprise", "forgejo", "gitlab"])
 def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[State]:
     match request.param:
         case "github.com":
@@ -120,6 +160,8 @@ def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[State]:
         case "enterprise":
             newest = max((folder / "github").glob("ghes-*.json"), key=version)
             state = github(folder, newest.name)
+        case "gitlab":
+            state = elsewhere(folder, ForgeKind.GITLAB, _GITLAB, "AFTERD_TEST_GITLAB_OPENAPI")
         case _:
             state = elsewhere(folder, ForgeKind.GITEA, _GITEA, "AFTERD_TEST_GITEA_OPENAPI")
     port = int(state.address.rpartition(":")[2])
@@ -178,6 +220,7 @@ def test_faults_that_pass_leave_one_comment(forge: State) -> None:
 def test_a_comment_that_was_deleted_meanwhile(forge: State) -> None:
     forge.add(BOT, f"{MARKER}\nold")
     forge.faults.append(Fault("PATCH", 404, body='{"message": "Not Found"}', part="comments/"))
+    forge.faults.append(Fault("PUT", 404, body='{"message": "404 Not Found"}', part="notes/"))
     done = posted(forge)
     assert done.placement in {Placement.REMOVED, Placement.EDITED}
     assert forge.count("POST") == 0
