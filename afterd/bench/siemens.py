@@ -21,7 +21,7 @@ from afterd.errors import UsageError
 from afterd.execution.build import diagnostics
 from afterd.execution.environment import scrubbed
 from afterd.execution.process import Command, ProcessResult
-from afterd.execution.runners.reading import has, has_target, text
+from afterd.execution.runners.reading import MAKEFILES, has, has_target, text
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import Limits
@@ -37,7 +37,6 @@ from afterd.tracing.llvm.traced_build import environment
 SECONDS = 10  # of one test
 _C = frozenset([".c", ".cc", ".cpp", ".cxx"])
 _HEADERS = frozenset([".h", ".hh", ".hpp"])
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _ELF = b"\x7fELF"
 _MOST_TEXT = 256 << 20
 # One sandbox for all tests of a version: a supervisor each would take longer than the tests.
@@ -140,7 +139,7 @@ def _built(tree: Path, surroundings: Mapping[str, str]) -> Path:
     names = sorted(path.name for path in tree.iterdir() if path.suffix in _C)
     compiler = "c++" if any(not name.endswith(".c") for name in names) else "cc"
     line = (compiler, "-w", "-I.", "-o", program.name, *names, "-lm")
-    if makefile := has(tree, *_MAKEFILES):
+    if makefile := has(tree, *MAKEFILES):
         line = ("make", *filter(None, [has_target(text(tree / makefile), "build")]))
     before = {path: path.stat().st_mtime_ns for path in _programs(tree)}
     command = Command(line, tree, surroundings, merge=True)

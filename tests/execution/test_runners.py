@@ -216,6 +216,17 @@ def test_unittest(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_a_program_that_only_python_tests_is_built(tmp_path: Path) -> None:
+    """By its makefile; that of a Python project does what its authors like."""
+    compiling = "a: a.c\n\t$(CC) -o a a.c\n"
+    files = {"Makefile": compiling, "conftest.py": ""}
+    assert detect(write(tmp_path / "c", files)).build[:1] == ("make",)
+    python = {**files, "pyproject.toml": "[project]\n"}
+    assert detect(write(tmp_path / "python", python)).build == ()
+    chores = {**files, "Makefile": "docs:\n\tsphinx-build . out\n"}
+    assert detect(write(tmp_path / "chores", chores)).build == ()
+
+
 def test_make(tmp_path: Path) -> None:
     script = "for t in a b c; do [ $t = b ] && echo FAIL: $t || echo PASS: $t; done; exit 1"
     root = write(tmp_path, {"Makefile": f"all:\ncheck:\n\t@{script}\n".replace("$", "$$")})

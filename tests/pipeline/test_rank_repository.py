@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,47 @@ def test_where_a_test_crashed(tmp_path: Path) -> None:
     answer = ranked(path)
     crash = {"test": "grade 95", "file": "grade.c", "line": 15}
     assert [c for c in answer["crashes"] if c["test"] == "grade 95"] == [crash]
+
+
+DRIVEN = f"""\
+import subprocess
+import pytest
+CASES = [tuple(case.split()) for case in "{CASES}".split("|")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def usage():
+    subprocess.run(["./grade"], check=True)
+
+
+@pytest.mark.parametrize("points, expected", CASES)
+def test_grade(points, expected):
+    done = subprocess.run(["./grade", points], stdout=subprocess.PIPE, text=True)
+    assert done.stdout.strip() == expected
+
+
+def test_skipped():
+    subprocess.run(["./grade", "1"])
+    pytest.skip("of no interest")
+"""
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["make", "pytest"])
+def test_c_that_pytest_drives(tmp_path: Path, found: bool) -> None:
+    """Each of pytest's tests is one, whoever starts pytest."""
+    path = tmp_path / "r"
+    path.mkdir()
+    run = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    makefile = (
+        f"grade: grade.c\n\t$(CC) -o $@ grade.c\n{'check' if found else 'c'}: grade\n\t{run}\n"
+    )
+    files = {"grade.c": GOOD, "test_grade.py": DRIVEN, "Makefile": makefile}
+    repository(path, files, {"grade.c": WRONG})
+    given = [] if found else ["--build", "make", "--test", run]
+    answer = ranked(path, "--technique", "ochiai", *given)
+    assert (answer["tests"], answer["failed"]) == (8, 2)
+    first = answer["rankings"][0]["ranking"][0]
+    assert (first["file"], first["function"]) == ("grade.c", "grade")
 
 
 def test_a_script_a_test(tmp_path: Path) -> None:

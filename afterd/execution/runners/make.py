@@ -8,9 +8,8 @@ from pathlib import Path
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import has, has_target, jobs, script, text
+from afterd.execution.runners.reading import MAKEFILES, has, has_target, jobs, script, text
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _SAFE = re.compile(r"[\w./+@-]+")
 
 
@@ -56,7 +55,7 @@ class Make:
 
     def detect(self, root: Path) -> Detected | None:
         """By a makefile with a rule for check, test or tests."""
-        name = has(root, *_MAKEFILES)
+        name = has(root, *MAKEFILES)
         target = _target(text(root / name)) if name else ""
         if not target:
             return None

@@ -12,7 +12,7 @@ from afterd.execution.failures.suites import failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.python import build_in_place, interpreter, python_path
+from afterd.execution.runners.python import build_for, interpreter, python_path
 from afterd.execution.runners.reading import has, text, toml
 
 _PLUGINS = str(Path(afterd_outcomes.__file__).parent)
@@ -45,8 +45,8 @@ class Pytest:
         if not why:
             return None
         python = interpreter(root, "pytest")
-        build = build_in_place(root, python)
-        after = "after building its extension modules" if build else "with nothing to build"
+        build = build_for(root, python)
+        after = "after building what they test" if build else "with nothing to build"
         sentence = f"Found {why}: testing with pytest, {after}."
         # Without the option one module that cannot be imported hides every other test.
         test = (python, "-m", "pytest", "-q", "--continue-on-collection-errors")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from afterd.execution.runners.reading import has, script, text, toml
+from afterd.execution.runners.reading import MAKEFILES, has, jobs, script, text, toml
 
 _ENVIRONMENTS = (".venv", "venv", "env")
+_COMPILES = re.compile(r"\$[({](?:CC|CXX)[)}]|\b(?:gcc|clang|cc)\b|\b(?:g|clang)\+\+")
 
 
 def interpreter(root: Path, module: str = "") -> str:
@@ -39,11 +41,17 @@ def is_project(root: Path) -> bool:
     return "project" in tables or "build-system" in tables or bool(has(root, "setup.py"))
 
 
-def build_in_place(root: Path, python: str) -> tuple[str, ...]:
-    """The build of a project with extension modules; empty for a pure one."""
+def build_for(root: Path, python: str) -> tuple[str, ...]:
+    """The build of a project's extension modules, or of the compiled program that Python only tests.
+
+    Empty where neither is known.
+    """
     setup = text(root / "setup.py")
     if "Extension(" in setup or "cythonize(" in setup or "ext_modules" in setup:
         return script(f'"{python}" setup.py build_ext --inplace')
+    makefile = has(root, *MAKEFILES)
+    if makefile and not is_project(root) and _COMPILES.search(text(root / makefile)):
+        return ("make", f"-j{jobs()}")
     return ()
 
 

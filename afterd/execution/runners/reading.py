@@ -11,6 +11,9 @@ from typing import Any
 BUILD_FOLDER = ".afterd-build"
 """Where out-of-tree builds go inside a slot; never tracked, so it stays through moves."""
 
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""Names that make looks for, in its order."""
+
 _MOST = 1 << 20
 
 

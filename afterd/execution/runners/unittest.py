@@ -8,7 +8,7 @@ from pathlib import Path
 
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.python import build_in_place, interpreter, python_path
+from afterd.execution.runners.python import build_for, interpreter, python_path
 from afterd.execution.runners.reading import text
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
@@ -49,7 +49,7 @@ class Unittest:
         own = "" if is_package or folder == "." else f"{{slot}}/{folder}:"
         return Detected(
             self.name,
-            build_in_place(root, python),
+            build_for(root, python),
             (python, "-m", "unittest", "discover", "-v", "-s", folder, *top),
             f"Found {path.relative_to(root)}: testing with unittest in {folder}/.",
             {"PYTHONPATH": own + python_path(root)},

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 
 from afterd.errors import TestError
-from afterd.execution.process import Ending, ProcessResult
+from afterd.execution.process import Ending
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import find
 from afterd.localization.spectrum import Spectrum
@@ -20,7 +20,12 @@ from afterd.pipeline.ranking.named_tests import NamedTest, each_file, listed
 from afterd.pipeline.ranking.results import divided
 from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
 from afterd.tracing.llvm.counters.program import counted_program
-from afterd.tracing.llvm.counters.session import CountedBuild, counted_build, counted_run
+from afterd.tracing.llvm.counters.session import (
+    CountedBuild,
+    CountedRun,
+    counted_build,
+    counted_run,
+)
 from afterd.vcs.worktree import Slot
 
 _SKIPPED = 125  # as git bisect run says it
@@ -41,17 +46,12 @@ class _Suite:
     directory: Path
     cancelled: Event = field(default_factory=Event)
 
-    def run(self, command: tuple[str, ...], name: str) -> tuple[ProcessResult, CountedTest | None]:
-        """Run a command with counters; no test where it was skipped or could not be started."""
+    def run(self, command: tuple[str, ...], name: str) -> CountedRun:
+        """Run a command with counters."""
         recipe = replace(self.suite.recipe, test=command)
         limits = recipe.limits.test
         wanted = replace(recipe.test_in(self.made.root), merge=True)
-        result, processes = counted_run(
-            self.made, wanted, limits, self.directory / name, self.cancelled
-        )
-        if result.status == _SKIPPED or result.ending is Ending.NOT_STARTED:
-            return result, None
-        return result, CountedTest(name, not result.succeeded, processes, result.describe())
+        return counted_run(self.made, wanted, limits, self.directory / name, self.cancelled)
 
 
 def counted_spectrum(suite: Suite, tree: str, counting: Counting) -> Spectrum:
@@ -98,9 +98,9 @@ def _each(ready: _Suite, tests: Sequence[NamedTest], counting: Counting) -> list
     def one(number: int) -> CountedTest | None:
         if time.monotonic() > counting.until:
             raise TestError("The tests could not be counted in the time that there was.")
-        result, found = ready.run(tests[number].command, str(number))
-        result.remove()
-        return None if found is None else replace(found, name=tests[number].name)
+        ran = ready.run(tests[number].command, str(number))
+        ran.result.remove()
+        return _as_one(ran, tests[number].name)
 
     with ThreadPoolExecutor(counting.jobs) as pool:
         started = {pool.submit(one, number): number for number in range(len(tests))}
@@ -117,8 +117,9 @@ def _each(ready: _Suite, tests: Sequence[NamedTest], counting: Counting) -> list
 
 
 def _whole(ready: _Suite) -> list[CountedTest]:
-    """The suite as one command, its processes told apart by what it printed."""
-    result, found = ready.run(ready.suite.recipe.test, "whole")
+    """The suite as one command, its processes told apart by pytest, or by what was printed."""
+    ran = ready.run(ready.suite.recipe.test, "whole")
+    result, found = ran.result, _as_one(ran, "the suite")
     try:
         if result.ending not in _ENDED:
             raise TestError(
@@ -127,7 +128,18 @@ def _whole(ready: _Suite) -> list[CountedTest]:
             )
         if found is None:
             raise TestError("The test command exits with 125: it says that this is no test.")
-        output = result.stdout.head(_MOST_OUTPUT)
-        return divided(output, found.processes) or [replace(found, name="the suite")]
+        if ran.tests:
+            return [CountedTest(test.name, test.failed, test.processes) for test in ran.tests]
+        return divided(result.stdout.head(_MOST_OUTPUT), found.processes) or [found]
     finally:
         result.remove()
+
+
+def _as_one(ran: CountedRun, name: str) -> CountedTest | None:
+    """A command as a test; None where it was skipped or could not be started."""
+    result = ran.result
+    if result.status == _SKIPPED or result.ending is Ending.NOT_STARTED:
+        return None
+    started = [process for test in ran.tests for process in test.processes]
+    processes = (*ran.processes, *started)
+    return CountedTest(name, not result.succeeded, processes, result.describe())

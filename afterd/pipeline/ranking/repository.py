@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -103,23 +104,30 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
 
     Raises TestError where fewer than two tests were told apart.
     """
-    spectrum = _counted(workspace, suite, tree, counting)
-    if len(spectrum.runs) < 2:
+    program = _of_program(workspace, _counted(workspace, suite, tree, counting))
+    if not program.units.size and suite.recipe.build and is_python(suite):
+        with suppress(NothingCountedError):  # nor do Python's tests start what was built
+            program = _of_program(workspace, counted_spectrum(suite, tree, counting))
+    if len(program.runs) < 2:
         raise TestError(
             f"Only one test could be told apart ({command_line(suite.recipe.test)}): a ranking"
             " compares failed tests with passed ones. Let the suite report each test (TAP, or lines"
             " such as `PASS: name`), or give --each PATTERN to run it file by file."
         )
-
-    def is_program(entity: Entity) -> bool:
-        return kind_of(entity.location.file, workspace.rules) is not FileKind.TEST
-
-    program = narrowed(spectrum, is_program)
     if not program.units.size:
         raise TestError(
             "The tests executed no statement outside test files: nothing can be ranked."
         )
     return program
+
+
+def _of_program(workspace: Workspace, spectrum: Spectrum) -> Spectrum:
+    """Without the tests' own files."""
+
+    def is_program(entity: Entity) -> bool:
+        return kind_of(entity.location.file, workspace.rules) is not FileKind.TEST
+
+    return narrowed(spectrum, is_program)
 
 
 def _counted(workspace: Workspace, suite: Suite, tree: str, counting: Counting) -> Spectrum:

@@ -16,6 +16,7 @@ from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
 from afterd.tracing.llvm.counters.build import USUAL, counting_into, prepared, wrapped
 from afterd.tracing.llvm.counters.counts import Process, processes
+from afterd.tracing.llvm.counters.pytest_tests import PytestTest, pytest_tests, telling_apart
 from afterd.tracing.llvm.modules import ModuleStore
 from afterd.tracing.llvm.traced_build import environment
 from afterd.vcs.worktree import Slot
@@ -30,6 +31,18 @@ class CountedBuild:
     store: ModuleStore
     root: Path
     bits: int = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRun:
+    """How a command ended (the result is the caller's to remove) and the processes that counted.
+
+    Those that tests of pytest started are in ``tests``, all others in ``processes``.
+    """
+
+    result: ProcessResult
+    processes: tuple[Process, ...]
+    tests: tuple[PytestTest, ...]
 
 
 def counted_build(
@@ -72,17 +85,23 @@ def counted_run(
     limits: ProcessLimits,
     directory: Path,
     cancelled: Event | None = None,
-) -> tuple[ProcessResult, list[Process]]:
+) -> CountedRun:
     """Run ``command`` with counters; ``directory`` is made anew for them and removed.
 
-    The result is the caller's to remove; setting ``cancelled`` ends the run.
+    Setting ``cancelled`` ends the run.
     """
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    counting = {**environment(made.store, command.environment), **counting_into(directory)}
-    counted = replace(command, argv=wrapped(command.argv, directory), environment=counting)
-    result = run(counted, limits, cancelled=cancelled)
+    counting = {
+        **environment(made.store, command.environment),
+        **counting_into(directory),
+        **telling_apart(command.environment),
+    }
+    argv = wrapped(command.argv, directory)
+    wanted = replace(command, argv=argv, environment=counting)
+    result = run(wanted, limits, cancelled=cancelled)
     try:
-        return result, processes(directory, made.bits)
+        counted, tests = processes(directory, made.bits), pytest_tests(directory, made.bits)
+        return CountedRun(result, tuple(counted), tuple(tests))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
