@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 
 import click
 
 from afterd import __version__
+from afterd.cli.rank_text import SCHEMA, finite, tables
 from afterd.errors import UsageError
 from afterd.localization.formats.files import read_matrix, write_matrix
 from afterd.localization.ranking import Place, rank
@@ -18,9 +17,7 @@ from afterd.localization.spectrum import Spectrum
 from afterd.localization.techniques import TECHNIQUES
 from afterd.report.sanitize import one_line
 
-SCHEMA = 1
 ALL = "all"
-SHOWN = 20
 
 Rankings = Mapping[str, Sequence[Place]]
 
@@ -83,38 +80,20 @@ def lines(spectrum: Spectrum, rankings: Rankings, lacking: Mapping[str, str]) ->
     """The head of each ranking as text, safe for a terminal."""
     failed = int(spectrum.failed.sum())
     yield f"{len(spectrum.runs)} tests, {failed} failed, {len(spectrum.entities)} entities"
-    if not failed:
-        yield "No test failed: there is nothing to rank."
-    for name, places in rankings.items():
-        yield f"\n  rank       score  by {name}"
-        shown = head(places)
-        for place in shown:
-            yield f"{place.rank:6}  {place.score:10.4g}  {one_line(_name(place))}"
-        if len(shown) < len(places):
-            yield f"{'':18}  {len(places) - len(shown)} more, with --format json"
-    if lacking:
-        yield ""
-    for name, what in lacking.items():
-        yield f"{name} left out: it needs {what}"
-
-
-def head(places: Sequence[Place]) -> Sequence[Place]:
-    """The first SHOWN places, without a tie that is cut in two unless it is the first."""
-    whole = list(takewhile(lambda place: place.rank <= SHOWN, places))
-    return whole or places[:SHOWN]
+    yield from tables(rankings, _name, lacking, failed)
 
 
 def _name(place: Place) -> str:
     location = place.entity.location
     where = f"{location} {location.function}".rstrip()
-    return place.entity.name or where
+    return one_line(place.entity.name or where)
 
 
 def _object(place: Place) -> Mapping[str, object]:
     location = place.entity.location
     return {
         "rank": place.rank,
-        "score": _finite(place.score),
+        "score": finite(place.score),
         "confidence": place.confidence,
         "file": location.file or None,
         "line": location.line or None,
@@ -122,8 +101,3 @@ def _object(place: Place) -> Mapping[str, object]:
         "kind": place.entity.kind.value,
         "name": place.entity.name or None,
     }
-
-
-def _finite(score: float) -> float:
-    """JSON has no infinity: the largest double stands for it, as jq writes it."""
-    return max(-sys.float_info.max, min(sys.float_info.max, score))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Mapping
 
 from afterd import __version__
+from afterd.cli.rank_text import SCHEMA, finite, tables
 from afterd.pipeline.ranking.lines import RankedPlace
 from afterd.pipeline.ranking.repository import RankedSuite
 from afterd.report.sanitize import clipped, one_line
 
-SCHEMA = 1
-SHOWN = 20
 _WIDE = 60
 
 
@@ -51,7 +48,7 @@ def _crashes(found: RankedSuite) -> Iterator[Mapping[str, object]]:
 def _object(place: RankedPlace) -> Mapping[str, object]:
     return {
         "rank": place.rank,
-        "score": max(-sys.float_info.max, min(sys.float_info.max, place.score)),
+        "score": finite(place.score),
         "confidence": place.confidence,
         "file": place.file,
         "line": place.line or None,
@@ -66,24 +63,7 @@ def lines(found: RankedSuite) -> Iterator[str]:
     tests, failed = len(found.spectrum.runs), int(found.spectrum.failed.sum())
     yield one_line(f"{found.suite} at {found.bad[:12]}: {tests} tests, {failed} failed")
     yield from found.notes
-    if not failed:
-        yield "No test failed: there is nothing to rank."
-    for name, places in found.rankings.items():
-        yield f"\n  rank       score  by {name}"
-        shown = _head(places)
-        for place in shown:
-            yield f"{place.rank:6}  {place.score:10.4g}  {_named(place)}"
-        if len(shown) < len(places):
-            yield f"{'':18}  {len(places) - len(shown)} more, with --format json"
-    if found.lacking:
-        yield ""
-    for name, what in found.lacking.items():
-        yield f"{name} left out: it needs {what}"
-
-
-def _head(places: Sequence[RankedPlace]) -> Sequence[RankedPlace]:
-    """The first SHOWN places, without a tie that is cut in two unless it is the first."""
-    return list(takewhile(lambda place: place.rank <= SHOWN, places)) or places[:SHOWN]
+    yield from tables(found.rankings, _named, found.lacking, failed)
 
 
 def _named(place: RankedPlace) -> str:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from afterd.cli.rank import command
-from afterd.cli.rank_matrix import SHOWN
+from afterd.cli.rank_text import SHOWN
 from afterd.errors import UsageError
 
 TCM = """\
