@@ -23,7 +23,7 @@ from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
-_FILE = re.compile(r"[\w./+-]+\.\w{1,4}(?=:\d)")
+_FILE = re.compile(r"^[\w./+-]+\.\w{1,4}(?=: )|[\w./+-]+\.\w{1,4}(?=:\d)", re.MULTILINE)
 
 _FEW_ALONG = 12
 _ROUNDS = 24
@@ -53,6 +53,7 @@ class AuxiliarySearch:
 
     ``everything`` is all that can be reverted: reverting it gives the good version, which builds.
     ``most`` bounds the builds of all searches together; each search may use at least a third.
+    ``suspected``: what speaks against a variant is no proof, and no build says more than a run does.
     """
 
     def __init__(
@@ -63,8 +64,11 @@ class AuxiliarySearch:
         most: int = 90,
         unbuildable: Unbuildable = nothing_against,
         is_read: IsRead = all_are_read,
+        *,
+        suspected: bool = False,
     ) -> None:
         self.builds = 0
+        self._suspected = suspected
         self._unbuildable = unbuildable
         self._is_read = is_read
         self._against: dict[ChangeSet, str] = {}
@@ -132,9 +136,20 @@ class AuxiliarySearch:
         gamma = (
             self._smallest(reverted, read, compiles)
             if mended is None
-            else self._find_aux_change(reverted, mended, compiles)
+            else self._one_by_one(reverted, mended, compiles)
         )
-        return gamma if gamma is not None and self._builds(reverted | gamma) else None
+        if gamma is None or self._suspected:
+            return gamma
+        return gamma if self._builds(reverted | gamma) else None
+
+    def _one_by_one(self, delta: ChangeSet, gamma: ChangeSet, builds: Builds) -> ChangeSet:
+        """Γ without what it does not need, where most of it is needed: Algorithm 4 asks four times
+        as often.
+        """
+        for change in reversed(self._in_place(gamma)):
+            if builds(delta | (gamma - {change})):
+                gamma -= {change}
+        return gamma
 
     def _read(self, candidates: Sequence[ChangeId]) -> list[ChangeId]:
         return [c for c in candidates if self._is_read(self._changes[c])]
@@ -149,7 +164,8 @@ class AuxiliarySearch:
             said = self.unbuildable(reverted | gamma)
             if not said:
                 return gamma
-            more = self._complained_of(said, [c for c in candidates if c not in gamma])
+            left = [c for c in candidates if c not in gamma]
+            more = self._complained_of(said, left) or self._beside(said, left, reverted | gamma)
             if not more:
                 return None
             gamma |= more
@@ -163,6 +179,18 @@ class AuxiliarySearch:
         if near or not mentioning:
             return frozenset(near)
         return frozenset([max(mentioning, key=lambda c: self._shared(c, complaints))])
+
+    def _beside(self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet) -> ChangeSet:
+        """The nearest one in a file that does not parse: half a statement was undone."""
+        files = frozenset(_FILE.findall(said))
+        undone = [self._changes[c] for c in reverted if c in self._changes]
+        beside = {
+            c: min(abs(self._changes[c].new.start - each.new.start) for each in near)
+            for c in candidates
+            if self._changes[c].file in files
+            and (near := [each for each in undone if each.file == self._changes[c].file])
+        }
+        return frozenset([min(beside, key=lambda c: (beside[c], c))]) if beside else NOTHING
 
     def _shared(self, change: ChangeId, names: frozenset[str]) -> float:
         """How much a change has to do with the names: those that few changes mention count most."""

@@ -71,6 +71,7 @@ class Loop:
             everything,
             unbuildable=oracles.unbuildable,
             is_read=oracles.is_read,
+            suspected=oracles.suspected,
         )
         self._trials = Trials(
             oracles.outcome, self._auxiliary, oracles.outcomes, suspected=oracles.suspected
@@ -136,17 +137,24 @@ class Loop:
 
     def _alone(self, suspect: Suspect) -> Suspect:
         """A change that cannot be undone by itself is likelier to be what others need."""
-        if not self._suspected:
-            entangled = self._auxiliary.is_entangled(suspect.change)
-            return replace(suspect, factor=suspect.factor * _ENTANGLED) if entangled else suspect
-        if not self._auxiliary.unbuildable(frozenset([suspect.change])):
+        if self._auxiliary.is_entangled(suspect.change):
+            return replace(suspect, factor=suspect.factor * _ENTANGLED)
+        if not (self._suspected and self._auxiliary.unbuildable(frozenset([suspect.change]))):
             return suspect
         return replace(suspect, factor=suspect.factor * _NOT_ALONE)
+
+    def _loose(self, suspect: Suspect) -> Suspect:
+        """As ``_alone``, by one question: for all changes of a range."""
+        if not self._auxiliary.unbuildable(frozenset([suspect.change])):
+            return suspect
+        return replace(suspect, factor=suspect.factor * _ENTANGLED)
 
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
         self._progress.stage("searching all changes", "nearest to the trace first")
         suspects = self._all_suspects()
+        if self._suspected:  # the text tells in milliseconds
+            suspects = sorted(map(self._loose, suspects), key=lambda each: -each.weight)
         whole = self._trials.revert(frozenset(self._changes))
         if not whole.passed:
             self._notes.append(

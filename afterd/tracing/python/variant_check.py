@@ -21,7 +21,7 @@ from afterd.tracing.python.mentions import Arity, Mentions, mentions
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
-_SHOWN = 8
+_SHOWN = 40
 
 
 class VariantCheck:
