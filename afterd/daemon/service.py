@@ -73,7 +73,7 @@ class Service:
         for artefact in (self.state / "outgoing").glob("*.json"):
             if artefact.stat().st_mtime < before:
                 artefact.unlink(missing_ok=True)
-        forget_recordings(self.state / "traced", before)
+        forget_recordings(self.state, before)
         self.log.info("forgot %d rows", gone)
 
     def has_outgoing(self) -> bool:

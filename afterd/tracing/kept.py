@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import Any
 
 NOTE = "kept.json"
-_PLACES = ("python/*", "*/run", "*/replays/*")
+_PLACES = (
+    "traced/python/*",
+    "traced/*/run",
+    "traced/*/replays/*",
+    "counted/python-runs/spectra/*",
+)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -49,9 +54,11 @@ def keep(directory: Path, key: str, told: Mapping[str, Any]) -> None:
     written.replace(directory / NOTE)
 
 
-def forget(traced: Path, before: float) -> None:
-    """Remove the recordings below a folder that were complete before a time (seconds since 1970)."""
+def forget(state: Path, before: float) -> None:
+    """Remove the recordings of a state directory that were complete before a time (seconds since
+    1970).
+    """
     for place in _PLACES:
-        for note in traced.glob(f"{place}/{NOTE}"):
+        for note in state.glob(f"{place}/{NOTE}"):
             if note.stat().st_mtime < before:
                 shutil.rmtree(note.parent, ignore_errors=True)

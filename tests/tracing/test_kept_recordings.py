@@ -32,12 +32,12 @@ def test_a_note_that_was_cut_off_is_none(tmp_path: Path, text: str) -> None:
 
 
 def test_what_is_old_is_forgotten(tmp_path: Path) -> None:
-    places = ("python/bad", "good/run", "good/replays/a1")
-    for place in (*places, "python/good", "bad/src"):
+    places = ("traced/python/bad", "traced/good/run", "traced/good/replays/a1")
+    for place in (*places, "traced/python/good", "slots/0/run"):
         (tmp_path / place).mkdir(parents=True)
         keep(tmp_path / place, key_of("job 1"), {})
         if place in places:
             os.utime(tmp_path / place / NOTE, (1000, 1000))
     forget(tmp_path, 2000)
     left = sorted(str(note.parent.relative_to(tmp_path)) for note in tmp_path.rglob(NOTE))
-    assert left == ["bad/src", "python/good"]
+    assert left == ["slots/0/run", "traced/python/good"]

@@ -58,6 +58,7 @@ def python_counts(
         pythonpath=tuple(inside),
         original=Path(workdir) if workdir else None,
         limits=workspace.limits.test,
+        work=workspace.work and f"{workspace.work} {tree}",
     )
     counting.progress.stage("running the tests with counters")
     return shared_spectra(request, trees, counting.ran)

@@ -73,7 +73,8 @@ def _recorded(
             "output": result.stdout.text(),
             "ending": result.describe(),
         }
-        keep(out, key, told)
+        if cancelled is None or not cancelled.is_set():
+            keep(out, key, told)
         return told
     finally:
         result.remove()

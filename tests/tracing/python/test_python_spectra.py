@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,19 @@ def by_line(found: PythonSpectra, test: str, kind: EntityKind) -> dict[str, int]
         for row in found.rows
         if row.file == "lib.py" and row.kind is kind and row.test.endswith(f"test_{test}")
     }
+
+
+def test_work_that_was_killed_counts_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    tests = (
+        f"from lib import f\ndef test_a():\n    open({str(log)!r}, 'a').write('x')\n    f([], 1)\n"
+    )
+    request = request_for(tmp_path, {}, {"lib.py": LIB, "test_lib.py": tests}, PYTEST)
+    resumed = replace(request, work="job 1")
+    first = spectra(resumed, resumed.bad)
+    assert spectra(resumed, resumed.bad) == first
+    assert log.read_text() == "x"
+    spectra(replace(request, work="job 2"), request.bad)
+    spectra(request, request.bad)
+    spectra(request, request.bad)
+    assert log.read_text() == "xxxx"
