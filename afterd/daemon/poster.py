@@ -10,6 +10,7 @@ a database in which something is due, a line each, and the poster ends when the 
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,11 @@ from pathlib import Path
 
 from afterd.execution.environment import removed
 from afterd.execution.sandbox import start
+from afterd.execution.unreadable import READY_VARIABLE
 
 PIPE_VARIABLE = "AFTERD_POSTER_PIPE"
 COMMAND_VARIABLE = "AFTERD_POSTER"
+_READY = 15.0  # seconds; a poster under another user may never hear that it is waited for
 _SECRET = "looks like a secret"  # noqa: S105 - what removed() says of a variable
 
 
@@ -82,11 +85,15 @@ def inherited() -> Poster:
 
 
 def _started(log: Path, forge: str) -> int:
-    """Start the poster; the descriptor that is written to."""
+    """Start the poster, and wait until nobody can look into it; the descriptor that is written to."""
     reading, writing = os.pipe()
-    os.set_inheritable(reading, True)  # noqa: FBT003 - as os has it
-    start([*_command(forge), f"/dev/fd/{reading}"], os.environ, log, (reading,))
+    ready, hidden = os.pipe()
+    command = [*_command(forge), f"/dev/fd/{reading}"]
+    start(command, os.environ | {READY_VARIABLE: str(hidden)}, log, (reading, hidden))
     os.close(reading)
+    os.close(hidden)
+    select.select([ready], [], [], _READY)
+    os.close(ready)
     os.set_inheritable(writing, True)  # noqa: FBT003 - as os has it
     return writing
 

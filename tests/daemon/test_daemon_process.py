@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -233,6 +234,24 @@ def test_ended_in_the_middle_of_a_run_it_gives_the_job_back(where: Path, tmp_pat
         [row] = reader.rows("SELECT state, reason, stalls FROM job")
     assert (row["state"], row["stalls"]) == ("queued", 0)
     assert "stopped" in str(row["reason"])
+
+
+def test_nothing_is_done_before_the_poster_hides(tmp_path: Path) -> None:
+    hide = (
+        "import os, pathlib, time; time.sleep(2); pathlib.Path('hidden').touch();"
+        " os.close(int(os.environ['AFTERD_UNREADABLE'])); time.sleep(2)"
+    )
+    go_on = (
+        "from afterd.daemon.poster import *; hand_over(['--version'], Path('log'), posting=True)"
+    )
+    subprocess.run(
+        [sys.executable, "-c", go_on],
+        cwd=tmp_path,
+        env={**os.environ, "AFTERD_POSTER": shlex.join([sys.executable, "-c", hide])},
+        check=True,
+        timeout=60,
+    )
+    assert (tmp_path / "hidden").exists()
 
 
 def test_a_unit_for_systemd(tmp_path: Path) -> None:
