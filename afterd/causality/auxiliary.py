@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z_]\w+")
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"^[\w./+-]+\.\w{1,4}(?=: )|[\w./+-]+\.\w{1,4}(?=:\d)", re.MULTILINE)
 
-_FEW_ALONG = 12
+_FEW_ALONG, _MANY_ALONG = 12, 50
 _ROUNDS = 24
 """How often a compiler's complaints are answered before its answer is given up."""
 
@@ -122,6 +122,8 @@ class AuxiliarySearch:
 
     def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
         candidates = self._candidates(reverted, diagnostics)
+        if self._suspected and self.unbuildable(reverted):
+            return self._read_off(reverted, self._read(candidates))
         told = self._told(reverted, candidates) if self.unbuildable(reverted) else None
         return told or self._smallest(reverted, candidates, self._builds)
 
@@ -138,9 +140,17 @@ class AuxiliarySearch:
             if mended is None
             else self._one_by_one(reverted, mended, compiles)
         )
-        if gamma is None or self._suspected:
-            return gamma
-        return gamma if self._builds(reverted | gamma) else None
+        return gamma if gamma is not None and self._builds(reverted | gamma) else None
+
+    def _read_off(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
+        """What the text asks for: no build says more than a run.
+
+        What is many is not made minimal: it is not what these changes need, or will be shrunk.
+        """
+        mended = self._mended(reverted, candidates)
+        if mended is None or len(mended) > _MANY_ALONG:
+            return mended
+        return self._one_by_one(reverted, mended, lambda tried: not self.unbuildable(tried))
 
     def _one_by_one(self, delta: ChangeSet, gamma: ChangeSet, builds: Builds) -> ChangeSet:
         """Γ without what it does not need, where most of it is needed: Algorithm 4 asks four times
@@ -173,7 +183,8 @@ class AuxiliarySearch:
 
     def _complained_of(self, said: str, candidates: Sequence[ChangeId]) -> ChangeSet:
         """Those in a file with errors that mention a name in them; else the one that mentions most."""
-        complaints, files = frozenset(_QUOTED.findall(said)), frozenset(_FILE.findall(said))
+        quoted, files = _QUOTED.findall(said), frozenset(_FILE.findall(said))
+        complaints = frozenset((*quoted, *(name.rpartition(".")[2] for name in quoted)))
         mentioning = [c for c in candidates if self._names[c] & complaints]
         near = [c for c in mentioning if any(self._changes[c].file.endswith(f) for f in files)]
         if near or not mentioning:

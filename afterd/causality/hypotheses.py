@@ -41,7 +41,8 @@ _TOO_SURE = 0.04
 
 Predict = Callable[[ChangeSet], float]
 """How likely a reversion is to pass, by what is known without running it."""
-Seen = Mapping[ChangeSet, Verdict]
+Seen = Mapping[ChangeSet, Verdict | None]
+"""Verdicts of reversions; None where one could not be tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Belief:
         self._against = [
             (sum(bits.get(change, 0) for change in reverted), _AGAINST[verdict])
             for reverted, verdict in field.seen.items()
-            if verdict is not Verdict.PASS
+            if verdict is not None and verdict is not Verdict.PASS
         ]
         self._trust = _trust(field)
         weighed = self._weighed(field.predict)
@@ -188,7 +189,7 @@ def _trust(field: Field) -> float:
     """How far to believe predictions: 1 until runs have belied some, then less."""
     right = wrong = 0
     for reverted, verdict in field.seen.items():
-        if reverted and (chance := field.predict(reverted)) != 0.5:
+        if reverted and verdict is not None and (chance := field.predict(reverted)) != 0.5:
             agrees = (chance > 0.5) == (verdict is Verdict.PASS)
             right, wrong = right + agrees, wrong + (not agrees)
     return (1 + right) / (1 + right + 2 * wrong)

@@ -46,7 +46,7 @@ class Reversion:
         self._executed = executed
         self._trials = trials
         self._changes = changes
-        self._seen: dict[ChangeSet, Verdict] = {}
+        self._seen: dict[ChangeSet, Verdict | None] = {}
 
     def find_root(
         self,
@@ -163,7 +163,7 @@ class Reversion:
         while True:
             candidates = [passing.asked - {c} for c in reversed(_sorted(passing.asked, order))]
             for trial in self._trials.revert_each([c for c in candidates if c]):
-                self._seen[trial.asked] = trial.outcome.verdict
+                self._note(trial)
                 if trial.passed:
                     passing = trial
                     yield trial
@@ -177,8 +177,12 @@ class Reversion:
 
     def _try(self, reverted: ChangeSet) -> Trial:
         trial = self._trials.revert(reverted)
-        self._seen[reverted] = trial.outcome.verdict
+        self._note(trial)
         return trial
+
+    def _note(self, trial: Trial) -> None:
+        """A variant that was not built says nothing of its parts."""
+        self._seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
 
 
 def _within(field: Field, passing: ChangeSet) -> Field:

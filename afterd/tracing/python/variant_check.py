@@ -10,7 +10,7 @@ A suspicion, not a proof: the name may be missing where the test does not come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -39,10 +39,20 @@ class VariantCheck:
     def against(self, reverted: ChangeSet) -> str:
         """What is wrong with the variant and with neither version, a line each; or empty."""
         program = self._program(reverted)
-        versions = (self._bad, self._good)
-        known = self._bad.defined | self._good.defined
-        faults = set(program.faults(known)).difference(*(v.faults(known) for v in versions))
+        faults = set(program.faults(self._known, self._bad)) - self._accepted
         return "\n".join(sorted(faults)[:_SHOWN])
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """Names that one of the two versions defines."""
+        return self._bad.defined | self._good.defined
+
+    @cached_property
+    def _accepted(self) -> frozenset[str]:
+        """What is wrong with one of the two versions, or seems so."""
+        return frozenset(
+            fault for version in (self._bad, self._good) for fault in version.faults(self._known)
+        )
 
     @cached_property
     def _bad(self) -> _Program:
@@ -54,7 +64,7 @@ class VariantCheck:
 
     def _program(self, reverted: ChangeSet) -> _Program:
         files = self._files_of(reverted)
-        return _Program([self._file(p, i) for p, i in files.items() if p.endswith(".py")])
+        return _Program(self._file(p, i) for p, i in files.items() if p.endswith(".py"))
 
     def _file(self, path: str, identifier: str) -> _File:
         found = self._files.get((path, identifier))
@@ -69,9 +79,12 @@ class VariantCheck:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _File:
-    """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means."""
+    """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means.
+
+    Compared by identity: there is one for each content at a path.
+    """
 
     path: str
     mentions: Mentions
@@ -88,33 +101,46 @@ class _File:
 class _Program:
     """The files of one version together."""
 
-    def __init__(self, files: Sequence[_File]) -> None:
-        self.files = files
-        self.modules = frozenset[str]().union(*(file.modules for file in files))
-        self.defined = self.modules.union(*(file.mentions.defined for file in files))
+    def __init__(self, files: Iterable[_File]) -> None:
+        self.files = frozenset(files)
+        self.modules = frozenset[str]().union(*(file.modules for file in self.files))
+        self.defined = self.modules.union(*(file.mentions.defined for file in self.files))
 
-    def faults(self, known: frozenset[str]) -> Iterator[str]:
-        """All that is wrong, as Python would say it; ``known`` names have been defined once."""
+    def faults(self, known: frozenset[str], like: _Program | None = None) -> Iterator[str]:
+        """All that is wrong, as Python would say it; ``known`` names have been defined once.
+
+        Without what is as wrong in ``like``: of a file that both have, what others define may differ.
+        """
         gone = known - self._given
+        altered = {name for name, _ in self.functions ^ (like.functions if like else frozenset())}
         for file in self.files:
-            path, found = file.path, file.mentions
-            if found.error:
-                yield f"{path}: {found.error}"
+            if file.mentions.error:
+                yield f"{file.path}: {file.mentions.error}"
                 continue
-            yield from (
-                f"{path}: NameError: name '{name}' is not defined" for name in found.unbound
-            )
-            for name in found.needed & gone:
-                yield f"{path}: AttributeError: nothing has the attribute or parameter '{name}'"
-            for module, name in file.imports:
-                if module in gone:
-                    yield f"{path}: ModuleNotFoundError: No module named '{module}'"
-                elif name in gone and module in self.modules:
-                    yield f"{path}: ImportError: cannot import name '{name}'"
-            for call in found.calls:
-                taken = self._functions.get(call.name)
-                if taken and not any(arity.takes(call) for arity in taken):
-                    yield f"{path}: TypeError: '{call.name}' does not take {call.arguments} arguments"
+            yield from self._missing(file, gone)
+            if like is None or file not in like.files:
+                yield from self._miscalled(file, self._taken.keys())
+                for name in file.mentions.unbound:
+                    yield f"{file.path}: NameError: name '{name}' is not defined"
+            elif altered:
+                yield from self._miscalled(file, altered)
+
+    def _missing(self, file: _File, gone: frozenset[str]) -> Iterator[str]:
+        path = file.path
+        for name in file.mentions.needed & gone:
+            yield f"{path}: AttributeError: nothing has the attribute or parameter '{name}'"
+        for module, name in file.imports:
+            if module in gone:
+                yield f"{path}: ModuleNotFoundError: No module named '{module}'"
+            elif name in gone and module in self.modules:
+                yield f"{path}: ImportError: cannot import name '{name}'"
+
+    def _miscalled(self, file: _File, names: Container[str]) -> Iterator[str]:
+        """Calls by one of these names that no function of that name takes."""
+        for call in file.mentions.calls:
+            taken = self._taken.get(call.name) if call.name in names else None
+            if taken and not any(arity.takes(call) for arity in taken):
+                yield f"{file.path}: TypeError: '{call.name}' does not take {call.arguments} arguments"
 
     @cached_property
     def _given(self) -> frozenset[str]:
@@ -128,11 +154,15 @@ class _Program:
         return self.defined | outside
 
     @cached_property
-    def _functions(self) -> dict[str, list[Arity]]:
+    def functions(self) -> frozenset[tuple[str, Arity]]:
+        """Functions by name, and what they take."""
+        return frozenset[tuple[str, Arity]]().union(*(f.mentions.functions for f in self.files))
+
+    @cached_property
+    def _taken(self) -> dict[str, list[Arity]]:
         found: dict[str, list[Arity]] = {}
-        for file in self.files:
-            for name, arity in file.mentions.functions:
-                found.setdefault(name, []).append(arity)
+        for name, arity in self.functions:
+            found.setdefault(name, []).append(arity)
         return found
 
 
