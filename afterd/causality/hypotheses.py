@@ -39,6 +39,9 @@ _DIRECT = 0.6
 _TOO_SURE = 0.04
 """A run whose outcome is this sure is not worth making."""
 
+_ENTANGLED = 0.5
+"""What a run is worth where others must go along: it tells of them as well."""
+
 Predict = Callable[[ChangeSet], float]
 """How likely a reversion is to pass, by what is known without running it."""
 Seen = Mapping[ChangeSet, Verdict | None]
@@ -51,6 +54,7 @@ class Field:
 
     ``passing`` is the smallest reversion seen to pass (None: none yet; then ``outside`` is how
     likely it is that no set of these suspects passes). ``seen`` are verdicts of other reversions.
+    ``stands``: whether a reversion needs no other changes to go along, as far as is known.
     """
 
     suspects: tuple[Suspect, ...]
@@ -58,6 +62,7 @@ class Field:
     passing: ChangeSet | None = None
     outside: float = 0.0
     predict: Predict = lambda _reverted: 0.5
+    stands: Callable[[ChangeSet], bool] = lambda _reverted: True
 
 
 def next_reversion(field: Field) -> ChangeSet | None:
@@ -73,6 +78,8 @@ def next_reversion(field: Field) -> ChangeSet | None:
         if reverted in tried or not _TOO_SURE < chance < 1 - _TOO_SURE / 4:
             continue
         gain = _entropy(chance) + _DIRECT * belief.exactly(candidate)
+        if gain > most + 1e-9 and not field.stands(reverted):
+            gain *= _ENTANGLED
         if gain > most + 1e-9:
             best, most = reverted, gain
     return best

@@ -62,7 +62,8 @@ class Reversion:
         """
         found = passing
         try:
-            for trial in self._guided(Field(tuple(suspects), {}, None, outside, predict), passing):
+            field = Field(tuple(suspects), {}, None, outside, predict, self._trials.stands)
+            for trial in self._guided(field, passing):
                 found = trial
         except BudgetSpentError:
             if found is None:
@@ -110,8 +111,7 @@ class Reversion:
                 passing = self._try(passing.auxiliary)
                 yield passing
             else:
-                if lean := self._trials.leaner(passing, self._executed):
-                    yield lean
+                yield from self._trials.leaner(passing, self._executed)
                 return
 
     def _shortest_prefix(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.auxiliary import AuxiliarySearch
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
@@ -15,6 +15,10 @@ OutcomesOf = Callable[[Sequence[ChangeSet]], Sequence[Outcome]]
 
 _MOST_ALONG = 16
 """Changes that may go along, besides three for each asked for, on a suspicion."""
+
+
+_PUT_TO_TEST = 12
+"""So many that went along are left out one by one, a run each."""
 
 
 class BudgetSpentError(Exception):
@@ -84,17 +88,31 @@ class Trials:
             return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
-    def leaner(self, trial: Trial, executed: ChangeSet) -> Trial | None:
-        """``trial`` with less that goes along, if that was only a suspicion and it passes too.
+    def stands(self, reverted: ChangeSet) -> bool:
+        """Whether nothing that a text tells for nothing speaks against these changes alone."""
+        return not (self._suspected and self._auxiliary.unbuildable(reverted))
+
+    def leaner(self, trial: Trial, executed: ChangeSet) -> Iterator[Trial]:
+        """``trial`` with less and less that goes along, where that was only a suspicion.
 
         What the test does not execute need not go along for the test; where all is executed,
-        the suspicion itself is put to the test. One run.
+        the suspicion itself is put to the test: of all, and if they are few, of each. Only what
+        passes is told.
         """
         if not (self._suspected and trial.auxiliary):
-            return None
+            return
         needed = trial.auxiliary & executed
         lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
-        return lean if lean.passed else None
+        if lean.passed:
+            trial = lean
+            yield trial
+        if len(trial.auxiliary) > _PUT_TO_TEST:
+            return
+        for change in in_order(trial.auxiliary) if len(trial.auxiliary) > 1 else ():
+            lean = self._belied(trial.asked, trial.auxiliary - {change})
+            if lean.passed:
+                trial = lean
+                yield trial
 
     def _belied(self, asked: ChangeSet, auxiliary: ChangeSet = NOTHING) -> Trial:
         """The outcome whatever is suspected of it."""
