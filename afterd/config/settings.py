@@ -99,9 +99,14 @@ class Settings:
     executor: Annotated[str, Setting(EXECUTOR, "where variants are built and tested")] = "local"
     format: Annotated[Format, Setting(_FORMAT, "how the answer is written")] = Format.TEXT
     output: Annotated[Path | None, Setting(PATH, "the file to write; empty: the terminal")] = None
-    test_timeout: Annotated[float, Setting(SPAN, "the time limit of one test run")] = (
-        _LIMITS.test.timeout
-    )
+    test_timeout: Annotated[
+        float,
+        Setting(
+            SPAN,
+            "the time limit of one test run; variants get at most 5 times what the slower end took,"
+            " and 10 s",
+        ),
+    ] = _LIMITS.test.timeout
     build_timeout: Annotated[float, Setting(SPAN, "the time limit of one build")] = (
         _LIMITS.build.timeout
     )

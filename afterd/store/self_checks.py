@@ -72,7 +72,7 @@ def last_check(reader: Reader) -> float:
 
 
 def record(reader: Reader) -> Record:
-    """How answers did. Of each the newest check counts, and of a marked one the newest mark.
+    """How answers did: each is counted once, by its newest mark, or else by its newest check.
 
     A mark "cause" refutes an answer whose root is another; "wrong" and "flaky" refute every one.
     """
@@ -81,7 +81,8 @@ def record(reader: Reader) -> Record:
             """SELECT coalesce(sum(held = 1), 0) AS held, coalesce(sum(held = 0), 0) AS failed,
                       coalesce(sum(held IS NULL), 0) AS untold
                FROM self_check
-               WHERE id IN (SELECT max(id) FROM self_check GROUP BY explanation_id)"""
+               WHERE id IN (SELECT max(id) FROM self_check GROUP BY explanation_id)
+                 AND explanation_id NOT IN (SELECT explanation_id FROM mark)"""
         )
         [marked] = reader.rows(
             """SELECT count(*) AS marked, coalesce(sum(m.kind <> 'cause' OR

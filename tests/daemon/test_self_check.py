@@ -76,10 +76,11 @@ def test_the_answer_that_was_checked_longest_ago_is_next(store: Store, tmp_path:
         assert int(str(job["priority"])) < 0
 
 
-def test_the_newest_check_and_the_newest_mark_count(store: Store) -> None:
+def test_an_answer_counts_once_by_its_newest_mark_or_check(store: Store) -> None:
     with store:
         identifiers = [saved(store) for _ in range(6)]
-        for place, check in [(0, REFUTED), (0, HELD), (1, HELD), (1, REFUTED), (2, UNTOLD)]:
+        seen = [(0, REFUTED), (0, HELD), (1, HELD), (1, REFUTED), (2, UNTOLD), (3, HELD), (4, HELD)]
+        for place, check in seen:
             keep_self_check(store, SelfCheck(identifiers[place], *check))
         root = tuple(change.id for change in reversed(RUNNING_EXAMPLE.root))
         add_mark(store, identifiers[3], Mark(MarkKind.CAUSE, root))
