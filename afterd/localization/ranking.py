@@ -42,7 +42,7 @@ def best_places(scores: Vector) -> Places:
 
 
 def rank(spectrum: Spectrum, suspicion: Suspicion) -> tuple[Place, ...]:
-    """The scored entities, most suspicious first; ties in the order of their columns."""
+    """The scored entities, most suspicious first; ties in source order, then as their columns."""
     places = worst_places(suspicion.scores)
 
     def place(i: int) -> Place:
@@ -50,7 +50,10 @@ def rank(spectrum: Spectrum, suspicion: Suspicion) -> tuple[Place, ...]:
         entity = spectrum.entities[suspicion.columns[i]]
         return Place(int(places[i]), float(suspicion.scores[i]), entity, confidence)
 
-    return tuple(place(i) for i in np.argsort(places, kind="stable"))
+    found = map(place, range(places.size))
+    return tuple(
+        sorted(found, key=lambda p: (p.rank, p.entity.location.file, p.entity.location.line))
+    )
 
 
 def _tie_groups(scores: Vector) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

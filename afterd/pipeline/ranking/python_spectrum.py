@@ -19,8 +19,12 @@ _OUTCOMES = frozenset([Kind.PREDICATE, Kind.CONDITION])
 
 @dataclass(slots=True)
 class _Columns:
-    """Columns as they are met; predicates and conditions have one for both outcomes."""
+    """Columns as they are met; predicates and conditions have one for both outcomes.
 
+    ``functions`` are the functions of lines.
+    """
+
+    functions: Mapping[tuple[str, int], str]
     entities: list[Entity] = field(default_factory=list)
     known: dict[tuple[EntityKind, str, int, str], int] = field(default_factory=dict)
 
@@ -29,7 +33,8 @@ class _Columns:
         key = (kind, file, line, label)
         if key not in self.known:
             self.known[key] = len(self.entities)
-            self.entities.append(Entity(kind, Location(file, line), **ends))  # type: ignore[arg-type] # ends are columns
+            where = Location(file, line, function=self.functions.get((file, line), ""))
+            self.entities.append(Entity(kind, where, **ends))  # type: ignore[arg-type] # ends are columns
         return self.known[key]
 
 
@@ -39,7 +44,7 @@ def python_spectrum(found: PythonSpectra) -> Spectrum:
         raise TestError(
             "The Python tests could not be told apart: only pytest and unittest can be ranked."
         )
-    columns = _Columns()
+    columns = _Columns({(each.file, each.line): each.function for each in found.known})
     blocks = _blocks(found.known, columns)
     of = [_column(entity, columns, blocks) for entity in found.known]
     rows, holding = CountRows(), CountRows()

@@ -7,8 +7,9 @@ and each run only fills in numbers.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from afterd.tracing.python.program import FRAMES, Module, Node
@@ -49,17 +50,40 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """``label`` tells entities of one line apart: an edge's target line, a predicate's outcome."""
+    """``label`` tells entities of one line apart: an edge's target line, a predicate's outcome.
+
+    ``function`` is the qualified name of the function or class whose body this is part of.
+    """
 
     kind: EntityKind
     file: str
     line: int
     label: str
     counts: tuple[Count, ...]
+    function: str = ""
 
 
 def entities(module: Module) -> Iterator[Entity]:
     """Everything that can be counted in a module."""
+    statements = {node.line: node for node in module.nodes.values() if node.is_statement}
+    names = {line: _function(node) for line, node in statements.items()}
+    lines = sorted(names)
+    for entity in _nameless(module):
+        begun = lines[
+            bisect_right(lines, entity.line) - 1
+        ]  # a condition may be on a line of its own
+        yield replace(entity, function=names[begun])
+
+
+def _function(statement: Node) -> str:
+    named = [node["name"] for node in statement.ancestors() if node.type in _NAMED]
+    return ".".join(reversed(named))
+
+
+_NAMED = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+
+
+def _nameless(module: Module) -> Iterator[Entity]:
     for node in module.nodes.values():
         if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
             yield Entity(EntityKind.STATEMENT, module.path, node.line, "", executed(node))

@@ -35,6 +35,7 @@ def sign(n):
 """
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=40).map(sorted), st.integers(1, 9))
 def test_shares_are_all_tests_once(groups: list[int], shares: int) -> None:
     """In their order; and none is more than twice as long as it should be."""

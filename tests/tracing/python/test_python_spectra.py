@@ -100,3 +100,23 @@ def test_work_that_was_killed_counts_once(tmp_path: Path) -> None:
     spectra(request, request.bad)
     spectra(request, request.bad)
     assert log.read_text() == "xxxx"
+
+
+def test_entities_know_their_function(tmp_path: Path) -> None:
+    """Where each stands: the head of a function is in what is around it."""
+    lib = """\
+    def f(a):
+        if (a and
+                not a):
+            return 1
+        class C:
+            def m(self):
+                return 2
+    f(0)
+    """
+    test = "import lib\ndef test_a(): lib.f(0)\n"
+    request = request_for(tmp_path, {}, {"lib.py": lib, "test_lib.py": test})
+    found = spectra(request, request.bad)
+    names = {e.line: e.function for e in found.known if e.file == "lib.py"}
+    wanted = {1: "", 2: "f", 3: "f", 4: "f", 5: "f", 6: "f.C", 7: "f.C.m", 8: ""}
+    assert names == wanted
