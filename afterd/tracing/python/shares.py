@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -36,8 +35,6 @@ def _counted(
     request: PythonTraceRequest, trees: Sequence[Path], ran: Ran
 ) -> Sequence[PythonSpectra]:
     requests = [replace(request, share=at, shares=len(trees)) for at in range(len(trees))]
-    for each in requests:
-        shutil.rmtree(results(each), ignore_errors=True)
     cancelled = Event()
     with ThreadPoolExecutor(len(trees)) as pool:
         futures = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -157,3 +158,15 @@ def test_who_waits_hears_of_every_test(tmp_path: Path) -> None:
     )
     assert heard[-1] == (6, 6)
     assert heard == sorted(heard)
+
+
+def test_shares_that_were_counted_before_a_kill_are_taken_up(tmp_path: Path) -> None:
+    """None runs again for the same piece of work."""
+    log = tmp_path / "log"
+    test = f"def test_a():\n    open({str(log)!r}, 'a').write('x')\n"
+    files = {"test_a.py": test, "test_b.py": test}
+    trees = [written(tmp_path / f"tree-{share}", files) for share in range(2)]
+    request = replace(request_for(tmp_path, {}, files), work="job 1")
+    first = shared_spectra(request, trees, lambda _, __: None)
+    assert shared_spectra(request, trees, lambda _, __: None) == first
+    assert log.read_text() == "xx"

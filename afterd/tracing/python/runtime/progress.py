@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 NAME = "tests-"
@@ -33,5 +34,8 @@ class Tally:
 
 def tallied(directory: Path) -> tuple[int, int]:
     """Tests that ended, and tests that there are as far as processes have announced theirs."""
-    text = b"".join(path.read_bytes() for path in directory.glob(f"{NAME}*"))
+    text = b""
+    for path in directory.glob(f"{NAME}*"):
+        with suppress(FileNotFoundError):  # of a run before, which is just being removed
+            text += path.read_bytes()
     return text.count(b"."), sum(map(int, re.findall(rb"(\d+)\n", text)))
