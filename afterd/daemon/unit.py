@@ -26,7 +26,8 @@ UMask=0077
 WantedBy=default.target
 """
 _SECRETS = """\
-# AFTERD_FORGE_TOKEN=… in a file that only you can read; the process that runs tests never has it.
+# AFTERD_FORGE_TOKEN=…; the process that runs tests never has it. Tests run as you, though, and can
+# read your files: as a system service with User=, the file can be root's (docs/reliability.md).
 EnvironmentFile=-%h/.config/afterd/forge.env
 """
 

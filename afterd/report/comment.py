@@ -8,6 +8,7 @@ first line is a marker that no reader sees, by which the next comment finds this
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from afterd import __version__
 from afterd.model.explanation import Explanation
@@ -82,8 +83,24 @@ def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
         yield _revert(explanation)
     elif explanation.ranking:
         yield (ranking_block(explanation, permalink),)
-    yield (details("See it again", code_block(clipped(again(explanation), MESSAGE), "sh")),)
+    command = again(_as_elsewhere(explanation))
+    yield (details("See it again", code_block(clipped(command, MESSAGE), "sh")),)
     yield (costs_block(explanation),)
+
+
+def _as_elsewhere(explanation: Explanation) -> Explanation:
+    """With programs by their names: where this machine has them is of no use to the reader."""
+    return replace(
+        explanation,
+        build_command=_by_name(explanation.build_command),
+        test_command=_by_name(explanation.test_command),
+    )
+
+
+def _by_name(argv: tuple[str, ...]) -> tuple[str, ...]:
+    if argv and argv[0].startswith("/"):
+        return argv[0].rpartition("/")[2], *argv[1:]
+    return argv
 
 
 def _revert(explanation: Explanation) -> Forms:

@@ -168,6 +168,12 @@ def test_too_much_is_cut_between_blocks(count: int, limit: int) -> None:
     quoted(text)
 
 
+def test_the_command_to_repeat_names_no_place_of_this_machine() -> None:
+    test = ("/home/me/.venv/bin/python", "-m", "pytest", "/data/x")
+    shown = comment(of(replace(RUNNING_EXAMPLE, test_command=test)))
+    assert "--test 'python -m pytest /data/x'" in shown
+
+
 def test_a_green_comment_says_so() -> None:
     text = comment(of(replace(RUNNING_EXAMPLE, status=Status.GREEN)))
     assert "## afterd: no test fails" in text
