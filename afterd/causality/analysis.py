@@ -17,7 +17,15 @@ from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import OutcomeOf, OutcomesOf
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode
-from afterd.model.trace import Predicate
+from afterd.model.trace import Execution, Predicate
+
+TracedVariant = Callable[[ChangeSet], Execution | None]
+"""The failing run of the bad version with a set of changes undone, the green run beside it."""
+
+
+def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it answers a TracedVariant's question
+    """The answer where no variant is traced."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,7 @@ class Oracles:
     ``outcomes`` answers for several variants side by side; None where that is not possible.
     ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
     by it go; ``suspected``: without a proof. ``share_spent`` is how much of the budget is spent.
+    ``traced`` gives the failing run of a variant; None where that is not possible.
     """
 
     outcome: OutcomeOf
@@ -37,6 +46,22 @@ class Oracles:
     is_read: IsRead = all_are_read
     suspected: bool = False
     share_spent: Callable[[], float] = lambda: 0.0
+    traced: TracedVariant = not_traced
+
+    def without(self, reverted: ChangeSet) -> Oracles:
+        """The same of the variant without these changes: it takes the bad version's place."""
+        outcomes = self.outcomes
+        return Oracles(
+            lambda more: self.outcome(reverted | more),
+            lambda more: self.builds(reverted | more),
+            self.core,
+            None if outcomes is None else lambda sets: outcomes([reverted | more for more in sets]),
+            lambda more: self.unbuildable(reverted | more),
+            self.is_read,
+            suspected=self.suspected,
+            share_spent=self.share_spent,
+            traced=lambda more: self.traced(reverted | more),
+        )
 
 
 @dataclass(frozen=True, slots=True)

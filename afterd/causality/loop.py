@@ -6,15 +6,17 @@ Solving costs no test run, so two things differ from the paper. Predicates are t
 the infected ones first. And nothing is run while an infected step of a cause is still unexplained,
 for as long as there is somewhere to look, or when no plausible change was added.
 
-When P runs dry the search goes on over all other changes, nearest to the trace first: the answer is
-never worse than delta debugging's.
+Where undoing a change leaves another failure, that one is explained in the same way, by the run of
+the variant: what must be undone together shows one after the other. When P runs dry the search goes
+on over all other changes, nearest to the trace first: the answer is never worse than delta
+debugging's.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from afterd.causality.analysis import Analysis, Oracles
+from afterd.causality.analysis import Analysis, Oracles, not_traced
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
@@ -39,6 +41,9 @@ _ENTANGLED = 0.1
 """The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
 that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
 _LOOKED_AT = 24
+_OTHERWISE = 2
+_SHARE_FOR_OTHERS = 0.7
+"""Other failures that are traced, and how much of the budget may be spent before that."""
 _LEADERS, _KIN = 3, 20.0
 """Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
 _OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
@@ -64,6 +69,7 @@ class Loop:
         self._changes = changes
         self._everything = everything
         self._progress = progress
+        self._oracles = oracles
         self._suspected = oracles.suspected
         self._auxiliary = AuxiliarySearch(
             oracles.builds,
@@ -88,7 +94,7 @@ class Loop:
         """Run until a root is found, or nothing is left to try."""
         root: Root | None = None
         try:
-            root = self._along_causes() or self._anywhere()
+            root = self._along_causes() or self._through_other_failures() or self._anywhere()
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
         return self._concluded(root)
@@ -112,6 +118,43 @@ class Loop:
         if {suspect.change for suspect in plausible} <= tried:
             return None
         return self._dynamic(plausible)
+
+    def _through_other_failures(self, deep: int = 1) -> Root | None:
+        """What else must be undone, read from how the test fails without one of the suspects.
+
+        The variant takes the bad version's place: its failed assertion is explained, and what is
+        found goes along. ``deep`` variants of variants are looked at.
+        """
+        if self._oracles.traced is not_traced:
+            return None
+        leading = [suspect.change for suspect in self._plausible()]
+        for reverted in self._reversion.failed_otherwise(leading[:_LEADERS])[:_OTHERWISE]:
+            if self._oracles.share_spent() > _SHARE_FOR_OTHERS:
+                break
+            names = ", ".join(in_order(reverted))
+            self._progress.stage("tracing another failure", f"as the test fails without {names}")
+            execution = self._oracles.traced(reverted)
+            if execution is None:
+                continue
+            further = Loop(
+                execution,
+                {key: each for key, each in self._changes.items() if key not in reverted},
+                self._everything - reverted,
+                self._oracles.without(reverted),
+                self._progress,
+            ).further(deep)
+            root = self._reversion.settle(reverted | further, leading) if further else None
+            if root is not None:
+                self._notes.append(f"Without {names} the test fails otherwise, for the rest.")
+                return root
+        return None
+
+    def further(self, deep: int) -> ChangeSet:
+        """What the causes, or those of further failures, lead to; nothing where they lead nowhere."""
+        root = self._along_causes()
+        if root is None and deep > 0:
+            root = self._through_other_failures(deep - 1)
+        return NOTHING if root is None else root.changes | root.auxiliary
 
     def _worth_waiting(self, waited: int) -> bool:
         """Whether the next level is opened without a run: what is infected has no origin yet."""

@@ -17,8 +17,8 @@ from afterd.causality.hypotheses import Field, Predict, next_reversion
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.deltas.dependencies import Changes, partition
-from afterd.model.change import NOTHING, ChangeId, ChangeSet
-from afterd.model.outcome import Verdict
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
+from afterd.model.outcome import Unresolved, Verdict
 
 _FEW = 6
 """So many changes are put back one by one at once; more are halved first."""
@@ -47,6 +47,7 @@ class Reversion:
         self._trials = trials
         self._changes = changes
         self._seen: dict[ChangeSet, Verdict | None] = {}
+        self._otherwise: dict[ChangeSet, None] = {}
 
     def find_root(
         self,
@@ -70,6 +71,23 @@ class Reversion:
                 raise
             return Root(found.asked, found.auxiliary, None)
         return None if found is None else self._settled(found, [s.change for s in suspects])
+
+    def failed_otherwise(self, first: Sequence[ChangeId]) -> list[ChangeSet]:
+        """Few changes each, without which the test fails, but not as the bad version does.
+
+        Of those that were tried, and of the ``first`` alone: those are tried now. Raises
+        BudgetSpentError.
+        """
+        for change in first:
+            alone = frozenset([change])
+            if alone not in self._seen and self._trials.stands(alone):
+                self._try(alone)
+        return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
+
+    def settle(self, reverted: ChangeSet, order: Sequence[ChangeId]) -> Root | None:
+        """The smallest passing set within ``reverted``; None if that does not pass itself."""
+        passing = self._try(reverted)
+        return self._settled(passing, order) if passing.passed else None
 
     def _guided(self, field: Field, passing: Trial | None) -> Iterator[Trial]:
         """Ever smaller passing reversions, as the hypotheses lead.
@@ -183,6 +201,8 @@ class Reversion:
     def _note(self, trial: Trial) -> None:
         """A variant that was not built says nothing of its parts."""
         self._seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
+        if trial.outcome.reason is Unresolved.DIFFERENT_FAILURE and len(trial.reverted) <= _FEW:
+            self._otherwise[trial.reverted] = None
 
 
 def _within(field: Field, passing: ChangeSet) -> Field:

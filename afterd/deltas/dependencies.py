@@ -7,9 +7,10 @@ section IV), so sets of changes are split along those borders.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from afterd.model.change import Change, ChangeId, ChangeSet
+from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
 
 Changes = Mapping[ChangeId, Change]
 _SLACK = 0.25
@@ -40,6 +41,23 @@ def one_by_one(ordered: Sequence[ChangeId]) -> list[ChangeSet]:
 def place(change: Change) -> tuple[str, str]:
     """The file and the function of a change."""
     return change.file, change.symbol
+
+
+def remaining(changes: Iterable[Change], reverted: ChangeSet) -> tuple[Change, ...]:
+    """The changes that are left when some are undone, at their lines of that variant."""
+    changes = tuple(changes)
+    undone = [each for each in changes if each.id in reverted and each.form is ChangeForm.HUNK]
+
+    def moved(change: Change) -> Change:
+        before = (e for e in undone if e.file == change.file and e.new.start < change.new.start)
+        by = sum(each.old.count - each.new.count for each in before)
+        return replace(change, new=replace(change.new, start=change.new.start + by))
+
+    return tuple(
+        moved(each) if each.form is ChangeForm.HUNK else each
+        for each in changes
+        if each.id not in reverted
+    )
 
 
 def partition(ordered: Sequence[ChangeId], changes: Changes, n: int) -> list[list[ChangeId]]:

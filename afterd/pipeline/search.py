@@ -61,6 +61,7 @@ def search(
             is_read=tracing.is_read,
             suspected=tracing.suspected,
             share_spent=oracle.share_spent,
+            traced=tracing.variant,
         )
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()

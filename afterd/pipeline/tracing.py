@@ -6,13 +6,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
+from afterd.deltas.dependencies import remaining
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
 from afterd.execution.recipe import SLOT
 from afterd.execution.toolchain import find
-from afterd.model.change import ChangeForm, ChangeSet
+from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.failing import FailingTest
@@ -41,7 +43,7 @@ class Tracing:
 
     ``unbuildable`` tells what a compiler says against a variant without building it, for changes
     that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same.
-    ``missing`` tells from a run whether what was undone was missed.
+    ``missing`` tells from a run whether what was undone was missed; ``variant`` traces a variant.
     """
 
     execution: Execution | None
@@ -51,6 +53,7 @@ class Tracing:
     is_read: IsRead = all_are_read
     suspected: bool = False
     missing: Missing = nothing_missing
+    variant: TracedVariant = not_traced
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
@@ -86,6 +89,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 _variant_check(workspace, wanted).against,
                 suspected=True,
                 missing=MissingPieces(wanted.changes.by_id()),
+                variant=lambda reverted: _python_variant(workspace, wanted, test, reverted),
             )
     if not reasons:
         reasons.append(
@@ -149,9 +153,26 @@ def _variant_check(workspace: Workspace, wanted: Range) -> VariantCheck:
     return VariantCheck(files_of, reader.read, wanted.everything)
 
 
-def _python_request(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTraceRequest:
-    """Both versions built where they must be; the slot's own folders first on the import path."""
-    trees = wanted.variants.tree(wanted.everything), wanted.variants.bad
+def _python_variant(
+    workspace: Workspace, wanted: Range, test: FailingTest, reverted: ChangeSet
+) -> Execution | None:
+    """How the test fails without some changes; None where that leaves no trace."""
+    try:
+        return CautiousExecution(
+            python_traced(_python_request(workspace, wanted, test, reverted)).execution
+        )
+    except TraceError:
+        return None
+
+
+def _python_request(
+    workspace: Workspace, wanted: Range, test: FailingTest, reverted: ChangeSet = NOTHING
+) -> PythonTraceRequest:
+    """Both versions built where they must be; the slot's own folders first on the import path.
+
+    ``reverted``: a variant takes the bad version's place.
+    """
+    trees = wanted.variants.tree(wanted.everything), wanted.variants.tree(reverted)
     good, bad = (
         _prepared(slot, tree, test)
         for slot, tree in zip(workspace.trace_slots(), trees, strict=True)
@@ -169,8 +190,8 @@ def _python_request(workspace: Workspace, wanted: Range, test: FailingTest) -> P
         bad=bad,
         command=test.recipe.test,
         environment=scrubbed(extra=extra),
-        changes=wanted.changes.live,
-        directory=workspace.state / "traced" / "python",
+        changes=remaining(wanted.changes.live, reverted),
+        directory=workspace.state / "traced" / ("python-variant" if reverted else "python"),
         test=test.recipe.test_id if test.runner != "command" else "",
         folder=test.recipe.folder,
         pythonpath=tuple(inside),

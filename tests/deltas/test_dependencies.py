@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import change, made
 
-from afterd.deltas.dependencies import by_file, by_function, one_by_one, partition, structural_order
+from afterd.deltas.dependencies import (
+    by_file,
+    by_function,
+    one_by_one,
+    partition,
+    remaining,
+    structural_order,
+)
+from afterd.model.location import LineSpan
 
 
 @given(st.integers(0, 60), st.integers(1, 70), st.integers(1, 12), st.integers(1, 5))
@@ -42,3 +52,17 @@ def test_groups() -> None:
 def test_structural_order_is_by_place() -> None:
     changes = [change(3, "b.c"), change(10, "a.c"), change(2, "a.c")]
     assert structural_order(changes) == ["c2", "c10", "c3"]
+
+
+def test_what_is_left_of_a_file_stands_elsewhere() -> None:
+    """c1 took two lines away, c3 added three; undone, what is behind them moves back."""
+    first = replace(change(1), old=LineSpan(10, 2), new=LineSpan(9, 0))
+    third = replace(change(3), old=LineSpan(29, 0), new=LineSpan(28, 3))
+    others = [change(2), change(4), change(5, file="g.c")]
+    left = remaining([first, others[0], third, *others[1:]], frozenset({"c1", "c3"}))
+    assert [(each.id, each.new) for each in left] == [
+        ("c2", LineSpan(22, 1)),
+        ("c4", LineSpan(39, 1)),
+        ("c5", LineSpan(50, 1)),
+    ]
+    assert [each.old for each in left] == [each.old for each in others]

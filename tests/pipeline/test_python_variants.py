@@ -94,3 +94,30 @@ def test_what_must_go_along(case: tuple[tuple[str, str], str, str], tmp_path: Pa
     assert (along in undone(found["auxiliary"])) if along else not found["auxiliary"]
     assert found["runs"]["tests"] <= 4
     assert found["verified"]
+
+
+def test_what_is_left_fails_otherwise(tmp_path: Path) -> None:
+    """The failing run ends before it comes to the second guilty change: a variant's run does."""
+    calls = [f"def part{i}(n):\n    return n\n\n\n" for i in range(12)]
+    good = "".join(calls)
+    harmless = [call.replace("return n", "return +n") for call in calls]
+    harmless[2] = calls[2].replace("return n", "return n + 1")
+    harmless[7] = calls[7].replace("return n", "return -n")
+    asserts = "".join(f"    assert ops.part{i}(3) == 3\n" for i in range(12))
+    repository(
+        tmp_path / "r",
+        {
+            "ops.py": good,
+            "test_ops.py": f"import ops\n\n\ndef test_all():\n{asserts}",
+            "pytest.ini": "[pytest]\naddopts = -p no:hypothesispytest\n",
+        },
+        {"ops.py": "".join(harmless)},
+    )
+    done = afterd("explain", "--format", "json", cwd=tmp_path / "r")
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert "return n + 1" in undone(found["root"])
+    assert "return -n" in undone(found["root"])
+    assert (len(found["root"]), found["auxiliary"]) == (2, [])
+    assert found["runs"]["tests"] <= 6
+    assert any("fails otherwise" in note for note in found["notes"])
