@@ -18,8 +18,9 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 
 _LONGER, _SHORTEST = 5.0, 10.0
-"""A variant may take this many times as long as the slower end, and at least these seconds: half-
-reverted loops do not end, and the whole time-out is for a test of which nothing is known yet.
+"""A variant may take this many times as long as the slower end at its quickest, and a start (the
+slowest run) on top, and at least these seconds: half-reverted loops do not end, and the whole time-out
+is for a test of which nothing is known yet.
 """
 
 
@@ -54,7 +55,8 @@ class _End:
     name: str
     outcome: Outcome
     repeats: Repeats
-    seconds: float = 0.0  # of the slowest run
+    quickest: float = 0.0  # seconds of a run
+    slowest: float = 0.0
 
     @property
     def is_flaky(self) -> bool:
@@ -95,7 +97,8 @@ def confirm(
     oracle.settle(oracle.tree_of(everything), good.outcome)
     ends = Ends.CONFIRMED if good.outcome.passed else Ends.ALREADY_RED
     if ends is Ends.CONFIRMED:
-        oracle.bound(max(_SHORTEST, _LONGER * max(bad.seconds, good.seconds)))
+        slowest = max(bad.slowest, good.slowest)
+        oracle.bound(max(_SHORTEST, slowest + _LONGER * max(bad.quickest, good.quickest)))
     return Confirmation(ends, bad.outcome, good.outcome, good.repeats, doubt)
 
 
@@ -103,10 +106,10 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
     """Run one end until ``runs`` outcomes agree or one differs from the first."""
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
     first: Outcome | None = None
-    slowest = 0.0
+    seconds: list[float] = []
     for run in range(runs):
         attempt = oracle.attempt(tree)
-        slowest = max(slowest, attempt.outcome.test_seconds)
+        seconds.append(attempt.outcome.test_seconds)
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
         if first is not None and not _alike(first, attempt.outcome):
@@ -114,7 +117,7 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
         _require_verdict(attempt, name)
         first = first or attempt.outcome
     assert first is not None, "at least one run"
-    return _End(name, first, Repeats(runs, 0), slowest)
+    return _End(name, first, Repeats(runs, 0), min(seconds), max(seconds))
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:
