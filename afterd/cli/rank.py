@@ -21,7 +21,7 @@ from afterd.model.progress import Progress as Listener
 from afterd.model.progress import Silent
 from afterd.pipeline.ranking.counting import Ran, unheard
 from afterd.pipeline.ranking.repository import RankRequest, rank_suite
-from afterd.pipeline.ranking.votes import VOTERS
+from afterd.pipeline.ranking.voters import VOTERS
 from afterd.report.live import listening
 from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 

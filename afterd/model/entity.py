@@ -45,10 +45,22 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Invocation:
+    """How a program was started: its arguments with its name, and the file it read (empty: unknown)."""
+
+    argv: tuple[str, ...]
+    stdin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """One row: a test's run; ``crashed_in`` is the column it died in, where that is known."""
+    """One row: a test's run; ``crashed_in`` is the column it died in, where that is known.
+
+    ``invocations`` are the programs that it started, where those can be executed again.
+    """
 
     name: str
     failed: bool
     detail: str = ""
     crashed_in: int = NO_COLUMN
+    invocations: tuple[Invocation, ...] = ()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from afterd.localization.examination import Line
-from afterd.pipeline.ranking.votes import VOTERS, Counted, FusedVoter, Votes
+from afterd.pipeline.ranking.voters import VOTERS, FusedVoter
+from afterd.pipeline.ranking.votes import Counted, Votes
 
 A, B = ("f.c", 1), ("f.c", 2)
 NOTHING = cast("Counted", None)  # these voters do not look

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
@@ -28,6 +29,9 @@ def on_demand(
     encoded, whether the conditional is in it or only follows from what is. When none is left, every
     CoMSS has a repair within the formula, so it is one of BugAssist's; and each of BugAssist's
     contains one of ours, so that the two sets are equal (the paper observed it).
+
+    Where the formula outgrows its bounds, the last iteration's are the answer, and it says so: each
+    of BugAssist's contains one of them, but what one of them needs of other sides is not known.
     """
     name = "OFC" if weights is None else "OFC+CW"
     explored: set[Branch] = set()
@@ -39,12 +43,13 @@ def on_demand(
                 formula = subject.on_demand(explored)
                 encoded = solver.encoding.encode(formula)
             except TooLargeError as refused:
-                if subject.narrow():
+                if not found.diagnoses and subject.narrow():
                     explored, found = set(), Found()
                     solver.restart()
                     continue
                 reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
-                return _report(name, settled, reason, history, weights, formula, solver)
+                answer = settled if settled.finished else replace(found, finished=0)
+                return _report(name, answer, reason, history, weights, formula, solver)
             found = solver.enumerate(encoded, weights, found.cores, bound)
             history.append(found.diagnoses)
             fresh = {formula.frontier[at].branch for at in found.needs} - explored

@@ -19,7 +19,8 @@ from afterd.pipeline.ranking.counting import Counting
 from afterd.pipeline.ranking.lines import changed_lines, ranked_lines
 from afterd.pipeline.ranking.python_suite import is_python
 from afterd.pipeline.ranking.repository import source_text, suite_spectrum
-from afterd.pipeline.ranking.votes import VOTERS, Counted
+from afterd.pipeline.ranking.voters import VOTERS
+from afterd.pipeline.ranking.votes import Counted
 from afterd.pipeline.workspace import Range, Workspace
 
 SHOWN = 20

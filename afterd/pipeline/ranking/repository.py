@@ -20,7 +20,8 @@ from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lin
 from afterd.pipeline.ranking.python_spectrum import python_spectrum
 from afterd.pipeline.ranking.python_suite import is_python, python_counts
 from afterd.pipeline.ranking.spectrum import narrowed
-from afterd.pipeline.ranking.votes import VOTERS, Counted
+from afterd.pipeline.ranking.voters import VOTERS
+from afterd.pipeline.ranking.votes import Counted, NoVoteError
 from afterd.pipeline.workspace import Workspace, opened, wanted_range
 from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
@@ -165,9 +166,15 @@ def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mappi
     changed = changed_lines(counted.wanted.changes.live) if counted.wanted else {}
     text = source_text(counted.workspace, counted.tree)
     able = [name for name in request.techniques if name not in lacking]
-    return {
-        name: ranked_lines(counted.spectrum, VOTERS[name](counted), changed, text) for name in able
-    }, lacking
+    rankings = {}
+    for name in able:
+        try:
+            rankings[name] = ranked_lines(counted.spectrum, VOTERS[name](counted), changed, text)
+        except NoVoteError as nothing:
+            if not request.optional:
+                raise
+            lacking[name] = f"a vote, and has none: {nothing}"
+    return rankings, lacking
 
 
 class _Text:

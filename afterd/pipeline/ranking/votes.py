@@ -1,4 +1,4 @@
-"""Every ranking technique as votes on lines, by the name that ``--technique`` takes.
+"""A ranking technique as votes on lines.
 
 A voter looks at a counted suite and gives each line it has an opinion of a score: the one shape in
 which spectrum-based and formula-based techniques meet, and what a fusion of them starts from.
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
+from afterd.errors import TestError
 from afterd.localization.examination import Line, on_units
-from afterd.localization.fusion import fused
 from afterd.localization.spectrum import Columns, EntityKind, Spectrum, Vector
-from afterd.localization.techniques import TECHNIQUES, Suspicion, Technique
+from afterd.localization.techniques import Suspicion, Technique
 from afterd.pipeline.failing import Suite
 from afterd.pipeline.workspace import Range, Workspace
 
@@ -45,11 +44,15 @@ class Counted:
     wanted: Range | None = None
 
 
+class NoVoteError(TestError):
+    """A technique looked, and has no opinion; the message says why."""
+
+
 class Voter(Protocol):
     """A technique; ``lacks`` says why it cannot vote on a suite, as a phrase, or nothing."""
 
     def __call__(self, counted: Counted, /) -> Votes:
-        """Vote on the lines of a suite."""
+        """Vote on the lines of a suite. Raises NoVoteError."""
         ...
 
     def lacks(self, counted: Counted, /) -> str:
@@ -93,32 +96,3 @@ def _highest(spectrum: Spectrum, columns: Columns, scores: Vector) -> dict[Line,
         if not np.isneginf(score) and score > found.get(line, -np.inf):
             found[line] = score
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class FusedVoter:
-    """Several voters as one, by reciprocal-rank fusion; a voter that lacks something is left out."""
-
-    voters: Mapping[str, Voter]
-
-    def __call__(self, counted: Counted, /) -> Votes:
-        """Vote by the places that the others give."""
-        able = {name: voter for name, voter in self.voters.items() if not voter.lacks(counted)}
-        ranking = fused({name: voter(counted).scores for name, voter in able.items()})
-        return Votes({(line.file, line.line): line.score for line in ranking})
-
-    def lacks(self, counted: Counted, /) -> str:
-        """What all of them miss."""
-        reasons = [voter.lacks(counted) for voter in self.voters.values()]
-        return reasons[0] if all(reasons) else ""
-
-
-_SPECTRUM: Mapping[str, Voter] = {
-    name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()
-}
-_FUSED = ("ochiai", "op2", "dstar", "blockrank")  # the best on schedule-lab, and one by edges
-FUSED = "fused"
-
-VOTERS: Mapping[str, Voter] = MappingProxyType(
-    {**_SPECTRUM, FUSED: FusedVoter({name: _SPECTRUM[name] for name in _FUSED})}
-)

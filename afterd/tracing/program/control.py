@@ -19,7 +19,7 @@ from afterd.tracing.program.collecting import TRUE, Collector, any_of, conjoined
 from afterd.tracing.program.frames import Bounds, Finished, Frame
 from afterd.tracing.program.loading import Image
 from afterd.tracing.program.memory import Memory
-from afterd.tracing.program.observing import Observer
+from afterd.tracing.program.observing import NO_MORE, Observer
 from afterd.tracing.program.operations import Known
 from afterd.tracing.program.refusal import SideEndedError
 from afterd.tracing.program.world import World
@@ -324,5 +324,11 @@ class Control(ABC):
 
 
 _ORDERLY = frozenset(
-    ["no side goes on", "only sides that are not encoded go on", "it ended", "it printed otherwise"]
+    [
+        "no side goes on",
+        "only sides that are not encoded go on",
+        "it ended",
+        "it printed otherwise",
+        NO_MORE,
+    ]
 )

@@ -37,7 +37,9 @@ class FailingRun:
         return self._formula(lambda _branch: False, all_paths=False, trace_only=True)
 
     def narrow(self) -> bool:
-        """Ask less from now on: keep terms only for a shorter end of the run; False where it is short."""
+        """Ask less from now on: keep terms for fewer instructions, those before the first wrong output
+        or the end of the run; False where they are few.
+        """
         now = self.window or (self.shown.instances if self.shown else 0)
         self.window = next((size for size in _WINDOWS if size < now), 0)
         return bool(self.window)
@@ -55,9 +57,12 @@ class FailingRun:
             bounds = self.program.bounds
             if self.window and not all_paths:
                 bounds = replace(bounds, symbolic=self.window)
+            last = self.shown.first_wrong(self.expectation) if count > bounds.symbolic else None
+            until = count if last is None else self.shown.moments[last]
             formula, cut = self.program.formula(
-                self.given, self.expectation, wanted, count, bounds, trace_only=trace_only
-            )
+                self.given, self.expectation, wanted, until, bounds,
+                last=last, trace_only=trace_only,
+            )  # fmt: skip
         except NotFollowedError as refused:
             raise TooLargeError(f"the program cannot be followed: {refused}") from refused
         if all_paths and cut:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from afterd.logic.evaluate import signed
 from afterd.model.term import (
@@ -29,7 +29,7 @@ from afterd.tracing.program.frames import Frame
 from afterd.tracing.program.machine import Machine
 from afterd.tracing.program.operations import Known
 from afterd.tracing.program.refusal import NotFollowedError, SideEndedError
-from afterd.tracing.program.strings import rendered, shown_by, text_at
+from afterd.tracing.program.strings import Displayed, rendered, shown_by, text_at
 
 _INT = bitvec(32)
 _STANDARD_ERROR = "stderr"
@@ -102,21 +102,26 @@ class _Call:
         return [memory.cells[at].term for at in span if at in memory.cells]
 
 
-def _show(c: _Call, what: str, values: list[Known]) -> Known:
+def _show(c: _Call, what: str, values: Sequence[Displayed]) -> Known:
     machine = c.machine
-    real = machine.real
-    machine.positions = machine.observer.shown(what, values, machine.positions, real=real)
+    machine.positions = machine.observer.shown(
+        what, values, machine.positions, machine.instances, real=machine.real
+    )
     return 0, None
 
 
+def _show_printed(c: _Call, form: str, given: Sequence[Known]) -> Known:
+    return _show(c, *shown_by(c.machine.memory, form, given, c.machine.pointers.text_places))
+
+
 def _printf(c: _Call) -> Known:
-    return _show(c, *shown_by(c.machine.memory, c.form(0), c.given[1:]))
+    return _show_printed(c, c.form(0), c.given[1:])
 
 
 def _fprintf(c: _Call) -> Known:
     if _to_error(c, 0):
         return 0, None
-    return _show(c, *shown_by(c.machine.memory, c.form(1), c.given[2:]))
+    return _show_printed(c, c.form(1), c.given[2:])
 
 
 def _sprintf(c: _Call, form: int = 1) -> Known:
@@ -128,13 +133,11 @@ def _sprintf(c: _Call, form: int = 1) -> Known:
 
 
 def _puts(c: _Call) -> Known:
-    return _show(c, *shown_by(c.machine.memory, "%s\n", c.given))
+    return _show_printed(c, "%s\n", c.given)
 
 
 def _fputs(c: _Call) -> Known:
-    return (
-        (0, None) if _to_error(c, 1) else _show(c, *shown_by(c.machine.memory, "%s", c.given[:1]))
-    )
+    return (0, None) if _to_error(c, 1) else _show_printed(c, "%s", c.given[:1])
 
 
 def _putchar(c: _Call) -> Known:

@@ -36,6 +36,7 @@ class Machine(Control):
         library: Library,
         world: World,
         symbolic_from: int = 0,
+        last: int | None = None,
         trace_only: bool = False,
         alternatives: bool = True,
     ) -> None:
@@ -47,7 +48,7 @@ class Machine(Control):
             self.memory, self.collector, image.declared.get, lambda: self.symbolic,
             alternatives=alternatives,
         )  # fmt: skip
-        self.observer = Observer(self.memory, self.collector, expectation)
+        self.observer = Observer(self.memory, self.collector, expectation, last)
         self.bounds = bounds
         self.instances = 0
         self.frames: list[Frame] = []

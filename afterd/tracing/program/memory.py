@@ -51,6 +51,7 @@ class Memory:
         self._starts: list[int] = []
         self.of_kind: dict[str, list[Object]] = {}
         self.journal: list[Overwritten] = []
+        self._literals: dict[bytes, list[int]] = {}
 
     def allocate(self, size: int, kind: str) -> int:
         """A new object of zeros."""
@@ -81,6 +82,18 @@ class Memory:
             return None
         found = self.objects[at]
         return found if address < found.start + max(found.size, 1) else None
+
+    def constants_of(self, data: bytes) -> list[int]:
+        """The addresses of string literals with these bytes."""
+        if data not in self._literals:
+            self._literals[data] = [
+                o.start
+                for o in self.objects
+                if o.size == len(data)
+                and o.kind.startswith("@.str")
+                and self.read(o.start, o.size) == data
+            ]
+        return self._literals[data]
 
     def check(self, address: int, size: int) -> None:
         """Raises SideEndedError for an access outside of every object."""

@@ -114,6 +114,10 @@ class Pointers:
             name = self._collector.define(("stored", self._stored), chosen, now, None)
             self._memory.write(place, word, name)
 
+    def text_places(self, address: int, term: Term) -> list[int]:
+        """Where a pointer to a string may point."""
+        return self._places(address, term, 1)[0]
+
     def _held(self, address: int, size: int, sort: Sort) -> Known:
         """What memory holds; a global that was never written holds what its declaration says."""
         value, term = self._memory.load(address, size, sort)

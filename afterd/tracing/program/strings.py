@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from afterd.logic.evaluate import signed
-from afterd.model.term import Value, bitvec
+from afterd.model.term import BOOL, Apply, Const, Op, Term, Value, bitvec
 from afterd.tracing.program.memory import Memory
 from afterd.tracing.program.operations import Known
+from afterd.tracing.program.refusal import SideEndedError
 
 CONVERSION = re.compile(
     r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGcspn%])"
@@ -27,17 +29,63 @@ def text_at(memory: Memory, address: int, most: int = _LONGEST) -> bytes:
     return bytes(found)
 
 
-def characters(memory: Memory, address: int, text: bytes) -> list[Known]:
-    """A text's bytes with their terms, where one of them has a term; otherwise the text as one value."""
-    known = [memory.load(address + at, 1, bitvec(8)) for at in range(len(text) + 1)]
-    if all(term is None for _, term in known):
-        return [(text, None)]
-    return known
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string that is shown; ``pointer`` is what pointed at it, ``places`` where else that may point."""
+
+    value: bytes
+    pointer: Known = (0, None)
+    places: tuple[int, ...] = ()
 
 
-def shown_by(memory: Memory, form: str, given: Sequence[Known]) -> tuple[str, list[Known]]:
+Displayed = Known | Text
+Places = Callable[[int, Term], Sequence[int]]
+"""Where a pointer's term may point, the run's address among them."""
+
+
+def is_text(memory: Memory, address: int, wanted: bytes) -> tuple[Term | None, bool]:
+    """What must hold for a text to stand at an address (None: nothing can change that), and if it does."""
+    whole = wanted + b"\0"
+    try:
+        known = [memory.load(address + at, 1, bitvec(8)) for at in range(len(whole))]
+    except SideEndedError:
+        return None, False
+    held = all(value == byte for (value, _), byte in zip(known, whole, strict=True))
+    if any(
+        term is None and value != byte for (value, term), byte in zip(known, whole, strict=True)
+    ):
+        return None, False
+    found: Term | None = None
+    for (_, term), byte in zip(known, whole, strict=True):
+        if term is not None:
+            same = Apply(Op.EQ, (term, Const(byte, bitvec(8))), BOOL)
+            found = same if found is None else Apply(Op.AND, (found, same), BOOL)
+    return found, held
+
+
+def shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None, bool]:
+    """What must hold for a shown string to be as wanted: its bytes are, or it is another string."""
+    address, term = text.pointer
+    assert isinstance(address, int)
+    if term is None:
+        return is_text(memory, address, wanted)
+    held = text.value == wanted
+    found: Term | None = None
+    for place in dict.fromkeys((address, *text.places, *memory.constants_of(wanted + b"\0"))):
+        match, matches = is_text(memory, place, wanted)
+        if match is None and not matches:
+            continue
+        here: Term = Apply(Op.EQ, (term, Const(place, term.sort)), BOOL)
+        here = here if match is None else Apply(Op.AND, (here, match), BOOL)
+        found = here if found is None else Apply(Op.OR, (found, here), BOOL)
+    return found, held
+
+
+def shown_by(
+    memory: Memory, form: str, given: Sequence[Known], places: Places
+) -> tuple[str, list[Displayed]]:
     """What printf shows: the format without how strings are long, and the values in it."""
-    values: list[Known] = []
+    values: list[Displayed] = []
     arguments = iter(given)
     for found in CONVERSION.finditer(form):
         letter = found.group(4)
@@ -47,13 +95,19 @@ def shown_by(memory: Memory, form: str, given: Sequence[Known]) -> tuple[str, li
         values += [next(arguments, (0, None)) for _ in range(stars)]
         known = next(arguments, (0, None))
         if letter == "s" and isinstance(known[0], int):
-            text = text_at(memory, known[0]) if known[0] else b"(null)"
-            values += characters(memory, known[0], text) if known[0] else [(text, None)]
+            values.append(_text(memory, known[0], known[1], places))
         elif letter == "p":
             values.append(("an address", None))
         else:
             values.append(known)
     return form, values
+
+
+def _text(memory: Memory, address: int, term: Term | None, places: Places) -> Displayed:
+    if not address:
+        return b"(null)", None
+    others = () if term is None else tuple(places(address, term))
+    return Text(text_at(memory, address), (address, term), others)
 
 
 def rendered(memory: Memory, form: str, given: Sequence[Known]) -> bytes:

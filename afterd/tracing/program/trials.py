@@ -10,11 +10,10 @@ from afterd.model.term import StepId
 from afterd.tracing.program.failing import FailingRun
 from afterd.tracing.program.observing import Event
 from afterd.tracing.program.refusal import NotFollowedError
-from afterd.tracing.program.unrolling import Program, Shown
+from afterd.tracing.program.unrolling import PLAIN, Program, Shown
 from afterd.tracing.program.world import Input
 
 Line = tuple[str, int]
-_PLAIN = frozenset({"", "it ended"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Trials:
 
 def violated_by(shown: Shown, expected: Shown | None) -> str:
     """The name of the condition that a run violated: its own ending, or how it departs from green."""
-    if shown.ending not in _PLAIN:
+    if shown.ending not in PLAIN:
         return "" if expected is not None and expected.ending == shown.ending else shown.ending
     if expected is None:
         return ""

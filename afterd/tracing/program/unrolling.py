@@ -20,6 +20,8 @@ from afterd.tracing.program.operations import Known
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.world import Input, World
 
+PLAIN = frozenset({"", "it ended"})
+"""How a run ends that neither crashed nor broke an assertion."""
 _NEVER = 1 << 62
 _SHORT_RUN = 3000  # instructions
 _INT = bitvec(32)
@@ -34,6 +36,21 @@ class Shown:
     ending: str
     lines: frozenset[tuple[str, int]]
     instances: int
+    moments: tuple[int, ...] = ()
+    """Per event, how many instructions were executed until then."""
+
+    def first_wrong(self, expectation: Expectation | None) -> int | None:
+        """The first event that was not as expected; None where all were."""
+        wanted = None if expectation is None else expectation.events
+        pairs = enumerate(zip(self.events, wanted or (), strict=False))
+        return next((at for at, (event, other) in pairs if event != other), None)
+
+    def fails(self, expectation: Expectation) -> bool:
+        """Whether it ended badly, or was not as expected."""
+        if self.ending not in PLAIN:
+            return True
+        shown = expectation.events is not None and self.events != expectation.events
+        return shown or expectation.status not in {None, self.status}
 
     @property
     def expectation(self) -> Expectation:
@@ -64,6 +81,7 @@ class Program:
             machine.ending,
             frozenset(statement.line for statement in machine.collector.executed),
             machine.instances,
+            tuple(machine.observer.moments),
         )
 
     def formula(
@@ -74,23 +92,27 @@ class Program:
         instances: int = 0,
         bounds: Bounds | None = None,
         *,
+        last: int | None = None,
         trace_only: bool = False,
     ) -> tuple[ProgramFormula, bool]:
         """The formula with the sides that are ``wanted``; whether a bound cut it short.
 
-        ``instances`` of the concrete run decide what is before the window of terms.
+        Terms are kept for so many ``instances`` of the run, less what is before their window; no
+        output after the event ``last`` is asked for.
         """
         limits = bounds or self.bounds
         start = max(0, instances - limits.symbolic)
         machine = self._machine(
             given, wanted, expectation, start, limits,
-            trace_only=trace_only, alternatives=instances <= _SHORT_RUN,
+            last=last, trace_only=trace_only,
+            alternatives=instances <= _SHORT_RUN,
         )  # fmt: skip
         formula = machine.run(self.entry, self._arguments(machine, given))
         self.sources.update(machine.world.sources)
         if start:
             note = f"the first {start} instructions of the run are concrete"
-            formula = replace(formula, notes=(*formula.notes, note))
+            ends = () if last is None else ("nothing is asked after the first wrong output",)
+            formula = replace(formula, notes=(*formula.notes, note, *ends))
         return formula, machine.exhausted
 
     def _machine(
@@ -101,13 +123,14 @@ class Program:
         start: int,
         bounds: Bounds | None = None,
         *,
+        last: int | None = None,
         trace_only: bool = False,
         alternatives: bool = True,
     ) -> Machine:
         return Machine(
             self.image, self.names, wanted, bounds or self.bounds, expectation,
             library=library.call, world=World(given.stdin), symbolic_from=start,
-            trace_only=trace_only, alternatives=alternatives,
+            last=last, trace_only=trace_only, alternatives=alternatives,
         )  # fmt: skip
 
     def _arguments(self, machine: Machine, given: Input) -> list[Known]:

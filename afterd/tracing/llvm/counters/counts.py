@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from afterd.model.entity import Invocation
+
 Integers = NDArray[np.int64]
 
 _HEAD = 4096
@@ -23,13 +25,15 @@ class Process:
 
     ``counters`` are the numbers of the counters that are not 0 (from 0, in the build's order) and
     ``counts`` their values. ``signal`` is what the process died of, as far as it could tell (0: it did
-    not, or SIGKILL). ``output`` is how many bytes the test had written when the process began.
+    not, or SIGKILL). ``output`` is how many bytes the test had written when the process began,
+    ``invocation`` how it was started.
     """
 
     counters: Integers
     counts: Integers
     signal: int
     output: int
+    invocation: Invocation | None = None
 
 
 def processes(directory: Path, bits: int) -> list[Process]:
@@ -60,7 +64,19 @@ def _read(path: Path, bits: int) -> Process | None:
             found = np.flatnonzero(values)
             counters.append(found + (start - _HEAD) // kind.itemsize)
             counts.append(values[found].astype(np.int64))
-    return Process(np.concatenate(counters), np.concatenate(counts), int(head[1]), int(head[3]))
+    return Process(
+        np.concatenate(counters), np.concatenate(counts), int(head[1]), int(head[3]), _started(path)
+    )
+
+
+def _started(path: Path) -> Invocation | None:
+    """What runtime.c noted of the command."""
+    try:
+        words = path.with_name(f"{path.name}.command").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    stdin, *argv = (word.decode(errors="surrogateescape") for word in words[:-1])
+    return Invocation(tuple(argv), stdin) if argv else None
 
 
 def _written(file: int) -> Iterator[tuple[int, int]]:

@@ -58,6 +58,22 @@ static uint64_t written(void) {
     return stat(path, &output) == 0 ? (uint64_t)output.st_size : 0;
 }
 
+/* What the process was started as, beside its counts: standard input's file, then the arguments. */
+static void note_command(const char *counts) {
+    char path[NAME], text[NAME];
+    if (snprintf(path, sizeof path, "%s.command", counts) >= NAME) return;
+    int from = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ssize_t got = readlink("/proc/self/fd/0", text, sizeof text - 1);
+    if (got < 0) got = 0;
+    text[got++] = 0;
+    do
+        if (to < 0 || write(to, text, (size_t)got) != got) break;
+    while (from >= 0 && (got = read(from, text, sizeof text)) > 0);
+    if (from >= 0) close(from);
+    if (to >= 0) close(to);
+}
+
 static void open_file(void) {
     char path[NAME];
     head = &none;
@@ -74,6 +90,7 @@ static void open_file(void) {
     head->output = written();
     head->pid = (uint64_t)getpid();
     head->magic = MAGIC;
+    note_command(path);
 }
 
 /* Map a module's pages of the file over its counters; what they counted before is added. */

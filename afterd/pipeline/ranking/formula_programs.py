@@ -1,0 +1,153 @@
+"""The programs that failed tests ran, as inputs whose formulas can be asked for (C).
+
+A counted build keeps the IR of its modules, and a counted run notes how each program was started.
+What the program should have shown is what the good version shows on the same input; without a
+range only its assertions and its exit status say that it failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.execution.toolchain import find
+from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
+from afterd.model.change import FileKind
+from afterd.model.entity import Invocation
+from afterd.pipeline.ranking.votes import Counted, NoVoteError
+from afterd.tracing.llvm.counters.session import counted_build
+from afterd.tracing.llvm.modules import Module, ModuleStore
+from afterd.tracing.program.failing import FailingRun
+from afterd.tracing.program.frames import Bounds
+from afterd.tracing.program.loading import Image
+from afterd.tracing.program.observing import Expectation
+from afterd.tracing.program.refusal import NotFollowedError
+from afterd.tracing.program.unrolling import Program
+from afterd.tracing.program.world import Input
+from afterd.vcs.kinds import kind_of
+from afterd.vcs.worktree import Slot
+
+BOUNDS = Bounds(instances=300_000)
+"""A run that is longer takes more than seconds to execute with terms."""
+
+_LIBTOOL = "lt-"
+
+
+@dataclass(slots=True)
+class ProductOnly:
+    """A failing run in which only the program itself can be wrong, not the tests' own files."""
+
+    run: FailingRun
+    counted: Counted
+
+    def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return suspecting(self.run.on_demand(explored), self._suspect)
+
+    def all_paths(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return suspecting(self.run.all_paths(), self._suspect)
+
+    def trace(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return suspecting(self.run.trace(), self._suspect)
+
+    def narrow(self) -> bool:
+        """See ``formula.subject.Subject``."""
+        return self.run.narrow()
+
+    def _suspect(self, statement: Statement) -> bool:
+        rules = self.counted.workspace.rules
+        return kind_of(statement.location.file, rules) is not FileKind.TEST
+
+
+def failing_inputs(counted: Counted, most: int) -> list[ProductOnly]:
+    """Some failed tests' programs that fail when they are executed from their IR as well.
+
+    Raises NoVoteError where there is none, and the errors of building the good version.
+    """
+    folder = counted.workspace.state / "counted"
+    faulty = _Programs(ModuleStore(folder / "c" / "build"), (folder / "tree").resolve())
+    good = _good(counted, folder)
+    found: list[ProductOnly] = []
+    refused = "no failed test started a program that was built with the project"
+    for invocation in _started(counted):
+        try:
+            failing = _failing(faulty, good, invocation)
+        except NotFollowedError as reason:
+            refused = f"{invocation.argv[0]} cannot be followed ({reason})"
+            continue
+        if failing is None:
+            refused = f"{invocation.argv[0]} does what it should when it is executed from its IR"
+            continue
+        found.append(ProductOnly(failing, counted))
+        if len(found) == most:
+            break
+    if not found:
+        raise NoVoteError(f"There is no formula of a failed test: {refused}.")
+    return found
+
+
+def _started(counted: Counted) -> Iterator[Invocation]:
+    """What the failed tests started, each once."""
+    runs = (run for run in counted.spectrum.runs if run.failed)
+    yield from dict.fromkeys(invocation for run in runs for invocation in run.invocations)
+
+
+def _good(counted: Counted, folder: Path) -> _Programs | None:
+    if counted.wanted is None:
+        return None
+    slot = Slot(folder / "good", counted.workspace.objects)
+    tree = counted.wanted.variants.good
+    made = counted_build(counted.suite.recipe, tree, slot, find(), folder / "c-good")
+    return _Programs(made.store, made.root)
+
+
+def _failing(
+    faulty: _Programs, good: _Programs | None, invocation: Invocation
+) -> FailingRun | None:
+    """The run; None where it does not fail. Raises NotFollowedError."""
+    given = Input(invocation.argv[1:], _read(invocation.stdin))
+    expectation = Expectation(None, 0)
+    if good is not None:
+        expectation = good.of(invocation).run(given).expectation
+    program = faulty.of(invocation)
+    shown = program.run(given)
+    return FailingRun(program, given, expectation, shown) if shown.fails(expectation) else None
+
+
+def _read(stdin: str) -> bytes:
+    path = Path(stdin)
+    return path.read_bytes() if path.is_absolute() and path.is_file() else b""
+
+
+class _Programs:
+    """The programs of a counted build, by the module that has their ``main``."""
+
+    def __init__(self, store: ModuleStore, root: Path) -> None:
+        self._modules = {(m.directory, m.source): m for m in store.modules()}  # the last build's
+        self._root = root
+        self._loaded: dict[Path, Program] = {}
+
+    def of(self, invocation: Invocation) -> Program:
+        """The program that was started. Raises NotFollowedError where it is not known."""
+        main = self._main(Path(invocation.argv[0]).name.removeprefix(_LIBTOOL))
+        if main.ir not in self._loaded:
+            rest = [m for m in self._modules.values() if not _has_main(m)]
+            texts = [module.ir.read_text(errors="surrogateescape") for module in (main, *rest)]
+            self._loaded[main.ir] = Program(Image(texts, self._root), bounds=BOUNDS)
+        return self._loaded[main.ir]
+
+    def _main(self, name: str) -> Module:
+        """The one module with a ``main``, or the one whose source is called like the program."""
+        found = [m for m in self._modules.values() if _has_main(m)]
+        if len(found) > 1:
+            found = [m for m in found if Path(m.source).stem == Path(name).stem]
+        if len(found) != 1:
+            raise NotFollowedError(f"which sources {name} was made of is not known")
+        return found[0]
+
+
+def _has_main(module: Module) -> bool:
+    return any(function.name == "main" for function in module.functions)

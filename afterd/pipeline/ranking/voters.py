@@ -1,0 +1,49 @@
+"""Every ranking technique by the name that ``--technique`` takes, and the fusion of some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from afterd.localization.fusion import fused
+from afterd.localization.techniques import TECHNIQUES
+from afterd.pipeline.ranking.formula_votes import FORMULAS
+from afterd.pipeline.ranking.votes import Counted, NoVoteError, SpectrumVoter, Voter, Votes
+
+
+@dataclass(frozen=True, slots=True)
+class FusedVoter:
+    """Several voters as one, by reciprocal-rank fusion; who lacks something or has no vote is left out."""
+
+    voters: Mapping[str, Voter]
+
+    def __call__(self, counted: Counted, /) -> Votes:
+        """Vote by the places that the others give."""
+        scores: dict[str, Mapping[tuple[str, int], float]] = {}
+        for name, voter in self.voters.items():
+            if voter.lacks(counted):
+                continue
+            try:
+                scores[name] = voter(counted).scores
+            except NoVoteError:
+                continue
+        return Votes({(line.file, line.line): line.score for line in fused(scores)})
+
+    def lacks(self, counted: Counted, /) -> str:
+        """What all of them miss."""
+        reasons = [voter.lacks(counted) for voter in self.voters.values()]
+        return reasons[0] if all(reasons) else ""
+
+
+_SINGLE: Mapping[str, Voter] = {
+    **{name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()},
+    **FORMULAS,
+}
+# The best spectrum-based ones on schedule-lab, one by edges, and a formula where there is one.
+_FUSED = ("ochiai", "op2", "dstar", "blockrank", "ofc-cw")
+FUSED = "fused"
+
+VOTERS: Mapping[str, Voter] = MappingProxyType(
+    {**_SINGLE, FUSED: FusedVoter({name: _SINGLE[name] for name in _FUSED})}
+)
