@@ -27,7 +27,7 @@ from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 
 ALL = "all"
 DEFAULT_TECHNIQUE = "ochiai"
-_NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "output")
+_NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "emit_tests", "output")
 
 
 @click.command("rank", cls=WithTestCommand)
@@ -56,6 +56,13 @@ _NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "output")
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Also write the matrix: GZoltar's files into an existing directory, otherwise TCM.",
+)
+@click.option(
+    "--emit-tests",
+    "emit_tests",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Generate tests of a failed one (C), and write them as C test cases.",
 )
 @click.option(
     "--technique",
@@ -119,6 +126,7 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
             bits=int(str(given["counter_bits"])),
             each=str(given["each"] or ""),
             ran=ran,
+            emit=Path(str(given["emit_tests"])) if given["emit_tests"] is not None else None,
         )
         found = rank_suite(settings, request, progress)
     if given["export"] is not None:

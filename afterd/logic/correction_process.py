@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from threading import Timer
 from time import process_time
 from typing import Any, Self
@@ -30,7 +31,7 @@ _PATIENCE = 6
 
 _LOADED = 8  # how much longer than its CPU time a question may take on a busy machine
 _TRIMS = 1
-_ALWAYS = 2
+_ALWAYS = 2  # sizes that are looked for whatever smaller sets there are
 _SMALL = 12
 """Cores up to this size are made minimal: of large ones few members go, for a check each."""
 
@@ -146,7 +147,8 @@ class Session:
         """Correction sets of at most ``size`` among the soft selectors, the lightest first."""
         soft = list(weight)
         known = [[s for s in core if s in weight] for core in cores]
-        with HittingSets(weight, size, known) as hitting:
+        sets = FewMembers if size <= _ALWAYS else HittingSets
+        with sets(weight, size, known) as hitting:
             while (proposed := hitting.smallest()) is not None:
                 dropped = set(proposed)
                 rest = [s for s in soft if s not in dropped]
@@ -238,6 +240,49 @@ class Session:
             return {"sat": None, "true": [], "reason": "time-out"}
         true = set(self.solver.get_model() or [])
         return {"sat": True, "true": [v for v in request["wanted"] if v in true], "reason": ""}
+
+
+class FewMembers:
+    """Hitting sets of exactly ``size`` members, the lightest first, in one pass over all such sets.
+
+    A set that misses a core is never asked for again, because cores only get more. With weights of
+    many values RC2 takes ten times as long for this; for large sets there would be too many.
+    """
+
+    def __init__(self, weight: Mapping[int, int], size: int, cores: Sequence[Literals]) -> None:
+        self._met = dict.fromkeys(weight, 0)  # bit n of a selector: whether it meets core n
+        self._all = 0
+        for core in cores:
+            self.hit(core)
+        first = set(min(cores, key=len, default=weight))
+        found = (c for c in combinations(weight, size) if not first.isdisjoint(c))
+        self._rest = iter(sorted(found, key=lambda members: sum(weight[s] for s in members)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    def smallest(self) -> Literals | None:
+        """The next one; None where there is none."""
+        for members in self._rest:
+            met = 0
+            for member in members:
+                met |= self._met[member]
+            if met == self._all:
+                return list(members)
+        return None
+
+    def hit(self, core: Literals) -> None:
+        """Another core to be met."""
+        bit = self._all + 1
+        self._all |= bit
+        for selector in core:
+            self._met[selector] |= bit
+
+    def forbid(self, members: Literals) -> None:
+        """No set comes twice."""
 
 
 class HittingSets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,26 @@ def test_without_an_oracle_there_is_a_reason(tmp_path: Path) -> None:
     )
     assert done.status != 0
     assert "does what it should when it is executed from its IR" in done.err
+
+
+def test_generated_tests_are_kept_as_c(tmp_path: Path) -> None:
+    path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
+    kept = tmp_path / "kept"
+    asked = ("HEAD~1..HEAD", "--emit-tests", str(kept), "--build", "make", "--", "make", "check")
+    assert "of them fail on this version" in " ".join(ranked(path, *asked)["notes"])
+    sources = sorted(kept.iterdir())
+    assert len(sources) > 2  # the failed test's input and others
+    built = {version: tmp_path / version for version in ("good", "bad")}
+    for version, text in (("good", LIBRARY), ("bad", WRONG)):
+        (path / "lib.c").write_text(text)
+        program = str(built[version])
+        subprocess.run(["cc", "-o", program, "fee.c", "lib.c"], cwd=path, check=True)
+    failed = 0
+    for source in sources:
+        case = source.with_suffix("")
+        subprocess.run(["cc", "-Wall", "-Werror", "-o", case, source], check=True)
+        assert subprocess.run([case, built["good"]], check=False).returncode == 0
+        failing = subprocess.run([case, built["bad"]], check=False).returncode != 0
+        assert failing == ("It fails on" in source.read_text())
+        failed += failing
+    assert 0 < failed < len(sources)

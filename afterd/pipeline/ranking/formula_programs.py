@@ -35,34 +35,40 @@ _LIBTOOL = "lt-"
 
 
 @dataclass(slots=True)
-class ProductOnly:
-    """A failing run in which only the program itself can be wrong, not the tests' own files."""
+class FailingInput:
+    """A failing run in which only the program itself can be wrong, not the tests' own files.
+
+    ``good`` is the good version's program; None where no range was given.
+    """
 
     run: FailingRun
     counted: Counted
+    invocation: Invocation
+    good: Program | None = None
 
     def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.on_demand(explored), self._suspect)
+        return suspecting(self.run.on_demand(explored), self.suspect)
 
     def all_paths(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.all_paths(), self._suspect)
+        return suspecting(self.run.all_paths(), self.suspect)
 
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.trace(), self._suspect)
+        return suspecting(self.run.trace(), self.suspect)
 
     def narrow(self) -> bool:
         """See ``formula.subject.Subject``."""
         return self.run.narrow()
 
-    def _suspect(self, statement: Statement) -> bool:
+    def suspect(self, statement: Statement) -> bool:
+        """Whether a statement may be wrong."""
         rules = self.counted.workspace.rules
         return kind_of(statement.location.file, rules) is not FileKind.TEST
 
 
-def failing_inputs(counted: Counted, most: int) -> list[ProductOnly]:
+def failing_inputs(counted: Counted, most: int) -> list[FailingInput]:
     """Some failed tests' programs that fail when they are executed from their IR as well.
 
     Raises NoVoteError where there is none, and the errors of building the good version.
@@ -70,7 +76,7 @@ def failing_inputs(counted: Counted, most: int) -> list[ProductOnly]:
     folder = counted.workspace.state / "counted"
     faulty = _Programs(ModuleStore(folder / "c" / "build"), (folder / "tree").resolve())
     good = _good(counted, folder)
-    found: list[ProductOnly] = []
+    found: list[FailingInput] = []
     refused = "no failed test started a program that was built with the project"
     for invocation in _started(counted):
         try:
@@ -81,7 +87,8 @@ def failing_inputs(counted: Counted, most: int) -> list[ProductOnly]:
         if failing is None:
             refused = f"{invocation.argv[0]} does what it should when it is executed from its IR"
             continue
-        found.append(ProductOnly(failing, counted))
+        oracle = None if good is None else good.of(invocation)
+        found.append(FailingInput(failing, counted, invocation, oracle))
         if len(found) == most:
             break
     if not found:

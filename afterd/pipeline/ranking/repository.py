@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from afterd.config import Settings, command_line
 from afterd.errors import TestError, TraceError, UsageError
@@ -16,6 +17,7 @@ from afterd.model.progress import Progress
 from afterd.pipeline.failing import Suite, suite_of
 from afterd.pipeline.ranking.c_suite import NothingCountedError, counted_spectrum
 from afterd.pipeline.ranking.counting import Counting, Ran, unheard
+from afterd.pipeline.ranking.generated_tests import generated_tests, write_tests
 from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lines
 from afterd.pipeline.ranking.python_spectrum import python_spectrum
 from afterd.pipeline.ranking.python_suite import is_python, python_counts
@@ -39,6 +41,7 @@ class RankRequest:
 
     ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
     left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
+    ``emit``: where generated tests are written.
     """
 
     techniques: tuple[str, ...]
@@ -48,6 +51,7 @@ class RankRequest:
     bits: int = 32
     each: str = ""
     ran: Ran = unheard
+    emit: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +91,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
         spectrum = suite_spectrum(workspace, suite, tree, counting)
         counted = Counted(workspace, suite, tree, spectrum, wanted)
         rankings, lacking = rankings_of(counted, request)
+        emitted = () if request.emit is None else (_emitted(counted, request.emit),)
         found = RankedSuite(
             0,
             command_line(suite.recipe.test),
@@ -95,7 +100,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
             spectrum,
             rankings,
             lacking,
-            _notes(spectrum),
+            (*_notes(spectrum), *emitted),
         )
         return replace(found, id=save_ranking(workspace.store, workspace.name, _stored(found)))
 
@@ -175,6 +180,16 @@ def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mappi
                 raise
             lacking[name] = f"a vote, and has none: {nothing}"
     return rankings, lacking
+
+
+def _emitted(counted: Counted, directory: Path) -> str:
+    """Write generated tests, and say so. Raises NoVoteError where there are none."""
+    if not counted.spectrum.failed.any():
+        return "No test failed: no tests were generated."
+    tests = generated_tests(counted)
+    write_tests(tests, directory)
+    fail = sum(not test.passes for test in tests)
+    return f"{len(tests)} tests are in {directory}; {fail} of them fail on this version."
 
 
 class _Text:

@@ -112,7 +112,12 @@ def _text(memory: Memory, address: int, term: Term | None, places: Places) -> Di
 
 def rendered(memory: Memory, form: str, given: Sequence[Known]) -> bytes:
     """The bytes that printf makes."""
-    arguments: Iterator[Value] = (value for value, _ in given)
+    return printed(form, [value for value, _ in given], memory)
+
+
+def printed(form: str, values: Sequence[Value], memory: Memory | None = None) -> bytes:
+    """The bytes that printf makes of values; without a memory strings are given as bytes."""
+    arguments: Iterator[Value] = iter(values)
 
     def one(found: re.Match[str]) -> str:
         letter = found.group(4)
@@ -129,8 +134,10 @@ def rendered(memory: Memory, form: str, given: Sequence[Known]) -> bytes:
     return CONVERSION.sub(one, form).encode("latin-1", "replace")
 
 
-def _shown(memory: Memory, letter: str, size: str | None, value: Value) -> object:
-    if letter == "s":
+def _shown(memory: Memory | None, letter: str, size: str | None, value: Value) -> object:
+    if letter == "s" and isinstance(value, bytes):
+        return value.decode("latin-1")
+    if letter == "s" and memory is not None:
         address = int(_number(value))
         return text_at(memory, address).decode("latin-1") if address else "(null)"
     if letter == "c":
