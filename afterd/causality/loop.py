@@ -44,6 +44,8 @@ _LOOKED_AT = 24
 _OTHERWISE = 2
 _SHARE_FOR_OTHERS = 0.7
 """Other failures that are traced, and how much of the budget may be spent before that."""
+_SHARE_FOR_STORY = 0.1
+"""Of the budget, for causes that lead to a root that is known already."""
 _LEADERS, _KIN = 3, 20.0
 """Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
 _OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
@@ -248,7 +250,8 @@ class Loop:
 
     def _complete(self, root: ChangeSet) -> None:
         """Open further levels, which costs no run, until each root change stands in a cause."""
-        while not root <= self._spoken_of() and self._causes.open_level(until=1.0):
+        until = min(1.0, self._oracles.share_spent() + _SHARE_FOR_STORY)
+        while not root <= self._spoken_of() and self._causes.open_level(until):
             continue
 
     def _spoken_of(self) -> ChangeSet:
