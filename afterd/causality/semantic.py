@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from afterd.causality.cause import Cause
 from afterd.causality.infection import clean, settled
 from afterd.logic import theory
-from afterd.logic.constraint import Answer, Problem, Satisfiable, Undecided, Unsatisfiable
+from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable
 from afterd.logic.propagation import contradiction
 from afterd.logic.wp import weakest_precondition
 from afterd.model.explanation import Evidence
@@ -22,7 +22,6 @@ from afterd.model.term import Read, StepId
 from afterd.model.trace import Execution, Predicate, Step
 from afterd.tracing.slicing import BackwardSlice
 
-_UNASKED = Undecided("the predicate is not forced")
 CoreOf = Callable[[Problem], Answer]
 """Why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
 
@@ -51,16 +50,18 @@ def semantic_analysis(
         execution, [predicate.condition], controls, expand=lambda step: not settled(step)
     )
     steps: list[Step] = []
-    answer: Answer = _UNASKED
+    answer: Answer = Undecided("nothing was asked")
     hopeless = False
     for count in _sizes(limits):
         steps += walk.take(count - len(steps))
         cut = not walk.exhausted and count == limits.most
         facts = walk.pending() if cut else []
         if not (hopeless or walk.exhausted):
-            hopeless = _unforced(predicate, steps, walk.pending(), core_of)
+            unforced = _unforced(predicate, steps, walk.pending(), core_of)
+            answer, hopeless = unforced or answer, unforced is not None
         if not hopeless:
             answer = core_of(weakest_precondition(predicate, steps, facts, settled))
+            hopeless = isinstance(answer, Undecided)  # a longer slice is no easier
         if isinstance(answer, Unsatisfiable):
             return _proved(execution, predicate, answer, facts, steps)
         if walk.exhausted:
@@ -70,15 +71,17 @@ def semantic_analysis(
 
 def _unforced(
     predicate: Predicate, steps: Sequence[Step], pending: Sequence[Read], core_of: CoreOf
-) -> bool:
-    """Whether the predicate can be otherwise although all that the steps read was as observed.
+) -> Answer | None:
+    """The answer where the predicate can be otherwise although all that the steps read was as
+    observed, or where not even that is decided; None where it is forced.
 
     Then no longer slice forces it either: what that says of those reads is that they were so.
     """
     problem = weakest_precondition(predicate, steps, pending, settled)
     if contradiction(problem, range(len(problem.constraints))) is not None:
-        return False
-    return isinstance(core_of(problem), Satisfiable)
+        return None
+    answer = core_of(problem)
+    return None if isinstance(answer, Unsatisfiable) else answer
 
 
 def _sizes(limits: SliceLimits) -> Iterator[int]:
@@ -120,7 +123,7 @@ def _inferred(
     telling = [step.id for step in nearest if not clean(step)] or [step.id for step in nearest]
     steps = _in_order(execution, predicate, telling)
     note = "The recorded terms do not force what was observed: dependence stands for the cause."
-    if isinstance(answer, Undecided) and answer != _UNASKED:
+    if isinstance(answer, Undecided):
         note = f"The solver has no answer ({answer.reason}): dependence stands for the cause."
     return Cause(
         predicate,
