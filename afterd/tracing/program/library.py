@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from afterd.logic.evaluate import signed
+from afterd.logic.terms import distinct_reads
 from afterd.model.term import (
     BOOL,
     Apply,
@@ -22,7 +23,6 @@ from afterd.model.term import (
     Term,
     Value,
     bitvec,
-    reads,
 )
 from afterd.tracing.program.code import Code
 from afterd.tracing.program.frames import Frame
@@ -72,7 +72,7 @@ class _Call:
     def concrete(self, value: Value, *dependent: Term | None) -> Known:
         """A result that only holds for the arguments it was made from."""
         terms = [term for _, term in self.given] + list(dependent)
-        found = {r.step: r for term in terms if term is not None for r in reads(term)}
+        found = {r.step: r for term in terms if term is not None for r in distinct_reads(term)}
         if not found or not self.machine.symbolic:
             return value, None
         name = self.code.detail[0]

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 
 from afterd.logic.evaluate import UNKNOWN, Evaluator, signed
-from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Read, SortKind, Term, Value, reads
+from afterd.logic.terms import distinct_reads
+from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Read, SortKind, Term, Value
 from afterd.tracing.llvm import arithmetic
 from afterd.tracing.program.code import Code
 from afterd.tracing.program.refusal import NotFollowedError, SideEndedError
@@ -78,7 +79,9 @@ def _result(code: Code, terms: list[Term], value: Value) -> Term:
     term = term_of(code, terms)
     if term is not None:
         return term
-    return Concrete(value, code.sort, code.opcode, tuple(r for t in terms for r in reads(t)))
+    return Concrete(
+        value, code.sort, code.opcode, distinct([r for t in terms for r in distinct_reads(t)])
+    )
 
 
 def _evaluated(code: Code, values: Sequence[Value]) -> Value:
