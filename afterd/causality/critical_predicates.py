@@ -75,7 +75,8 @@ def _influences(execution: Execution, cause: Cause) -> Iterator[tuple[StepId, St
             yield generator.control, None
         if generator.kind is StepKind.BRANCH:
             yield generator.id, None
-        for read in distinct_reads(generator.term):
+        own = generator.id == cause.predicate.step
+        for read in distinct_reads(cause.predicate.condition if own else generator.term):
             asked += 1
             if asked <= _ASKED:
                 for branch in execution.indirect_influences(generator.id, read.step):

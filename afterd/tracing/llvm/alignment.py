@@ -8,6 +8,7 @@ by their instructions and by their lines mapped through the changes.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -20,6 +21,8 @@ from afterd.tracing.llvm import records
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView
+from afterd.tracing.llvm.recorded import pointer_of
+from afterd.tracing.llvm.siblings import sibling
 
 _WHOLE = (1 << 64) - 1
 _DEEPEST = 400
@@ -70,13 +73,24 @@ class BlockMap:
         return -1
 
     def _by_opcode(self, block: int, index: int) -> int:
-        """The instruction of the same rank among those of its opcode (the last one of both matches)."""
+        """The instruction of the same rank among those of its kind (the last one of both matches)."""
         here = self._bad.function.blocks[block].instructions
         there = self._good.function.blocks[self.to_good[block]].instructions
-        opcode = here[index].opcode
-        after = sum(i.opcode == opcode for i in here[index + 1 :])
-        same = [at for at, i in enumerate(there) if i.opcode == opcode]
+        kind = _kind(self._bad, here[index])
+        after = sum(_kind(self._bad, i) == kind for i in here[index + 1 :])
+        same = [at for at, i in enumerate(there) if _kind(self._good, i) == kind]
         return same[-1 - after] if after < len(same) else -1
+
+
+def _kind(view: FunctionView, instruction: Instruction) -> tuple[str, str]:
+    """The opcode, and what a store stores to: of two stores in one statement the order may change."""
+    if instruction.opcode != "store":
+        return instruction.opcode, ""
+    pointer = pointer_of(instruction)
+    place = view.definitions.get(pointer)
+    if place is None or pointer in view.slot_names:
+        return "store", view.slot_names.get(pointer, pointer)
+    return "store", _shape(view.function.blocks[place[0]].instructions[place[1]])
 
 
 def _shape(instruction: Instruction) -> str:
@@ -158,6 +172,17 @@ def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
     return number < len(counts) and int(counts[number]) == 1
 
 
+def _end(frames: Frames, entry: int) -> int:
+    recording = frames.recording
+    following = recording.next(
+        entry + 1,
+        recording.end,
+        records.TAG | records.DEPTH_MASK,
+        records.ENTER << records.TAG_SHIFT | recording.depth_at(entry),
+    )
+    return following if following >= 0 else recording.end_of(entry)
+
+
 class Alignment:
     """Instances of the failing run ↔ instances of the green run of the same process."""
 
@@ -167,6 +192,7 @@ class Alignment:
         self.blocks = cache(self._blocks)
         self.instance = cache(self._instance)
         self._entries: dict[int, tuple[int, bool]] = {}
+        self._by_flow: set[int] = set()
         self._positions: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
 
     def counterpart(self, view: FunctionView) -> FunctionView | None:
@@ -305,6 +331,7 @@ class Alignment:
             if first is None or second is None or self.counterpart(first.view) is not second.view:
                 return
             self._entries[here] = (there, False)
+            self._by_flow.add(here)
             self.instance.cache_clear()
             above, beyond = self.bad.caller(here), self.green.caller(there)
             if above is None or beyond is None:
@@ -315,20 +342,26 @@ class Alignment:
         """The green ENTER record of the activation that a record belongs to; -1 if none is known."""
         return self._entry(position)[0]
 
+    def is_indexed(self, position: int) -> bool:
+        """Whether the activation of a record was aligned by its execution index all the way."""
+        if self.entry(position) < 0:
+            return False
+        entry = self.bad.entry(position)
+        for _ in range(_DEEPEST):
+            if entry < 0 or not self._by_flow:
+                break
+            if entry in self._by_flow:
+                return False
+            caller = self.bad.caller(entry)
+            entry = self.bad.entry(caller[2]) if caller else -1
+        return True
+
     def end(self, entry: int) -> int:
         """Past the last record of a green activation (or of what follows it at a shallower depth).
 
         Where the records of a repeated run end before it did, past the last of those.
         """
-        recording = self.green.recording
-        depth = recording.depth_at(entry)
-        following = recording.next(
-            entry + 1,
-            recording.end,
-            records.TAG | records.DEPTH_MASK,
-            records.ENTER << records.TAG_SHIFT | depth,
-        )
-        return following if following >= 0 else recording.end_of(entry)
+        return _end(self.green, entry)
 
     def _is_cut(self, position: int) -> bool:
         """Whether the green activation of a record goes on where no records were kept."""
@@ -374,16 +407,47 @@ class Alignment:
         instance, index, call = caller
         found = self.instance(instance)
         blocks = self.blocks(instance.view)
+        if blocks is not None and self._is_new(instance, index, blocks):
+            at = self._sibling(entry, self.bad.entry(call))
+            return at, at < 0
         if found.instance is None or blocks is None:
             return -1, found.absent
         number = blocks.instruction(instance.block, index)
-        if number < 0:
-            return -1, True
         there = self.green.record_of(found.instance, number)
         if there < 0 or self.green.recording.tag(there) != records.CALL:
             return -1, there < 0
         at = self._callback(entry, call, there)
         return at, at < 0 and not self._is_cut(there)
+
+    def _is_new(self, instance: Instance, index: int, blocks: BlockMap) -> bool:
+        """Whether the good version has nothing for an instruction."""
+        return instance.block not in blocks.to_good or blocks.instruction(instance.block, index) < 0
+
+    def _sibling(self, entry: int, mine: int) -> int:
+        """The activation for one that a new call began, among those that its caller's began."""
+        start = self._entries.get(mine, (-1, False))[0]
+        called = self.bad.instance_at(entry)
+        other = self.counterpart(called.view) if called else None
+        if start < 0 or called is None or other is None:
+            return -1
+        here = self._within(self.bad, called.view, mine)
+        there = self._within(self.green, other, start)
+
+        def partner(sibling: int) -> int:
+            caller = self.bad.caller(sibling)
+            blocks = self.blocks(caller[0].view) if caller else None
+            if caller is None or blocks is None or self._is_new(caller[0], caller[1], blocks):
+                return -1
+            return self._aligned_entry(sibling)[0]
+
+        return sibling(bisect_left(here, entry), here, there, partner)
+
+    def _within(self, frames: Frames, view: FunctionView, entry: int) -> list[int]:
+        """The entries of a function directly below an activation."""
+        depth = frames.recording.depth_at(entry)
+        every = self._executions(frames, view, 0, depth + 1, entry)
+        low, high = np.searchsorted(every, [entry, _end(frames, entry)])
+        return [int(at) for at in every[low:high]]
 
     def _only(self, other: FunctionView, depth: int) -> tuple[int, bool]:
         there = self._executions(self.green, other, 0, depth)

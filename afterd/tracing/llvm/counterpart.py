@@ -11,6 +11,7 @@ from afterd.tracing.llvm.dual import DualSlice
 from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.statements import Statement
+from afterd.tracing.llvm.symbols import same_address
 from afterd.tracing.rendering import rendered
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
@@ -36,6 +37,8 @@ class Counterparts:
         found = self._instance(statement)
         if found.instance is None or statement.instance is None:
             return None
+        if statement.called:
+            return self._dispatch(statement, statement.instance, found.instance)
         if statement.kind is StepKind.BRANCH:
             return self._branch(found.instance)
         position = self._record(statement, statement.instance, found.instance)
@@ -68,6 +71,12 @@ class Counterparts:
             else None
         )
 
+    def _dispatch(self, statement: Statement, here: Instance, there: Instance) -> StepId | None:
+        """The activation that green's call through a pointer began."""
+        call = self._record(statement, here, there)
+        entered = self._green.frames.entered(call) if call >= 0 else None
+        return self._green.ids.of(entered.position) if entered else None
+
     def _record(self, statement: Statement, here: Instance, there: Instance) -> int:
         blocks = self._alignment.blocks(here.view)
         number = blocks.instruction(here.block, statement.instruction) if blocks else -1
@@ -78,13 +87,15 @@ class Counterparts:
         found = self._instance(statement)
         if found.instance is None:
             return self._by_data_flow(statement) or (_ABSENT if found.absent else _UNKNOWN)
+        if statement.called:
+            return self._other_function(statement)
         if statement.kind is StepKind.BRANCH:
             return self._outcome(statement, found.instance)
         step = self.step(statement)
         if step is None:
             return self._returned(statement, found.instance)
         other = self._green.statements.statement(step)
-        return _compared(statement, other.value, _text(other))
+        return self._compared(statement, other.value, _text(other))
 
     def defined(self, statement: Statement) -> GreenValue | None:
         """The value of the step that green read where the failing run read an initial value."""
@@ -99,7 +110,7 @@ class Counterparts:
         if partner is None or statement.kind is StepKind.BRANCH:
             return None
         other = self._green.statements.statement(partner)
-        found = _compared(statement, other.value, _text(other))
+        found = self._compared(statement, other.value, _text(other))
         return None if found.alignment is Aligned.UNKNOWN else found
 
     def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
@@ -112,7 +123,16 @@ class Counterparts:
         if back < 0:
             return _UNKNOWN
         other = self._green.statements.statement(self._green.ids.of(back))
-        return _compared(statement, other.value, _text(other))
+        return self._compared(statement, other.value, _text(other))
+
+    def _other_function(self, statement: Statement) -> GreenValue:
+        """Whether green's call through the pointer went to the same function."""
+        step = self.step(statement)
+        if step is None:
+            return _UNKNOWN
+        name = self._green.statements.statement(step).called
+        same = name == statement.called
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, same, name)
 
     def _outcome(self, statement: Statement, instance: Instance) -> GreenValue:
         """Whether green's branch went to the same place, even where its condition was rewritten."""
@@ -132,19 +152,17 @@ class Counterparts:
         )
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
 
+    def _compared(self, statement: Statement, value: Value, text: str) -> GreenValue:
+        if statement.value is None or value is None:
+            return GreenValue(Aligned.UNKNOWN, value, text)
+        if statement.pointer and isinstance(statement.value, int) and isinstance(value, int):
+            same = same_address(self._bad.symbols, self._green.symbols, statement.value, value)
+        else:
+            same = statement.value == value
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, value, text)
+
 
 def _text(statement: Statement) -> str:
     return rendered(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer
     )
-
-
-def _compared(statement: Statement, value: Value, text: str) -> GreenValue:
-    """Addresses differ between two programs for no reason: they are compared by being null."""
-    if statement.value is None or value is None:
-        return GreenValue(Aligned.UNKNOWN, value, text)
-    if statement.pointer:
-        same = bool(statement.value) == bool(value)
-    else:
-        same = statement.value == value
-    return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, value, text)

@@ -16,11 +16,11 @@ from afterd.tracing.llvm.ties import Ties
 def executed_changes(bad: Process, green: Process | None, ties: Ties) -> list[ChangeId]:
     """Changes executed by the failing run, the last executed first, then those only green executed."""
     found: dict[ChangeId, None] = {}
-    for view, block in _executed(bad):
+    for view, block in executed_blocks(bad):
         for file, line in _lines(view, block):
             found.update(dict.fromkeys(ties.of_line(view, file, line)))
     if green is not None:
-        for view, block in _executed(green):
+        for view, block in executed_blocks(green):
             for number in range(len(view.function.blocks[block].instructions)):
                 found.update(dict.fromkeys(ties.removed_at(view, view.place(block, number))))
     return list(found)
@@ -31,7 +31,7 @@ def _lines(view: FunctionView, block: int) -> dict[tuple[str, int], None]:
     return {(place.file, place.line): None for place in places}
 
 
-def _executed(process: Process) -> Iterator[tuple[FunctionView, int]]:
+def executed_blocks(process: Process) -> Iterator[tuple[FunctionView, int]]:
     """Executed blocks, the last executed first; blocks executed before the window come last."""
     counts = process.recording.counts()
     recent = _recency(process)

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from afterd.model.change import ChangeId
 from afterd.model.term import Read, StepId, Term, reads
 from afterd.model.trace import StepKind
+from afterd.tracing.llvm import records
 from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.ties import Ties
 
-_LEVELS = 8  # branches above green's step that are looked at
+_MOVES = 16  # copies of copies that are looked through
+_LEVELS = 16  # branches above green's step that are looked at
 
 
 class DualSlice:
@@ -51,8 +54,16 @@ class DualSlice:
             self._pair(here.step, there.step)
 
     def _pair(self, mine: StepId, other: StepId) -> None:
+        """Pair two definitions. Bytes that were only moved in one run, as realloc does when it must,
+        are the ones that were stored in the other.
+        """
         if mine in self._paired:
             return
+        source = _moved(self._bad, mine)
+        if source is None:
+            other = _stored(self._green, other)
+        elif _moved(self._green, other) is None:
+            self._pair(source, other)
         self._paired[mine] = other
         if not self._bad.ids.is_initial(mine) and not self._green.ids.is_initial(other):
             self.pair_records(self._bad.ids.position(mine), self._green.ids.position(other))
@@ -72,12 +83,31 @@ class DualSlice:
                 yield from self._ties.removed_at(found.instance.view, found.location)
 
     def _above(self, green: StepId) -> Iterator[StepId]:
-        current = self._green.statements.control(green)
+        """The branches above green's step, up to the first activation that the failing run has too.
+
+        What decided that one was entered is no reason: it was. A first round taken out of a loop
+        made every failure look as if that loop had been left too early.
+        """
+        below = green
         for _ in range(_LEVELS):
-            if current is None:
+            branch = self._green.statements.control(below)
+            if branch is None or (self._entered(below) and not self._together(below, branch)):
                 return
-            yield current
-            current = self._green.statements.control(current)
+            yield branch
+            below = branch
+
+    def _entered(self, green: StepId) -> bool:
+        """Whether the failing run has the activation that green's step is in."""
+        instance = self._green.statements.statement(green).instance
+        return instance is not None and self._backward.is_indexed(instance.position)
+
+    def _together(self, one: StepId, other: StepId) -> bool:
+        """Whether two green steps are in the same activation."""
+        first, second = (self._green.statements.statement(s).instance for s in (one, other))
+        if first is None or second is None:
+            return False
+        entry = self._green.frames.entry
+        return entry(first.position) == entry(second.position)
 
     def _counterpart(self, branch: StepId) -> StepId | None:
         """The failing run's execution of a branch of the green run."""
@@ -85,7 +115,7 @@ class DualSlice:
         found = self._backward.instance(instance).instance if instance else None
         if found is None:
             return None
-        position = self._bad.frames.following(found)
+        position = self._left(branch, found)
         try:
             step = self._bad.ids.of(position)
             kind = self._bad.statements.statement(step).kind
@@ -93,8 +123,22 @@ class DualSlice:
             return None
         return step if kind is StepKind.BRANCH else None
 
+    def _left(self, branch: StepId, here: Instance) -> int:
+        """Where the failing run's execution of a branch went: the record of what it entered."""
+        green = self._green.statements.statement(branch)
+        if not green.called or green.instance is None:
+            return self._bad.frames.following(here)
+        blocks = self._backward.blocks(green.instance.view)
+        number = blocks.instruction(green.instance.block, green.instruction) if blocks else -1
+        call = self._bad.frames.record_of(here, number) if number >= 0 else -1
+        entered = self._bad.frames.entered(call) if call >= 0 else None
+        return entered.position if entered else self._bad.recording.end
+
     def _differs(self, mine: StepId, branch: StepId) -> bool:
         """Whether two corresponding branches went to different places."""
+        called = self._green.statements.statement(branch).called
+        if called:
+            return self._bad.statements.statement(mine).called != called
         here = self._bad.frames.instance_at(self._bad.ids.position(mine))
         there = self._green.frames.instance_at(self._green.ids.position(branch))
         if here is None or there is None:
@@ -106,6 +150,26 @@ class DualSlice:
                 != self._green.statements.statement(branch).value
             )
         return blocks.to_good[here.block] != there.block
+
+
+def _moved(process: Process, step: StepId) -> StepId | None:
+    """The definition whose bytes a copy moved; None where the step is no copy."""
+    if process.ids.is_initial(step):
+        return None
+    if process.recording.tag(process.ids.position(step)) != records.COPY:
+        return None
+    term = process.statements.statement(step).term
+    return term.step if isinstance(term, Read) else None
+
+
+def _stored(process: Process, step: StepId) -> StepId:
+    """The definition that a chain of copies moved."""
+    for _ in range(_MOVES):
+        source = _moved(process, step)
+        if source is None:
+            break
+        step = source
+    return step
 
 
 def _distinct(term: Term) -> list[Read]:

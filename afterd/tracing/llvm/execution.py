@@ -14,6 +14,7 @@ from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, Ste
 from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm.absence import Absence
 from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.conduct import conduct
 from afterd.tracing.llvm.counterpart import Counterparts
 from afterd.tracing.llvm.coverage import executed_changes
 from afterd.tracing.llvm.dual import DualSlice
@@ -66,6 +67,7 @@ class LlvmExecution:
             )
         self._failed: dict[StepId, Failed] = {}
         self._concrete: dict[str, None] = {}
+        self._conduct: dict[ChangeId, Conduct] | None = None
         self.step = cache(self._step)
 
     def failures(self) -> Sequence[Predicate]:
@@ -172,6 +174,7 @@ class LlvmExecution:
         pair = self._pairs[StepIds.process(use)]
         try:
             found = dict.fromkeys(self._departed(pair, use))
+            found.update(dict.fromkeys(self._missed(pair, definition, use)))
             found.update(dict.fromkeys(pair.influence.between(use, definition)))
         except KeyError:
             return ()
@@ -184,6 +187,11 @@ class LlvmExecution:
         return (
             pair.dual.departed(partner, besides=step) if pair.dual and partner is not None else ()
         )
+
+    def _missed(self, pair: Pair, definition: StepId, use: StepId) -> Iterable[StepId]:
+        """Branches that kept the failing run from defining what green's use read."""
+        partner = pair.dual.partner(definition) if pair.dual else None
+        return pair.dual.departed(partner, besides=use) if pair.dual and partner is not None else ()
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act at the step through a statement or a guard that was removed."""
@@ -210,8 +218,15 @@ class LlvmExecution:
         return tuple(found)
 
     def conduct(self) -> Mapping[ChangeId, Conduct]:
-        """Calls are not compared."""
-        return {}
+        """What the executed changes did beside their old text, on the same values."""
+        if self._conduct is None:
+            self._conduct = {}
+            for pair in self._pairs.values():
+                if pair.ties is not None and pair.transplant is not None:
+                    for change, did in conduct(pair.bad, pair.ties, pair.transplant).items():
+                        if self._conduct.get(change) is not Conduct.PARTED:
+                            self._conduct[change] = did
+        return self._conduct
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """The changes with a statement in the failing run (or, removed ones, in the green run)."""
@@ -302,8 +317,15 @@ def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> Gree
     if there is None or not isinstance(statement.value, int):
         same = GreenValue(Aligned.SAME, statement.value, _readable(statement))
         return GreenValue(Aligned.DIFFERENT) if tied else same
-    alignment = Aligned.SAME if there == statement.value else Aligned.DIFFERENT
+    equal = there == statement.value or _same_function(pair, statement.value, there)
+    alignment = Aligned.SAME if equal else Aligned.DIFFERENT
     return GreenValue(alignment, there, rendered(there, bitvec(8 * cells.size)))
+
+
+def _same_function(pair: Pair, mine: int, other: int) -> bool:
+    """Whether two initial values are the address of one function."""
+    name = pair.bad.symbols.function(mine)
+    return bool(name and pair.green and pair.green.symbols.function(other) == name)
 
 
 def _departures(pair: Pair, failed: Failed) -> Iterable[Failed]:
@@ -318,6 +340,8 @@ def _departures(pair: Pair, failed: Failed) -> Iterable[Failed]:
 
 
 def _readable(statement: Statement) -> str:
+    if statement.called:
+        return statement.called
     pointer = isinstance(statement.value, int) and statement.pointer
     return rendered(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer

@@ -49,7 +49,8 @@ class Statement:
     """A step without its relation to changes and to the green run.
 
     ``anchor`` is (function view's name, block, instruction) where it happened, for alignment;
-    ``unsigned`` says how its value is best read.
+    ``unsigned`` says how its value is best read; ``called`` is the function that a call through a
+    pointer went to, which makes it a branch with as many sides as there are functions.
     """
 
     step: StepId
@@ -63,6 +64,7 @@ class Statement:
     unsigned: bool = False
     pointer: bool = False
     passed: Passed | None = None
+    called: str = ""
 
 
 class Statements:
@@ -90,6 +92,8 @@ class Statements:
                 return self._store(step, position)
             case records.BLOCK:
                 return self._branch(step, position)
+            case records.ENTER:
+                return self._dispatch(step, position)
             case records.COPY | records.FILL:
                 return self._copy(step, position)
             case records.CALL:
@@ -175,6 +179,30 @@ class Statements:
             term = _only_dependent(term, outcome, BOOL)
         place = before.view.place(before.block, index)
         return Statement(step, StepKind.BRANCH, place, term, outcome, "", before, index)
+
+    def _dispatch(self, step: StepId, entry: int) -> Statement:
+        """The call through a pointer that began the activation: an interpreter branches by these."""
+        caller, entered = self.frames.caller(entry), self.frames.instance_at(entry)
+        if caller is None or entered is None:
+            return self._lost(step)
+        instance, index, call = caller
+        pointer = self.values.operand("ptr", callee(instance.instructions[index]), instance, index)
+        term = arithmetic.equals(pointer, Const(self.recording.value(call), pointer.sort))
+        if known(term) is not True:
+            term = _only_dependent(term, True, BOOL)  # noqa: FBT003 - the value it had
+        place = instance.view.place(instance.block, index)
+        name = entered.view.name
+        return Statement(
+            step,
+            StepKind.BRANCH,
+            place,
+            term,
+            True,  # noqa: FBT003 - the value it had
+            "",
+            instance,
+            index,
+            called=name,
+        )
 
     def _outcome(self, terminator: Instruction, before: Instance, taken: int) -> bool:
         targets = before.view.targets(terminator)
@@ -344,9 +372,20 @@ class Statements:
             if found is not None:
                 return found
             thrower = self._thrower(instance)
+            if thrower is None and (dispatch := self._dispatching(instance)) is not None:
+                return dispatch
             caller = self.frames.caller(instance.position) if thrower is None else None
             instance = thrower or (caller[0] if caller else None)
         return None
+
+    def _dispatching(self, instance: Instance) -> StepId | None:
+        """The call through a pointer that began the activation of a block instance."""
+        entry = self.frames.entry(instance.position)
+        caller = self.frames.caller(entry) if entry >= 0 else None
+        if caller is None or caller[2] != entry - 1:
+            return None
+        indirect = callee(caller[0].instructions[caller[1]]).startswith("%")
+        return self.ids.of(entry) if indirect else None
 
     def deciding(self, instance: Instance) -> StepId | None:
         """The branch instance in the same activation on which the block instance depends."""

@@ -62,6 +62,11 @@ class Symbols:
         placed = self._placed[number]
         return placed if address < placed.address + max(placed.size, 1) else None
 
+    def function(self, address: int) -> str:
+        """The name of the function that begins at an address; empty where none does."""
+        placed = self.at(address)
+        return placed.symbol if placed and placed.variable is None else ""
+
     def initial(self, address: int, size: int) -> int | None:
         """The bits that a global's initialiser put at an address; None where that is not known."""
         placed = self.at(address)
@@ -87,6 +92,15 @@ def initial_counterpart(bad: Symbols, green: Symbols, cells: Cells) -> int | Non
     if placed is None or other is None or not _same_type(placed, other):
         return None
     return green.initial(other.address + cells.address - placed.address, cells.size)
+
+
+def same_address(bad: Symbols, green: Symbols, mine: int, other: int) -> bool:
+    """Whether two addresses mean the same: functions by their names, anything else by being null.
+
+    Addresses of data differ between two programs for no reason.
+    """
+    here, there = bad.function(mine), green.function(other)
+    return here == there if here or there else bool(mine) == bool(other)
 
 
 def _same_type(one: Placed, other: Placed) -> bool:

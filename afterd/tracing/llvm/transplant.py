@@ -61,6 +61,8 @@ class Transplant:
         try:
             if passed is not None:
                 return self._argument(statement, passed, site)
+            if statement.called:
+                return Effect.UNKNOWN
             if statement.kind is StepKind.BRANCH:
                 return self._branch(statement, site)
             return self._value(statement, site)

@@ -1,0 +1,115 @@
+"""What the executed changes did: each changed statement, beside its old text on the same values.
+
+The good version's statement is evaluated where the failing run came to it, on what the failing run had
+there: a change whose statements would all have done the same at every sampled point is most likely
+harmless, one that made a difference may be to blame, wherever the causes lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from afterd.model.change import ChangeId
+from afterd.model.term import StepId
+from afterd.model.trace import Conduct, Effect
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.coverage import executed_blocks
+from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.program import FunctionView
+from afterd.tracing.llvm.ties import Ties
+from afterd.tracing.llvm.transplant import Transplant
+
+_LATEST, _SPREAD = 6, 6
+"""Executions of a block that are looked at: its last ones, and others evenly over the window."""
+_STATEMENTS = 4000
+"""Statements that are evaluated at most, those of the blocks executed last first."""
+
+
+def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, Conduct]:
+    """The conduct of each executed change of which something is known, nearest to the failure first.
+
+    PARTED: a statement of it did, at least once, what the good version's would not have done.
+    SAME: all its statements did what the good version's would have done, as far as was looked.
+    """
+    seen: dict[ChangeId, set[Effect]] = {}
+    left = _STATEMENTS
+    for view, block in executed_blocks(bad):
+        tied = _tied(view, block, ties)
+        if not tied or left <= 0:
+            continue
+        for instance in _sampled(bad, view, block):
+            left -= len(tied)
+            for number, changes in tied.items():
+                effect = _effect(bad, transplant, instance, number)
+                for change in changes:
+                    seen.setdefault(change, set()).add(effect)
+    return {
+        change: Conduct.PARTED if Effect.MATTERS in effects else Conduct.SAME
+        for change, effects in seen.items()
+        if Effect.MATTERS in effects or effects == {Effect.NEUTRAL}
+    }
+
+
+def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeId, ...]]:
+    """The instructions of a block that do something, on lines that changes altered."""
+    found: dict[int, tuple[ChangeId, ...]] = {}
+    for number, instruction in enumerate(view.function.blocks[block].instructions):
+        if instruction.opcode in {"store", "switch", "ret", "call", "invoke"} or (
+            instruction.opcode == "br" and len(view.targets(instruction)) > 1
+        ):
+            place = view.place(block, number)
+            changes = ties.of_line(view, place.file, place.line)
+            if changes:
+                found[number] = changes
+    return found
+
+
+def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]:
+    recording = bad.recording
+    tag = records.ENTER if block == 0 else records.BLOCK
+    word = records.identified(tag, view.numbered.first.blocks + block)
+    mask = ((1 << 64) - 1) & ~records.DEPTH_MASK
+    found = recording.positions(recording.first, recording.end, mask, word)
+    places = np.unique(
+        np.concatenate(
+            [
+                np.arange(max(len(found) - _LATEST, 0), len(found)),
+                np.linspace(0, max(len(found) - 1, 0), _SPREAD, dtype=np.int64)[: len(found)],
+            ]
+        )
+    )
+    for place in places:
+        instance = bad.frames.instance_at(int(found[int(place)]))
+        if instance is not None:
+            yield instance
+
+
+def _effect(bad: Process, transplant: Transplant, instance: Instance, number: int) -> Effect:
+    step = next(iter(_steps(bad, instance, number)), None)
+    if step is None:
+        return Effect.UNKNOWN
+    try:
+        return transplant.effect(bad.statements.statement(step))
+    except (KeyError, RecursionError):
+        return Effect.UNKNOWN
+
+
+def _steps(bad: Process, instance: Instance, number: int) -> Iterable[StepId]:
+    """The step of an instruction of a block instance, where it left one."""
+    opcode = instance.instructions[number].opcode
+    if opcode == "store":
+        position = bad.frames.record_of(instance, number)
+    elif opcode == "ret":
+        caller = bad.frames.caller(instance.position)
+        position = bad.frames.returned(caller[2]) if caller else -1
+    elif opcode in {"br", "switch"}:
+        position = bad.frames.following(instance)
+        if position < bad.recording.end and bad.recording.tag(position) != records.BLOCK:
+            position = -1
+    else:
+        return
+    if 0 <= position < bad.recording.end:
+        yield bad.ids.of(position)
