@@ -95,7 +95,7 @@ class Counterparts:
         if step is None:
             return self._returned(statement, found.instance)
         other = self._green.statements.statement(step)
-        return self._compared(statement, other.value, _text(other))
+        return self._compared(statement, step, other.value, _text(other))
 
     def defined(self, statement: Statement) -> GreenValue | None:
         """The value of the step that green read where the failing run read an initial value."""
@@ -110,7 +110,7 @@ class Counterparts:
         if partner is None or statement.kind is StepKind.BRANCH:
             return None
         other = self._green.statements.statement(partner)
-        found = self._compared(statement, other.value, _text(other))
+        found = self._compared(statement, partner, other.value, _text(other))
         return None if found.alignment is Aligned.UNKNOWN else found
 
     def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
@@ -122,8 +122,9 @@ class Counterparts:
         back = self._green.frames.returned(caller[2]) if caller else -1
         if back < 0:
             return _UNKNOWN
-        other = self._green.statements.statement(self._green.ids.of(back))
-        return self._compared(statement, other.value, _text(other))
+        step = self._green.ids.of(back)
+        other = self._green.statements.statement(step)
+        return self._compared(statement, step, other.value, _text(other))
 
     def _other_function(self, statement: Statement) -> GreenValue:
         """Whether green's call through the pointer went to the same function."""
@@ -152,14 +153,42 @@ class Counterparts:
         )
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
 
-    def _compared(self, statement: Statement, value: Value, text: str) -> GreenValue:
-        if statement.value is None or value is None:
+    def _compared(self, statement: Statement, there: StepId, value: Value, text: str) -> GreenValue:
+        """Addresses differ between two programs for no reason, also those that a union or a calling
+        convention passes as numbers: pointers are compared by the objects that they point into.
+        """
+        mine = statement.value
+        if mine is None or value is None:
             return GreenValue(Aligned.UNKNOWN, value, text)
-        if statement.pointer and isinstance(statement.value, int) and isinstance(value, int):
-            same = same_address(self._bad.symbols, self._green.symbols, statement.value, value)
-        else:
-            same = statement.value == value
+        same = mine == value
+        if isinstance(mine, int) and isinstance(value, int) and not isinstance(mine, bool):
+            told = self._same_object(statement.step, there, mine, value)
+            if statement.pointer:
+                told = told is not False and self._same_address(mine, value)
+            same = same if told is None else told
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, value, text)
+
+    def _same_address(self, mine: int, other: int) -> bool:
+        return same_address(self._bad.symbols, self._green.symbols, mine, other)
+
+    def _same_object(self, here: StepId, there: StepId, mine: int, other: int) -> bool | None:
+        """Whether two addresses are the same place in corresponding heap objects; None where that
+        cannot be told. Sorting a list differently only moves pointers: with all of them taken for
+        the same, a wrong order had no cause.
+        """
+        if self._bad.ids.is_initial(here) or self._green.ids.is_initial(there):
+            return None
+        place = self._bad.allocations.of(mine, self._bad.ids.position(here))
+        partner = self._green.allocations.of(other, self._green.ids.position(there))
+        if place is None or partner is None:
+            return None
+        found = self._alignment.instance(place.instance).instance
+        blocks = self._alignment.blocks(place.instance.view)
+        number = blocks.instruction(place.instance.block, place.instruction) if blocks else -1
+        if found is None or number < 0:
+            return None
+        call = self._green.frames.record_of(found, number)
+        return (call == partner.call and place.offset == partner.offset) if call >= 0 else None
 
 
 def _text(statement: Statement) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from afterd.tracing.llvm.allocations import Allocations
 from afterd.tracing.llvm.frames import Frames
 from afterd.tracing.llvm.program import Program
 from afterd.tracing.llvm.recording import Recording
@@ -26,6 +27,7 @@ class Process:
         self.ids = StepIds(recording.number)
         self.values = Values(self.frames, self.symbols, self.ids)
         self.statements = Statements(self.values)
+        self.allocations = Allocations(self.frames, self.values)
 
 
 def recorded(trace: Path) -> list[Path]:

@@ -1,0 +1,114 @@
+"""Which allocation a heap pointer points into: what two runs can compare where addresses mean nothing."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.recorded import arguments, callee
+from afterd.tracing.llvm.values import Values, known
+
+_SIZED_BY: dict[str, tuple[int, ...]] = {
+    "@malloc": (0,),
+    "@calloc": (0, 1),
+    "@realloc": (1,),
+    "@reallocarray": (1, 2),
+    "@aligned_alloc": (1,),
+    "@_Znwm": (0,),
+    "@_Znam": (0,),
+}
+"""Functions that allocate, and the arguments whose product is the size."""
+_OLDER, _NEIGHBOURS = 64, 4
+"""Allocations at one address, and addresses below a pointer, that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated:
+    """A place in a heap object: the instance and instruction that allocated it, the CALL record, and
+    how many bytes into the object.
+    """
+
+    instance: Instance
+    instruction: int
+    call: int
+    offset: int
+
+
+class Allocations:
+    """The heap objects of one process, as far as its window goes."""
+
+    def __init__(self, frames: Frames, values: Values) -> None:
+        self._frames = frames
+        self._values = values
+        self._size = cache(self._size_uncached)
+        self.of = cache(self._of)
+
+    def _of(self, address: int, before: int) -> Allocated | None:
+        """The object that an address was in just before a record; None where that is not known."""
+        addresses, calls = self._sorted
+        at = bisect.bisect_right(addresses, address) - 1
+        for _ in range(_NEIGHBOURS):
+            if at < 0:
+                return None
+            start = int(addresses[at])
+            for _ in range(_OLDER):
+                if at < 0 or addresses[at] != start or calls[at] < before:
+                    break
+                at -= 1
+            if at >= 0 and addresses[at] == start:
+                offset = address - start
+                if offset < self._size(int(calls[at])):
+                    return self._allocated(int(calls[at]), offset)
+                at = bisect.bisect_left(addresses, start) - 1
+        return None
+
+    def _allocated(self, call: int, offset: int) -> Allocated | None:
+        instance = self._frames.instance(call)
+        site = (
+            instance.view.sites.get(self._frames.recording.identifier(call)) if instance else None
+        )
+        return Allocated(instance, site[1], call, offset) if instance and site else None
+
+    @cached_property
+    def _sorted(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        """Addresses of all allocations, ascending, and their CALL records, ascending for an address."""
+        recording = self._frames.recording
+        calls = np.fromiter(
+            recording.calls(recording.end, recording.first, cache(self._allocates)), dtype=np.int64
+        )
+        found = np.fromiter(map(self._returned, calls), dtype=np.uint64, count=len(calls))
+        order = np.lexsort((calls, found))
+        return found[order], calls[order]
+
+    def _returned(self, call: int) -> int:
+        recording, back = self._frames.recording, int(call) + 1
+        if back >= recording.end or recording.tag(back) != records.RETURN:
+            back = self._frames.returned(int(call))
+        return recording.value(back) if back >= 0 else 0
+
+    def _allocates(self, site: int) -> bool:
+        view = self._frames.program.view_of_site(site)
+        block, index = view.sites[site]
+        name = callee(view.function.blocks[block].instructions[index])
+        return name in _SIZED_BY and not self._frames.program.resolved(name[1:])
+
+    def _size_uncached(self, call: int) -> int:
+        """How many bytes were asked for; 1 where that is not known: then only the start is known."""
+        at = self._allocated(call, 0)
+        if at is None:
+            return 1
+        instruction = at.instance.instructions[at.instruction]
+        given = arguments(instruction)
+        size = 1
+        for number in _SIZED_BY[callee(instruction)]:
+            value = known(self._values.operand(*given[number], at.instance, at.instruction))
+            if not isinstance(value, int):
+                return 1
+            size *= value
+        return size
