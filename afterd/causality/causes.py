@@ -129,7 +129,8 @@ class Causes:
         displaced = self._green.displaced(step.id)
         if displaced:
             return any(branch in known for branch in displaced)
-        if step.changes or self._execution.omitted(step.id):
+        own = step.changes or self._execution.omitted(step.id)
+        if own and not step.green.elsewhere:
             return True
         around = detours(self._execution, self._green, step)
         if around:

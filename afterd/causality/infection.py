@@ -124,7 +124,7 @@ def role(execution: Execution, green: Green, step: Step) -> Role:
         return Role.CLEAN
     if not infected(step):
         return Role.UNKNOWN
-    if green.displaced(step.id):
+    if green.displaced(step.id) or step.green.elsewhere:
         return Role.CARRIER
     expected, got = green.value(step), green.on_green_inputs(step)
     if expected is not UNKNOWN and got is not UNKNOWN:

@@ -106,8 +106,7 @@ class Loop:
         tried: ChangeSet = NOTHING
         waited = 0
         while self._causes.open_level():
-            lost = waited >= _PATIENCE and not self._causes.explained()
-            plausible = self._plausible(unmet=lost or not self._causes.promising)
+            plausible = self._plausible(unmet=not self._causes.promising)
             if {suspect.change for suspect in plausible} <= tried:
                 continue
             if self._worth_waiting(waited):

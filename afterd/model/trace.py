@@ -55,11 +55,16 @@ class Conduct(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GreenValue:
-    """What the aligned step of the green run had; ``rendered`` as a person reads it."""
+    """What the aligned step of the green run had; ``rendered`` as a person reads it.
+
+    ``elsewhere``: green read another definition where the failing run read this one, in a call that
+    is not the one that corresponds. The step itself may well be as it was.
+    """
 
     alignment: Alignment
     value: Value = None
     rendered: str = ""
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

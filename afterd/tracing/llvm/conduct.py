@@ -31,8 +31,10 @@ _STATEMENTS = 4000
 def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, Conduct]:
     """The conduct of each executed change of which something is known, nearest to the failure first.
 
-    PARTED: a statement of it did, at least once, what the good version's would not have done.
-    SAME: all its statements did what the good version's would have done, as far as was looked.
+    PASSED: a statement of it did, at least once, what the good version's would not have done; that
+    its calls did something else in the end is not shown by it, as most of a busy commit's changes
+    keep other values. SAME: all its statements did what the good version's would have done, as far
+    as was looked.
     """
     seen: dict[ChangeId, set[Effect]] = {}
     left = _STATEMENTS
@@ -47,7 +49,7 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
                 for change in changes:
                     seen.setdefault(change, set()).add(effect)
     return {
-        change: Conduct.PARTED if Effect.MATTERS in effects else Conduct.SAME
+        change: Conduct.PASSED if Effect.MATTERS in effects else Conduct.SAME
         for change, effects in seen.items()
         if Effect.MATTERS in effects or effects == {Effect.NEUTRAL}
     }

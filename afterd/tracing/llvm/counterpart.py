@@ -166,7 +166,18 @@ class Counterparts:
             if statement.pointer:
                 told = told is not False and self._same_address(mine, value)
             same = same if told is None else told
-        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, value, text)
+        alignment = Aligned.SAME if same else Aligned.DIFFERENT
+        return GreenValue(alignment, value, text, self._elsewhere(statement, there))
+
+    def _elsewhere(self, statement: Statement, there: StepId) -> bool:
+        """Whether a green step is in another activation than the one that corresponds."""
+        instance = statement.instance
+        if instance is None or self._green.ids.is_initial(there):
+            return False
+        if not self._alignment.is_indexed(instance.position):
+            return False
+        entry = self._green.frames.entry(self._green.ids.position(there))
+        return self._alignment.entry(instance.position) != entry
 
     def _same_address(self, mine: int, other: int) -> bool:
         return same_address(self._bad.symbols, self._green.symbols, mine, other)

@@ -224,7 +224,7 @@ class LlvmExecution:
             for pair in self._pairs.values():
                 if pair.ties is not None and pair.transplant is not None:
                     for change, did in conduct(pair.bad, pair.ties, pair.transplant).items():
-                        if self._conduct.get(change) is not Conduct.PARTED:
+                        if self._conduct.get(change) is not Conduct.PASSED:
                             self._conduct[change] = did
         return self._conduct
 
