@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from traced_programs import SINGLE, Built, Laboratory, build_all
+from two_versions import Case, traced_cases
 
 from afterd.errors import ToolchainError
 from afterd.execution import toolchain
@@ -51,3 +52,10 @@ def corpus(laboratory: Laboratory) -> dict[str, Built]:
     """
     with_cxx = not laboratory.toolchain.is_zig or len(INSTALLED) == 1
     return build_all(laboratory, [path for path in SINGLE if with_cxx or path.suffix == ".c"])
+
+
+@pytest.fixture(scope="session")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    """Every case of ``versions/``, traced with the first compiler there is."""
+    toolchain = next(iter(INSTALLED.values()))
+    return traced_cases(tmp_path_factory.mktemp("versions"), toolchain)

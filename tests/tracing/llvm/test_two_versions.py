@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import INSTALLED
-from two_versions import Case, traced_cases
+from two_versions import Case
 
 from afterd.model.outcome import FailureKind
-
-
-@pytest.fixture(scope="session")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    """Every case of ``versions/``, traced with the first compiler there is."""
-    toolchain = next(iter(INSTALLED.values()))
-    return traced_cases(tmp_path_factory.mktemp("versions"), toolchain)
-
 
 FAILURES = [
     ("assertion", FailureKind.ASSERTION, "assert(doubled == 14);", "", ""),

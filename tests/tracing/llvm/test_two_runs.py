@@ -1,0 +1,49 @@
+"""How steps of the failing run stand to the green one where calls, pointers and places were changed."""
+
+from __future__ import annotations
+
+from two_versions import Case
+
+from afterd.model.trace import Alignment, Conduct, StepKind
+
+
+def test_a_call_through_a_pointer_is_a_branch_with_a_side_for_each_function(
+    cases: dict[str, Case],
+) -> None:
+    (call,) = cases["dispatch"].at("operations[code](4);")
+    assert call.kind is StepKind.BRANCH
+    assert call.green.alignment is Alignment.DIFFERENT
+    assert (call.rendered, call.green.rendered) == ("take", "add")
+    assert "-int code = 0; +int code = 1;" in cases["dispatch"].tied
+
+
+def test_a_call_taken_out_of_a_loop_is_still_the_same_call(cases: dict[str, Case]) -> None:
+    (value,) = [step for step in cases["peeled"].at("static void show") if step.value == 3]
+    assert value.green.alignment is Alignment.DIFFERENT
+    assert value.green.value == 2
+
+
+def test_what_kept_a_definition_from_happening_is_asked_for_behind_pointers_too(
+    cases: dict[str, Case],
+) -> None:
+    (guard,) = cases["missed"].at("if (room < most)")
+    assert guard.green.alignment is Alignment.DIFFERENT
+    assert "-int most = 9; +int most = 3;" in cases["missed"].tied
+
+
+def test_pointers_to_other_objects_are_other_values(cases: dict[str, Case]) -> None:
+    (chosen,) = cases["chosen"].at("struct item *chosen = ")
+    assert chosen.green.alignment is Alignment.DIFFERENT
+
+
+def test_a_changed_statement_that_did_the_same_is_told_from_one_that_did_not(
+    cases: dict[str, Case],
+) -> None:
+    case = cases["conduct"]
+    conduct = {
+        line: case.execution.conduct().get(change.id)
+        for change in case.changes.changes
+        for line in change.patch.splitlines()
+    }
+    assert conduct["+    int half = whole >> 1;"] is Conduct.SAME
+    assert conduct["+    int third = whole / 4;"] is Conduct.PASSED
