@@ -7,10 +7,8 @@ by their instructions and by their lines mapped through the changes.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache
 
 import numpy as np
@@ -18,10 +16,9 @@ import numpy.typing as npt
 
 from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm import records
+from afterd.tracing.llvm.block_map import BlockMap
 from afterd.tracing.llvm.frames import Frames, Instance
-from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView
-from afterd.tracing.llvm.recorded import pointer_of
 from afterd.tracing.llvm.siblings import sibling
 
 _WHOLE = (1 << 64) - 1
@@ -38,120 +35,6 @@ class Found:
 
 UNKNOWN = Found(None)
 ABSENT = Found(None, absent=True)
-
-
-class BlockMap:
-    """Blocks of a function of the bad version ↔ blocks of the same function of the good one."""
-
-    def __init__(self, bad: FunctionView, good: FunctionView, lines: LineMap | Reversed) -> None:
-        here = [_signature(bad, b, lines, mapped=True) for b in range(len(bad.function.blocks))]
-        there = [_signature(good, b, lines, mapped=False) for b in range(len(good.function.blocks))]
-        self.to_good = _matched(here, there)
-        self.to_bad = {g: b for b, g in self.to_good.items()}
-        self._bad, self._good = bad, good
-        self.instruction = cache(self._instruction)
-
-    def unchanged(self, block: int, index: int) -> bool:
-        """Whether an instruction is the same one in the aligned block, names aside."""
-        number = self.instruction(block, index)
-        if number < 0:
-            return False
-        here = self._bad.function.blocks[block].instructions[index]
-        return _shape(here) == _shape(
-            self._good.function.blocks[self.to_good[block]].instructions[number]
-        )
-
-    def _instruction(self, block: int, index: int) -> int:
-        """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
-        here = [_shape(i) for i in self._bad.function.blocks[block].instructions]
-        there = [_shape(i) for i in self._good.function.blocks[self.to_good[block]].instructions]
-        if len(here) == len(there):
-            return index if here[index].split(" ")[0] == there[index].split(" ")[0] else -1
-        for tag, b1, b2, g1, _ in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
-            if b1 <= index < b2:
-                return g1 + index - b1 if tag == "equal" else self._by_opcode(block, index)
-        return -1
-
-    def _by_opcode(self, block: int, index: int) -> int:
-        """The instruction of the same rank among those of its kind (the last one of both matches)."""
-        here = self._bad.function.blocks[block].instructions
-        there = self._good.function.blocks[self.to_good[block]].instructions
-        kind = _kind(self._bad, here[index])
-        after = sum(_kind(self._bad, i) == kind for i in here[index + 1 :])
-        same = [at for at, i in enumerate(there) if _kind(self._good, i) == kind]
-        return same[-1 - after] if after < len(same) else -1
-
-
-def _kind(view: FunctionView, instruction: Instruction) -> tuple[str, str]:
-    """The opcode, and what a store stores to: of two stores in one statement the order may change."""
-    if instruction.opcode != "store":
-        return instruction.opcode, ""
-    pointer = pointer_of(instruction)
-    place = view.definitions.get(pointer)
-    if place is None or pointer in view.slot_names:
-        return "store", view.slot_names.get(pointer, pointer)
-    return "store", _shape(view.function.blocks[place[0]].instructions[place[1]])
-
-
-def _shape(instruction: Instruction) -> str:
-    """An instruction without the names of its registers and without metadata."""
-    text = instruction.text.split(", !dbg")[0].split(", !prof")[0].strip()
-    text = text.split(" = ", 1)[1] if instruction.result else text
-    return re.sub(
-        r"@\.str[.\d]*", "@.str", re.sub(r"%(?!struct|union|class)[-a-zA-Z$._0-9]+", "%", text)
-    )
-
-
-def _signature(
-    view: FunctionView, block: int, lines: LineMap | Reversed, *, mapped: bool
-) -> tuple[str, tuple[int, ...]]:
-    instructions = view.function.blocks[block].instructions
-    shape = "\n".join(_shape(i) for i in instructions)
-    places = [view.place(block, 0), view.place(block, len(instructions) - 1)]
-    if mapped:
-        return shape, tuple(lines.to_good(p.file, p.line)[1] for p in places)
-    return shape, tuple(p.line for p in places)
-
-
-def _matched(
-    here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tuple[int, ...]]]
-) -> dict[int, int]:
-    """Equal blocks in order first; between them blocks of the same lines, then of the same shape."""
-    pairs: dict[int, int] = {}
-    matcher = SequenceMatcher(None, here, there, autojunk=False)
-    for tag, b1, b2, g1, g2 in matcher.get_opcodes():
-        if tag == "equal":
-            pairs.update(zip(range(b1, b2), range(g1, g2), strict=True))
-            continue
-        left = _pair_by(
-            pairs, range(b1, b2), range(g1, g2), [s[1] for s in here], [s[1] for s in there]
-        )
-        left = _pair_by(
-            pairs, left[0], left[1], [(s[1][:1],) for s in here], [(s[1][:1],) for s in there]
-        )
-        _pair_by(pairs, left[0], left[1], [s[0] for s in here], [s[0] for s in there])
-    if 0 not in pairs:
-        pairs[0] = 0
-    return pairs
-
-
-def _pair_by(
-    pairs: dict[int, int],
-    bad: range | list[int],
-    good: range | list[int],
-    here: list[tuple[int, ...]] | list[tuple[tuple[int, ...]]] | list[str],
-    there: list[tuple[int, ...]] | list[tuple[tuple[int, ...]]] | list[str],
-) -> tuple[list[int], list[int]]:
-    free = list(good)
-    left: list[int] = []
-    for block in bad:
-        match = next((g for g in free if there[g] == here[block]), None)
-        if match is None:
-            left.append(block)
-        else:
-            pairs[block] = match
-            free.remove(match)
-    return left, free
 
 
 def _path(instance: Instance) -> list[int]:

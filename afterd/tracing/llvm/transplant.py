@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from afterd.model.term import OPAQUE, Apply, Const, Op, SortKind, Term, Value, bitvec
 from afterd.model.trace import Effect, StepKind
 from afterd.tracing.llvm import arithmetic, records
-from afterd.tracing.llvm.alignment import Alignment, BlockMap
+from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.block_map import BlockMap
 from afterd.tracing.llvm.constants import literal, sort_of
 from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.ir import Instruction
