@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.deltas.dd import ddmin
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
@@ -18,7 +19,7 @@ _MOST_ALONG = 16
 
 
 _PUT_TO_TEST = 12
-"""So many that went along are left out one by one, a run each."""
+"""So many that went along are left out one by one, a run each; of more, delta debugging asks."""
 
 
 class BudgetSpentError(Exception):
@@ -106,13 +107,27 @@ class Trials:
         if lean.passed:
             trial = lean
             yield trial
-        if len(trial.auxiliary) > _PUT_TO_TEST:
-            return
-        for change in in_order(trial.auxiliary) if len(trial.auxiliary) > 1 else ():
+        order = in_order(trial.auxiliary)
+        if len(order) > _PUT_TO_TEST:
+            along = ddmin([frozenset([each]) for each in order], self._beside(trial.asked))
+            order, trial = [], self._belied(trial.asked, NOTHING.union(*along))
+            yield trial
+        for change in order if len(order) > 1 else ():
             lean = self._belied(trial.asked, trial.auxiliary - {change})
             if lean.passed:
                 trial = lean
                 yield trial
+
+    def _beside(self, asked: ChangeSet) -> OutcomeOf:
+        """Outcomes of what goes along with ``asked``; after the budget's end they are NOT_RUN."""
+
+        def outcome(along: ChangeSet) -> Outcome:
+            try:
+                return self._belied(asked, along).outcome
+            except BudgetSpentError:
+                return Outcome(Verdict.UNRESOLVED, Unresolved.NOT_RUN)
+
+        return outcome
 
     def _belied(self, asked: ChangeSet, auxiliary: ChangeSet = NOTHING) -> Trial:
         """The outcome whatever is suspected of it."""
@@ -133,8 +148,11 @@ class Trials:
             yield self.revert(asked)
 
     def plain(self, reverted: ChangeSet) -> Outcome:
-        """The outcome without these changes and nothing else. Raises BudgetSpentError."""
-        return self._see(reverted)
+        """The outcome without these changes and nothing else, whatever is only suspected of it.
+
+        Raises BudgetSpentError.
+        """
+        return self._belied(reverted).outcome if self._suspected else self._see(reverted)
 
     def _plain(self, asked: ChangeSet) -> ChangeSet:
         return asked | (self._auxiliary.known(asked) or NOTHING)
