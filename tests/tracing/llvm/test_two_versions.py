@@ -103,6 +103,11 @@ GUILTY = {
     "iterations": "-int step = i * i; +int step = i == 3 ? 100 : i * i;",
     "not_in_green": "-if (mode == 2) +if (mode == 1)",
     "moved": "seed = 4;",
+    "dispatch": "-int code = 0; +int code = 1;",
+    "peeled": "+show(text, given[0] * 3);",
+    "missed": "-int most = 9; +int most = 3;",
+    "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
+    "conduct": "-int third = whole / 3; +int third = whole / 4;",
 }
 
 
