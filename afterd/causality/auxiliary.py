@@ -9,25 +9,34 @@ shrinks.
 A build of a real program can take half a minute, and most of the sets that are asked for fail at the
 first file. So where a language can tell that a variant cannot be built (C: the files that changed are
 compiled alone, for their syntax), Algorithm 4 asks that first, and one build confirms its answer. If
-that fails after all (a linker misses a symbol), it starts again with builds alone.
+that fails after all (a linker misses a symbol), it looks for more with builds alone.
+
+What needs very many others is given up: reverting c-ares' name parser with the 140 changes that it
+takes cost two hundred builds, and told nothing of the parser. Then the variant is one that does not
+build, as it is for delta debugging.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
 from afterd.deltas.dependencies import Changes, partition, place, structural_order
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
-_QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
-_FILE = re.compile(r"^[\w./+-]+\.\w{1,4}(?=: )|[\w./+-]+\.\w{1,4}(?=:\d)", re.MULTILINE)
 
 _FEW_ALONG, _MANY_ALONG = 12, 50
 _ROUNDS = 24
 """How often a compiler's complaints are answered before its answer is given up."""
+_WIDEST = 64
+"""Candidates of which prefixes are tried; what is not among them has little to do with the set."""
+_MOST_BUILDS, _LEAST_BUILDS = 90, 30
+"""Builds of all searches together, and of one when the others have used up theirs."""
+_BUILDS_WHEN_TOLD = 20
+"""Builds of one search where a compiler tells most of the answer."""
 
 Builds = Callable[[ChangeSet], bool]
 Unbuildable = Callable[[ChangeSet], str]
@@ -48,11 +57,15 @@ def nothing_against(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers an
     return ""
 
 
+def most_along(reverted: ChangeSet) -> int:
+    """How many changes may go along with these before it is given up."""
+    return 16 + 3 * len(reverted)
+
+
 class AuxiliarySearch:
     """FindAuxChange with its cache: it costs builds, not test runs.
 
     ``everything`` is all that can be reverted: reverting it gives the good version, which builds.
-    ``most`` bounds the builds of all searches together; each search may use at least a third.
     ``suspected``: what speaks against a variant is no proof, and no build says more than a run does.
     """
 
@@ -61,7 +74,6 @@ class AuxiliarySearch:
         builds: Builds,
         changes: Changes,
         everything: ChangeSet,
-        most: int = 90,
         unbuildable: Unbuildable = nothing_against,
         is_read: IsRead = all_are_read,
         *,
@@ -70,16 +82,17 @@ class AuxiliarySearch:
         self.builds = 0
         self._suspected = suspected
         self._unbuildable = unbuildable
+        self._is_told = unbuildable is not nothing_against
         self._is_read = is_read
         self._against: dict[ChangeSet, str] = {}
-        self._entangled: dict[ChangeId, bool] = {}
+        self._along: dict[ChangeId, int | None] = {}
         self._ask = builds
         self._changes = changes
-        self._left = most
-        self._least = most // 3
+        self._allowed = 0
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
         self._names = {change.id: _names(change.patch) for change in changes.values()}
+        self._added = {change.id: added_lines(change.patch) for change in changes.values()}
         self._spread = Counter(name for names in self._names.values() for name in names)
 
     def known(self, reverted: ChangeSet) -> ChangeSet | None:
@@ -98,15 +111,22 @@ class AuxiliarySearch:
             self._against[reverted] = self._unbuildable(reverted)
         return self._against[reverted]
 
-    def is_entangled(self, change: ChangeId) -> bool:
-        """Whether a change does not compile alone, and no few others that errors name help it."""
+    def along(self, change: ChangeId) -> int | None:
+        """How many others a change takes along to compile; None where no few help that errors name."""
         alone = frozenset([change])
         if not self.unbuildable(alone):
-            return False
-        if change not in self._entangled:
-            mended = self._mended(alone, self._read(self._candidates(alone, "")))
-            self._entangled[change] = mended is None or len(mended) > _FEW_ALONG
-        return self._entangled[change]
+            return 0
+        if change not in self._along:
+            mended = self._mended(alone, self._read(self._candidates(alone, "")), _FEW_ALONG)
+            self._along[change] = None if mended is None else len(mended)
+        return self._along[change]
+
+    def blamed(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet:
+        """Those of ``reverted`` that name what a linker misses; what compiles alone may take away a
+        function that others call.
+        """
+        missed = symbols(diagnostics)
+        return frozenset(c for c in reverted if self._names.get(c, frozenset()) & missed)
 
     def find(self, reverted: ChangeSet, diagnostics: str = "") -> ChangeSet | None:
         """A minimal set with which ``reverted`` builds; None when none was found within budget.
@@ -115,39 +135,43 @@ class AuxiliarySearch:
         compiler said without it.
         """
         if reverted not in self._found:
-            self._left = max(self._left, self._least)
+            left = max(_MOST_BUILDS - self.builds, _LEAST_BUILDS)
+            self._allowed = self.builds + (_BUILDS_WHEN_TOLD if self._is_told else left)
             self._build[reverted] = False
             self._found[reverted] = self._search(reverted, diagnostics)
         return self._found[reverted]
 
     def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
         candidates = self._candidates(reverted, diagnostics)
-        if self._suspected and self.unbuildable(reverted):
+        if not self.unbuildable(reverted):
+            return self._smallest(reverted, candidates, self._builds)
+        if self._suspected:
             return self._read_off(reverted, self._read(candidates))
-        told = self._told(reverted, candidates) if self.unbuildable(reverted) else None
-        return told or self._smallest(reverted, candidates, self._builds)
+        told = self._told(reverted, candidates)
+        if told is None or self._builds(reverted | told):
+            return told
+        others = [c for c in candidates if c not in told]
+        more = self._smallest(reverted | told, others, self._builds)
+        return None if more is None else told | more
 
     def _told(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
-        """What a compiler asks for, of the changes that it reads, if a build agrees; else None."""
+        """What a compiler asks for, of the changes that it reads; None where that is too much."""
         read = self._read(candidates)
-        mended = self._mended(reverted, read)
+        mended = self._mended(reverted, read, most_along(reverted))
 
         def compiles(tried: ChangeSet) -> bool:
             return not self.unbuildable(tried)
 
-        gamma = (
-            self._smallest(reverted, read, compiles)
-            if mended is None
-            else self._one_by_one(reverted, mended, compiles)
-        )
-        return gamma if gamma is not None and self._builds(reverted | gamma) else None
+        if mended is None:
+            return self._smallest(reverted, read, compiles)
+        return self._one_by_one(reverted, mended, compiles)
 
     def _read_off(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """What the text asks for: no build says more than a run.
 
         What is many is not made minimal: it is not what these changes need, or will be shrunk.
         """
-        mended = self._mended(reverted, candidates)
+        mended = self._mended(reverted, candidates, len(candidates))
         if mended is None or len(mended) > _MANY_ALONG:
             return mended
         return self._one_by_one(reverted, mended, lambda tried: not self.unbuildable(tried))
@@ -164,7 +188,9 @@ class AuxiliarySearch:
     def _read(self, candidates: Sequence[ChangeId]) -> list[ChangeId]:
         return [c for c in candidates if self._is_read(self._changes[c])]
 
-    def _mended(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
+    def _mended(
+        self, reverted: ChangeSet, candidates: Sequence[ChangeId], most: int
+    ) -> ChangeSet | None:
         """Candidates undone for what the compiler says, until it has nothing to say.
 
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
@@ -176,24 +202,38 @@ class AuxiliarySearch:
                 return gamma
             left = [c for c in candidates if c not in gamma]
             more = self._complained_of(said, left) or self._beside(said, left, reverted | gamma)
-            if not more:
+            if not more or len(gamma | more) > most:
                 return None
             gamma |= more
         return None
 
     def _complained_of(self, said: str, candidates: Sequence[ChangeId]) -> ChangeSet:
-        """Those in a file with errors that mention a name in them; else the one that mentions most."""
-        quoted, files = _QUOTED.findall(said), frozenset(_FILE.findall(said))
-        complaints = frozenset((*quoted, *(name.rpartition(".")[2] for name in quoted)))
-        mentioning = [c for c in candidates if self._names[c] & complaints]
-        near = [c for c in mentioning if any(self._changes[c].file.endswith(f) for f in files)]
+        """Those that wrote a line which is shown; else those in a file with errors that mention a
+        name in them, or stand at the head of a function of that name; else the one that mentions most.
+        """
+        about = complaint(said)
+        wrote = [c for c in candidates if self._added[c] & about.lines]
+        if wrote:
+            return frozenset(wrote)
+        mentioning = [c for c in candidates if self._names[c] & about.names]
+        near = [c for c in mentioning if about.is_in(self._changes[c].file)]
+        near += self._heads(candidates, about)
         if near or not mentioning:
             return frozenset(near)
-        return frozenset([max(mentioning, key=lambda c: self._shared(c, complaints))])
+        return frozenset([max(mentioning, key=lambda c: self._shared(c, about.names))])
+
+    def _heads(self, candidates: Iterable[ChangeId], about: Complaint) -> Iterator[ChangeId]:
+        """The first change of each function that is named: it may be the one of its parameters."""
+        seen: set[str] = set()
+        for c in self._in_place(candidates):
+            symbol = self._changes[c].symbol
+            if symbol in about.names and symbol not in seen:
+                seen.add(symbol)
+                yield c
 
     def _beside(self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet) -> ChangeSet:
         """The nearest one in a file that does not parse: half a statement was undone."""
-        files = frozenset(_FILE.findall(said))
+        files = complaint(said).files
         undone = [self._changes[c] for c in reverted if c in self._changes]
         beside = {
             c: min(abs(self._changes[c].new.start - each.new.start) for each in near)
@@ -211,6 +251,7 @@ class AuxiliarySearch:
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds
     ) -> ChangeSet | None:
         """A minimal set of the candidates with which ``reverted`` builds, the first ones first."""
+        candidates = candidates[: max(_WIDEST, most_along(reverted))]
         length = 1
         while length < len(candidates):
             if builds(reverted.union(candidates[:length])):
@@ -242,9 +283,8 @@ class AuxiliarySearch:
         if reverted not in self._build:
             if self.unbuildable(reverted):
                 return False
-            if self._left <= 0:
+            if self.builds >= self._allowed:
                 return False
-            self._left -= 1
             self.builds += 1
             self._build[reverted] = self._ask(reverted)
         return self._build[reverted]
@@ -257,19 +297,18 @@ class AuxiliarySearch:
         earlier = self._earlier(reverted)
         others = [c for c in self._in_place(self._changes) if c not in reverted]
         own = NOTHING.union(*(self._names[c] for c in reverted if c in self._names))
-        complaints = frozenset(_QUOTED.findall(diagnostics))
-        files = frozenset(_FILE.findall(diagnostics))
+        about = complaint(diagnostics)
         places = {place(self._changes[c]) for c in reverted if c in self._changes}
 
         def distance(identifier: ChangeId) -> tuple[bool, float, bool, bool, bool]:
             change = self._changes[identifier]
-            shared = self._shared(identifier, own) + 4 * self._shared(identifier, complaints)
+            shared = self._shared(identifier, own) + 4 * self._shared(identifier, about.names)
             return (
                 identifier not in earlier,
                 -round(shared, 3),
                 place(change) not in places,
                 change.file not in {file for file, _ in places},
-                not any(change.file.endswith(file) for file in files),
+                not about.is_in(change.file),
             )
 
         return sorted(others, key=distance)

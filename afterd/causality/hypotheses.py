@@ -4,7 +4,8 @@ Blind halving takes log2 n runs and more for each guilty change; evidence does b
 is a set of suspects that may be a smallest root. Its weight is that of its changes, the prediction
 made for it, and what the runs so far say: a reversion that failed speaks against every hypothesis
 within it, one that passed leaves only those within it. The next run is the one whose answer is
-expected to tell most, and a hypothesis itself is tried rather than a set around it.
+expected to tell most for what it costs, and a hypothesis itself is tried rather than a set around it.
+What cannot be built without many others costs more: their builds, and what they blur in its answer.
 
 All weights are guesses, so no outcome makes a hypothesis impossible, and none is ever believed:
 the search (``reversion``) believes passing runs only.
@@ -12,7 +13,7 @@ the search (``reversion``) believes passing runs only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log2
@@ -32,10 +33,14 @@ _FORESEEN = 2.0
 """How likely is a smallest set that is foreseen to pass, against all other hypotheses together."""
 _AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
 """What is left of the weight of a hypothesis within a reversion that did not pass."""
+_AMONG_OTHERS = 0.8
+"""The same where more than the hypothesis was reverted, and it was unresolved: the others may have done that."""
 _UNMODELLED = 0.05
 _UNMODELLED_SIZE = 3
 _DIRECT = 0.6
 """Bits that are thought gained, beyond the answer's own, when a hypothesis is tried itself."""
+_ALONG = 8.0
+"""So many changes that must go along make a run cost twice as much."""
 _TOO_SURE = 0.04
 """A run whose outcome is this sure is not worth making."""
 
@@ -71,13 +76,15 @@ def next_reversion(field: Field) -> ChangeSet | None:
         return None
     belief = Belief(field)
     tried = {*field.seen, field.passing, NOTHING}
+    together = _telling(field.seen)
     best, most = None, 0.0
     for candidate in _candidates(field, belief):
         reverted = belief.changes(candidate)
         chance = belief.passes(candidate)
-        if reverted in tried or not _TOO_SURE < chance < 1 - _TOO_SURE / 4:
+        if reverted in tried or not _TOO_SURE * together < chance < 1 - _TOO_SURE / 4:
             continue
         gain = _entropy(chance) + _DIRECT * belief.exactly(candidate)
+        gain *= (together if len(reverted) > 1 else 1) / belief.cost(candidate)
         if gain > most + 1e-9 and not field.stands(reverted):
             gain *= _ENTANGLED
         if gain > most + 1e-9:
@@ -91,6 +98,7 @@ class Belief:
     def __init__(self, field: Field) -> None:
         self._places = [suspect.change for suspect in field.suspects]
         self._weights = [suspect.weight for suspect in field.suspects]
+        self._along = [suspect.along for suspect in field.suspects]
         self._whole = sum(self._weights)
         bits = {change: 1 << i for i, change in enumerate(self._places)}
         self._against = [
@@ -117,6 +125,14 @@ class Belief:
     def exactly(self, mask: int) -> float:
         """How likely these suspects are a smallest root."""
         return self._known.get(mask, 0.0) / self._total
+
+    def cost(self, mask: int) -> float:
+        """What a run costs, in runs of what can be built as it is."""
+        return 1 + sum(self._along[place] for place in _bits(mask)) / _ALONG
+
+    def alone(self, place: int) -> bool:
+        """Whether a suspect can be undone by itself, as far as is known."""
+        return not self._along[place]
 
     def guilt(self) -> list[float]:
         """For each suspect, how likely it is in the root."""
@@ -181,7 +197,11 @@ class Belief:
         return mask
 
     def _left(self, mask: int) -> float:
-        return _product(left for failed, left in self._against if not mask & ~failed)
+        return _product(
+            _AMONG_OTHERS if left == _AGAINST[Verdict.UNRESOLVED] and mask != failed else left
+            for failed, left in self._against
+            if not mask & ~failed
+        )
 
     def _left_unmodelled(self) -> float:
         worst = max((self._share(mask) for mask, _ in self._against), default=0.0)
@@ -190,6 +210,13 @@ class Belief:
     def _share(self, mask: int) -> float:
         inside = sum(self._weights[place] for place in _bits(mask))
         return float((inside / self._whole) ** _UNMODELLED_SIZE)
+
+
+def _telling(seen: Seen) -> float:
+    """How often reverting several changes tells anything: parts of a rewrite, mixed, fail otherwise."""
+    several = [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
+    silent = several.count(Verdict.UNRESOLVED)
+    return (1 + len(several) - silent) / (1 + len(several) + silent)
 
 
 def _trust(field: Field) -> float:
@@ -214,10 +241,20 @@ def _factor(mask: int, predictions: Mapping[int, float]) -> float:
 
 
 def _candidates(field: Field, belief: Belief) -> Iterator[int]:
-    """Likely hypotheses, then the likeliest suspects together: 1, 2, … of them."""
+    """Likely hypotheses, then the likeliest suspects together: 1, 2, … of them.
+
+    Of all suspects, and of those that can be undone by themselves.
+    """
     yield from belief.likeliest(12)
     guilt = belief.guilt()
     order = sorted(range(len(field.suspects)), key=lambda place: (-guilt[place], place))
+    yield from _prefixes(order)
+    alone = [place for place in order if belief.alone(place)]
+    if len(alone) < len(order):
+        yield from _prefixes(alone)
+
+
+def _prefixes(order: Sequence[int]) -> Iterator[int]:
     mask = 0
     for length, place in enumerate(order, start=1):
         mask |= 1 << place

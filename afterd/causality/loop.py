@@ -23,13 +23,13 @@ from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
-from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
+from afterd.causality.suspicion import MANY, Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.deltas.dependencies import Changes, structural_order
-from afterd.model.change import NOTHING, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.progress import Progress
-from afterd.model.trace import Execution
+from afterd.model.trace import Conduct, Execution
 
 __all__ = ["Analysis", "Loop", "Oracles"]
 
@@ -40,7 +40,7 @@ _NOT_ALONE = 0.4
 _ENTANGLED = 0.1
 """The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
 that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
-_LOOKED_AT = 24
+_LOOKED_AT = 40
 _OTHERWISE = 2
 _SHARE_FOR_OTHERS = 0.7
 """Other failures that are traced, and how much of the budget may be spent before that."""
@@ -168,8 +168,20 @@ class Loop:
 
         ``unmet``: also where the runs part and no cause has come to; that is for when none can.
         """
-        found = suspects_of(self._execution, self._green, self._causes.links, unmet=unmet)
+        acting = self._otherwise_here() if unmet else ()
+        found = suspects_of(
+            self._execution, self._green, self._causes.links, unmet=unmet, acting=acting
+        )
         return [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
+
+    def _otherwise_here(self) -> list[ChangeId]:
+        """Changes whose statement did otherwise than its old text would have, where nothing else leads
+        on: an omission (yara: a rule that did not match) leaves no wrong value to walk back from.
+        """
+        if self._suspected:
+            return []
+        conduct = self._execution.conduct()
+        return [change for change, did in conduct.items() if did is Conduct.PASSED]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
         self._progress.suspects([suspect.change for suspect in suspects])
@@ -182,11 +194,12 @@ class Loop:
 
     def _alone(self, suspect: Suspect) -> Suspect:
         """A change that cannot be undone by itself is likelier to be what others need."""
-        if self._auxiliary.is_entangled(suspect.change):
-            return replace(suspect, factor=suspect.factor * _ENTANGLED)
-        if not (self._suspected and self._auxiliary.unbuildable(frozenset([suspect.change]))):
-            return suspect
-        return replace(suspect, factor=suspect.factor * _NOT_ALONE)
+        along = self._auxiliary.along(suspect.change)
+        if along is None:
+            return replace(suspect, factor=suspect.factor * _ENTANGLED, along=MANY)
+        if self._suspected and along:
+            return replace(suspect, factor=suspect.factor * _NOT_ALONE)
+        return replace(suspect, along=along)
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""
@@ -215,7 +228,9 @@ class Loop:
             (Tier.OTHER, structural_order(self._changes.values())),
         )
         known = ranked(
-            suspects_of(self._execution, self._green, self._causes.links),
+            suspects_of(
+                self._execution, self._green, self._causes.links, acting=self._otherwise_here()
+            ),
             tiers,
             self._execution.conduct(),
         )

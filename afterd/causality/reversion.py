@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from afterd.causality.hypotheses import Field, Predict, next_reversion
-from afterd.causality.suspicion import Suspect
+from afterd.causality.suspicion import MANY, Suspect
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.deltas.dependencies import Changes, partition
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
@@ -48,6 +48,7 @@ class Reversion:
         self._changes = changes
         self._seen: dict[ChangeSet, Verdict | None] = {}
         self._otherwise: dict[ChangeSet, None] = {}
+        self._unlinked: ChangeSet = NOTHING
 
     def find_root(
         self,
@@ -103,10 +104,20 @@ class Reversion:
                 reverted = whole
             if reverted is None:
                 return
-            trial = self._try(reverted)
+            trial = self._try(self._linked(reverted))
+            field = _costlier(field, self._unlinked)
             if trial.passed:
                 passing = trial
                 yield trial
+
+    def _linked(self, reverted: ChangeSet) -> ChangeSet:
+        """Without what keeps it from being linked, which is looked at by itself later."""
+        unlinked = self._trials.unlinked(reverted) if len(reverted) > 1 else NOTHING
+        if not unlinked or unlinked == reverted:
+            return reverted
+        self._unlinked |= unlinked
+        self._seen[reverted] = None
+        return reverted - unlinked
 
     def _settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
         """The passing reversion, as small as the budget allows to make it."""
@@ -203,6 +214,12 @@ class Reversion:
         self._seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
         if trial.outcome.reason is Unresolved.DIFFERENT_FAILURE and len(trial.reverted) <= _FEW:
             self._otherwise[trial.reverted] = None
+
+
+def _costlier(field: Field, unlinked: ChangeSet) -> Field:
+    """What was seen not to be linked alone needs others, nobody knows how many."""
+    suspects = tuple(replace(s, along=MANY) if s.change in unlinked else s for s in field.suspects)
+    return replace(field, suspects=suspects)
 
 
 def _within(field: Field, passing: ChangeSet) -> Field:

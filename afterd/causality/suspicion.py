@@ -32,6 +32,10 @@ _CONDUCT = {
 """How much likelier guilt is where the calls that a change is in did this, beside green's."""
 
 
+MANY = 24
+"""Stands for the changes that must go along where it is only known that few are not enough."""
+
+
 class Tier(IntEnum):
     """How a change is known to have had a hand in the failure."""
 
@@ -67,6 +71,7 @@ class Suspect:
     """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``.
 
     ``factor`` is what else is known: how relevant the cause is, whether an effect was seen.
+    ``along``: how many other changes must go along for a variant without it to be built.
     """
 
     change: ChangeId
@@ -74,6 +79,7 @@ class Suspect:
     level: int = 0
     step: StepId = 0
     factor: float = 1.0
+    along: int = 0
 
     @property
     def weight(self) -> float:
@@ -82,16 +88,23 @@ class Suspect:
 
 
 def suspects_of(
-    execution: Execution, green: Green, links: Sequence[Link], *, unmet: bool = True
+    execution: Execution,
+    green: Green,
+    links: Sequence[Link],
+    *,
+    unmet: bool = True,
+    acting: Iterable[ChangeId] = (),
 ) -> list[Suspect]:
     """The changes that the causes speak of, most suspicious first.
 
-    ``unmet``: also those at which the two runs part although no cause has come to them.
+    ``unmet``: also those at which the two runs part although no cause has come to them; ``acting``:
+    and those that did otherwise than the good version would have done.
     """
     best: dict[ChangeId, Suspect] = {}
     conduct = execution.conduct()
     found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
-    for suspect in (*found, *(_parted(conduct) if unmet else ())):
+    also = (Suspect(change, Tier.CAUSE, factor=_UNMET) for change in acting)
+    for suspect in (*found, *(_parted(conduct) if unmet else ()), *also):
         known = best.get(suspect.change)
         if known is None or _key(suspect) < _key(known):
             best[suspect.change] = suspect

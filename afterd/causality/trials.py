@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+<<<<<<< HEAD
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.deltas.dd import ddmin
+=======
+from afterd.causality.auxiliary import AuxiliarySearch, most_along
+>>>>>>> 192f6ae (c-ares: a suspect's auxiliary search is bounded, sets are weighed by what they cost, complaints are read by the lines they show)
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
 OutcomesOf = Callable[[Sequence[ChangeSet]], Sequence[Outcome]]
-
-
-_MOST_ALONG = 16
-"""Changes that may go along, besides three for each asked for, on a suspicion."""
 
 
 _PUT_TO_TEST = 12
@@ -75,15 +75,13 @@ class Trials:
         Raises BudgetSpentError.
         """
         known = self._auxiliary.known(asked)
-        if known is not None and not (
-            self._suspected and len(known) > _MOST_ALONG + 3 * len(asked)
-        ):
+        if known is not None and not (self._suspected and len(known) > most_along(asked)):
             return Trial(asked, known, self._see(asked | known))
         outcome = self._see(asked)
         if outcome.built:
             return Trial(asked, NOTHING, outcome)
         auxiliary = self._auxiliary.find(asked, outcome.detail)
-        if self._suspected and auxiliary and len(auxiliary) > _MOST_ALONG + 3 * len(asked):
+        if self._suspected and auxiliary and len(auxiliary) > most_along(asked):
             return Trial(asked, NOTHING, outcome)  # too much to be what these need
         if auxiliary is None:
             return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
@@ -92,6 +90,13 @@ class Trials:
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return not (self._suspected and self._auxiliary.unbuildable(reverted))
+
+    def unlinked(self, asked: ChangeSet) -> ChangeSet:
+        """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""
+        if self._suspected or self._auxiliary.unbuildable(asked):
+            return NOTHING
+        outcome = self._see(asked)
+        return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
 
     def leaner(self, trial: Trial, executed: ChangeSet) -> Iterator[Trial]:
         """``trial`` with less and less that goes along, where that was only a suspicion.

@@ -49,6 +49,28 @@ def test_among_many_alike_about_half_are_tried() -> None:
     assert 15 <= len(found) <= 36
 
 
+def test_where_sets_tell_nothing_single_changes_are_tried() -> None:
+    """yara: parts of a rewritten parser, reverted together, made it crash."""
+    alike = [Tier.CAUSE] * 9
+    first = next_reversion(_field(*alike))
+    assert first is not None
+    assert len(first) > 1
+    mixed = {first: Verdict.UNRESOLVED, frozenset({*first, "c9"}): Verdict.UNRESOLVED}
+    found = next_reversion(_field(*alike, seen=mixed))
+    assert found is not None
+    assert len(found) == 1
+
+
+def test_what_takes_others_along_is_left_out_of_a_set() -> None:
+    suspects = tuple(
+        Suspect(f"c{i}", Tier.CAUSE, along=24 if i % 4 == 0 else 0) for i in range(1, 21)
+    )
+    found = next_reversion(Field(suspects, {}, None, 0.15))
+    assert found is not None
+    assert len(found) > 1
+    assert not found & {"c4", "c8", "c12", "c16", "c20"}
+
+
 def test_what_is_foreseen_is_tried_at_once() -> None:
     """Three of ten, by prediction: not by halving."""
     wanted = repaired_by({"c3", "c6", "c9"})

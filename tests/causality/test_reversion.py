@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from made_changes import (
     Answer,
     Counting,
     arbitrary,
+    change,
     ids,
     made,
     repaired_by,
@@ -141,8 +143,8 @@ def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:
     assert found is not None  # reverting everything passes, and is tried before giving up
     assert answer(found.changes) is PASS
     assert found.minimal
-    for change in found.changes if len(found.changes) > 1 else ():
-        assert answer(found.changes - {change}) is not PASS
+    for one in found.changes if len(found.changes) > 1 else ():
+        assert answer(found.changes - {one}) is not PASS
     assert len(oracle.asked) == len(set(oracle.asked)) <= count**2 + 3 * count
 
 
@@ -206,3 +208,26 @@ def test_a_root_change_that_another_needs_is_its_auxiliary() -> None:
     oracle = _needs({"c4": {"c5"}}, repaired_by({"c4", "c5"}))
     found = _found(oracle, 8)
     assert found == Root(frozenset({"c4"}), frozenset({"c5"}), minimal=True)
+
+
+def test_what_a_linker_misses_is_left_out_of_a_set() -> None:
+    """c-ares: each of nine changes compiles alone, and one takes away a function that others call."""
+    asked: list[ChangeSet] = []
+    missed = replace(NOT_BUILT, detail="a.c:3: undefined reference to `gone'")
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        if "c2" in reverted:
+            return missed
+        return repaired_by({"c5"})(reverted)
+
+    changes = {**made(9), "c2": change(2, patch="+int gone(void) {\n")}
+    search = AuxiliarySearch(
+        lambda reverted: outcome(reverted).built,
+        changes,
+        ids(9),
+        unbuildable=lambda _reverted: "",
+    )
+    found = Reversion(Trials(outcome, search), changes).find_root(_suspects(9), 0.15)
+    assert found == Root(frozenset({"c5"}), frozenset(), minimal=True)
+    assert sum("c2" in reverted for reverted in asked) <= 2

@@ -33,6 +33,13 @@ def project(laboratory: Laboratory, tmp_path: Path) -> tuple[Path, Laboratory]:
 
 
 def _against(project: tuple[Path, Laboratory], texts: Mapping[str, str]) -> str:
+    check, changes = _check(project, texts)
+    return check.against(frozenset(changes))
+
+
+def _check(
+    project: tuple[Path, Laboratory], texts: Mapping[str, str]
+) -> tuple[SyntaxCheck, Mapping[str, Change]]:
     root, laboratory = project
     changes = {f"c{i}": _change(f"c{i}", name) for i, name in enumerate(sorted(texts))}
 
@@ -40,8 +47,7 @@ def _against(project: tuple[Path, Laboratory], texts: Mapping[str, str]) -> str:
         return {changes[c].file: texts[changes[c].file].encode() for c in reverted}
 
     built = compilations(laboratory.store.directory)
-    check = SyntaxCheck(root, built, changes, texts_of, Limits().build)
-    return check.against(frozenset(changes))
+    return SyntaxCheck(root, built, changes, texts_of, Limits().build), changes
 
 
 def _change(identifier: str, file: str) -> Change:
@@ -73,3 +79,19 @@ def test_the_work_tree_is_left_alone(project: tuple[Path, Laboratory]) -> None:
     before = {path: path.stat().st_mtime_ns for path in project[0].rglob("*")}
     assert _against(project, {"list.c": "int x = Y;\n"})
     assert {path: path.stat().st_mtime_ns for path in project[0].rglob("*")} == before
+
+
+def test_a_file_is_asked_again_only_when_something_that_it_reads_is_another(
+    project: tuple[Path, Laboratory],
+) -> None:
+    """The compiler is gone after the first question; what it said is known."""
+    texts = {"list.h": "struct list { int *items; };\n#define LIMIT 5\n", "list.c": "int x = Y;\n"}
+    check, changes = _check(project, texts)
+    header, both = frozenset({"c1"}), frozenset(changes)
+    assert not check.against(header)
+    said = check.against(both)
+    assert "Y" in said
+    directory = project[0] / "out"
+    directory.rename(directory.with_name("gone"))
+    assert not check.against(header)
+    assert check.against(both) == said

@@ -1,0 +1,63 @@
+"""What a compiler's complaint speaks of: the names it quotes, the files, the source lines it shows.
+
+A line that is shown was written by a change, or needs what a change took away. In the first case the
+change is known exactly, whatever the message says of it ("too few arguments to function call").
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+_QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
+_FILE = re.compile(r"^[\w./+-]+\.\w{1,4}(?=: )|[\w./+-]+\.\w{1,4}(?=:\d)", re.MULTILINE)
+_LINKED = re.compile(
+    r"(?:undefined reference to|undefined symbol:?|multiple definition of|duplicate symbol:?)"
+    r" [`'\"‘]?(\w+)"
+)
+_MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): ")
+_GUTTER = re.compile(r"^\s*\d+ \| ?")
+_NAME = re.compile(r"[A-Za-z_]\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """``lines`` are source lines without the white space around them."""
+
+    names: frozenset[str]
+    files: frozenset[str]
+    lines: frozenset[str]
+
+    def is_in(self, file: str) -> bool:
+        """Whether it speaks of this file."""
+        return any(file.endswith(each) for each in self.files)
+
+
+def complaint(said: str) -> Complaint:
+    """Read what gcc or clang said; of other compilers only the quoted names are understood."""
+    quoted = _QUOTED.findall(said)
+    return Complaint(
+        frozenset((*quoted, *(name.rpartition(".")[2] for name in quoted))),
+        frozenset(_FILE.findall(said)),
+        frozenset(_shown(said)),
+    )
+
+
+def symbols(said: str) -> frozenset[str]:
+    """The names that a linker misses, or has twice."""
+    return frozenset(_LINKED.findall(said))
+
+
+def added_lines(patch: str) -> frozenset[str]:
+    """The lines of a patch that a complaint may show of the version that has the change."""
+    added = (line[1:].strip() for line in patch.splitlines() if line[:1] == "+")
+    return frozenset(line for line in added if _NAME.search(line))
+
+
+def _shown(said: str) -> list[str]:
+    """The line below each message."""
+    lines = said.splitlines()
+    below = (after for line, after in pairwise(lines) if _MESSAGE.search(line))
+    shown = (_GUTTER.sub("", line).strip() for line in below)
+    return [line for line in shown if _NAME.search(line)]

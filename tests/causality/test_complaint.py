@@ -1,0 +1,39 @@
+"""What a compiler and a linker say, read."""
+
+from __future__ import annotations
+
+from afterd.causality.complaint import added_lines, complaint, symbols
+
+CLANG = """\
+src/name.c:70:84: error: too few arguments to function call, expected 6, have 5
+  status = expand(aptr, abuf, alen, &question, &len);
+           ~~~~~~                                   ^
+src/private.h:361:5: note: 'expand' declared here
+   12 | int expand(const unsigned char *encoded, int is_hostname);
+      |     ^
+"""
+
+
+def test_a_complaint_speaks_of_names_files_and_the_lines_it_shows() -> None:
+    about = complaint(CLANG)
+    assert about.names == {"expand"}
+    assert about.is_in("deep/src/name.c")
+    assert not about.is_in("src/other.c")
+    assert about.lines == {
+        "status = expand(aptr, abuf, alen, &question, &len);",
+        "int expand(const unsigned char *encoded, int is_hostname);",
+    }
+
+
+def test_only_lines_with_a_name_are_shown_of_a_change() -> None:
+    patch = "@@ -1,2 +1,3 @@\n-  int old;\n+  int fresh;\n+  }\n+\n"
+    assert added_lines(patch) == {"int fresh;"}
+
+
+def test_a_linker_names_what_it_misses_or_has_twice() -> None:
+    said = (
+        "/usr/bin/ld: a.o: in function `main':\na.c:3: undefined reference to `ares_expand'\n"
+        "ld.lld: error: undefined symbol: other\nb.o: multiple definition of `both'; a.o\n"
+    )
+    assert symbols(said) == {"ares_expand", "other", "both"}
+    assert symbols(CLANG) == frozenset()
