@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-<<<<<<< HEAD
-from afterd.causality.auxiliary import AuxiliarySearch
-from afterd.deltas.dd import ddmin
-=======
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
->>>>>>> 192f6ae (c-ares: a suspect's auxiliary search is bounded, sets are weighed by what they cost, complaints are read by the lines they show)
+from afterd.deltas.dd import ddmin
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
