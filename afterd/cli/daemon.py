@@ -21,6 +21,7 @@ from afterd.daemon.instance import running, wait_for
 from afterd.daemon.log import last_lines
 from afterd.daemon.poster import hand_over, inherited
 from afterd.daemon.serve import serve
+from afterd.daemon.starter import announced
 from afterd.daemon.status import status as daemon_status
 from afterd.daemon.unit import unit as unit_text
 from afterd.errors import BusyError, SandboxError
@@ -89,7 +90,9 @@ def start(repositories: tuple[Path, ...], *, post: bool, forge: str | None) -> N
     if (process := running(state)) is not None:
         raise BusyError(f"A daemon watches {places[0]} already: process {process}.")
     arguments = _arguments(places, once=False, post=post, quiet=True, forge=forge)
-    start_process([sys.executable, "-m", "afterd", *arguments], os.environ, _output(places), ())
+    environment, descriptor = announced(os.environ)
+    command_line = [sys.executable, "-m", "afterd", *arguments]
+    start_process(command_line, environment, _output(places), (descriptor,))
     process = wait_for(state, _START, up=True)
     if process is None:
         said = _output(places).read_text(errors="replace").splitlines()[-1:] or ["nothing"]

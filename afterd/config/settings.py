@@ -103,8 +103,8 @@ class Settings:
         float,
         Setting(
             SPAN,
-            "the time limit of one test run; variants get at most 5 times what the slower end took,"
-            " and 10 s",
+            "the time limit of one test run; variants get little more than 5 times what the slower end"
+            " took, and at least 10 s",
         ),
     ] = _LIMITS.test.timeout
     build_timeout: Annotated[float, Setting(SPAN, "the time limit of one build")] = (

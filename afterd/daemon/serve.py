@@ -10,6 +10,7 @@ from functools import partial
 from afterd.config import Settings
 from afterd.daemon.poster import Poster
 from afterd.daemon.service import Service, watching
+from afterd.daemon.starter import wait_for_starter
 from afterd.daemon.triggers import triggered
 
 _REST = 1.0  # seconds between looks into the queue: leases end and delays pass without an event
@@ -27,6 +28,7 @@ def serve(repositories: Sequence[Settings], poster: Poster, *, once: bool, spoke
             stack.enter_context(watching(each, posting=poster.is_there, spoken=spoken))
             for each in repositories
         ]
+        wait_for_starter()
         for service in services:
             service.log.info("watching %s", service.settings.repository)
             service.look()
