@@ -68,7 +68,11 @@ class Workbench:
         return run(command, limits, scratch=self._scratch, cancelled=self._cancelled)
 
     def _test(self, recipe: Recipe, deadline: float | None, job: Job) -> Attempt:
-        """In a warm process where that makes no difference, else in one of its own."""
+        """In a warm process where that makes no difference, else in one of its own; in none where time
+        is up: a quick test would pass before its limit of no time is noticed.
+        """
+        if _is_past(deadline):
+            return Attempt(_not_run(Outcome(Verdict.UNRESOLVED)), lasting=False)
         runs = 0
         if not job.fresh and self._reruns.wanted(recipe, job.tree):
             result, runs = self._reruns.run(self.slot.path, recipe, self._scratch)
