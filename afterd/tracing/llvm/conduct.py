@@ -26,6 +26,8 @@ _LATEST, _SPREAD = 6, 6
 """Executions of a block that are looked at: its last ones, and others evenly over the window."""
 _STATEMENTS = 4000
 """Statements that are evaluated at most, those of the blocks executed last first."""
+_NEAR = 1 << 21
+"""Records before the end that are searched for executions: a scan a block of a whole window took a minute."""
 
 
 def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, Conduct]:
@@ -74,7 +76,8 @@ def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]
     tag = records.ENTER if block == 0 else records.BLOCK
     word = records.identified(tag, view.numbered.first.blocks + block)
     mask = ((1 << 64) - 1) & ~records.DEPTH_MASK
-    found = recording.positions(recording.first, recording.end, mask, word)
+    start = max(recording.first, recording.end - _NEAR)
+    found = recording.positions(start, recording.end, mask, word)
     places = np.unique(
         np.concatenate(
             [

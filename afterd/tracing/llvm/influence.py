@@ -21,6 +21,10 @@ from afterd.tracing.llvm.recorded import PASSED, arguments, callee, pointer_of
 
 _MOST = 12  # branches reported for one read, nearest first
 _LOOKED_AT = 2000  # executed branches that may be it, nearest first
+_FARTHEST = 1 << 22
+"""Records between a use and a branch: two hundred reads of a long run, each looked back from to its
+definition, took minutes.
+"""
 _CALL_DEPTH = 4
 
 Place = str
@@ -46,7 +50,7 @@ class Influence:
         if place is None or end < 0:
             return
         frames, ids = self._process.frames, self._process.ids
-        start = max(ids.position(definition), -1) + 1
+        start = max(ids.position(definition) + 1, end - _FARTHEST, 0)
         entered = self._process.recording.blocks_back(
             end, start, lambda block: self._decides(block, place)
         )

@@ -314,8 +314,11 @@ class Recording:
             a = part.a[low:high]
             at = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) >= records.BLOCK)
             blocks = (a[at] >> np.uint64(records.ID_SHIFT)) & np.uint64(records.ID_MASK)
-            kept = [block for block in np.unique(blocks) if wanted(int(block))]
-            for hit in at[np.isin(blocks, kept)][::-1]:
+            # ids are small numbers: counting them is ten times as fast as sorting them
+            present = np.bincount(blocks.astype(np.int64))
+            for block in np.flatnonzero(present):
+                present[block] = wanted(int(block))
+            for hit in at[present[blocks] > 0][::-1]:
                 yield int(hit) + low + part.first
 
     def output(self) -> list[Written]:
