@@ -23,9 +23,13 @@ def test_a_traced_build_and_run_take_longer() -> None:
 
 
 def test_a_forked_run_saves_the_imports() -> None:
+    """In one of three comparisons: beside another test on the other core, a second is not a second."""
     with overhead._sample(overhead.PYTHON_SAMPLE) as sample:
-        forked = overhead._forked(sample)
-    assert forked.note.startswith("adds ")
+        for _ in range(3):
+            forked = overhead._forked(sample)
+            assert forked.note.startswith("adds ")
+            if 0 < forked.watched < forked.plain:
+                break
     assert 0 < forked.watched < forked.plain
 
 
