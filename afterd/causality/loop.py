@@ -23,11 +23,11 @@ from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
-from afterd.causality.suspicion import MANY, Suspect, Tier, ranked, suspects_of
+from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.deltas.dependencies import Changes, structural_order
-from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
 
@@ -46,6 +46,10 @@ _SHARE_FOR_OTHERS = 0.7
 """Other failures that are traced, and how much of the budget may be spent before that."""
 _SHARE_FOR_STORY = 0.1
 """Of the budget, for causes that lead to a root that is known already."""
+_OTHERWISE_HERE = frozenset([Conduct.PASSED])
+"""Statements that did otherwise than their old text would have, where nothing else leads on: an
+omission (yara: a rule that did not match) leaves no wrong value to walk back from.
+"""
 _LEADERS, _KIN = 3, 20.0
 """Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
 _OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
@@ -73,6 +77,7 @@ class Loop:
         self._progress = progress
         self._oracles = oracles
         self._suspected = oracles.suspected
+        self._unmet = PARTED if oracles.suspected else PARTED | _OTHERWISE_HERE
         self._auxiliary = AuxiliarySearch(
             oracles.builds,
             changes,
@@ -168,20 +173,9 @@ class Loop:
 
         ``unmet``: also where the runs part and no cause has come to; that is for when none can.
         """
-        acting = self._otherwise_here() if unmet else ()
-        found = suspects_of(
-            self._execution, self._green, self._causes.links, unmet=unmet, acting=acting
-        )
+        conduct = self._unmet if unmet else frozenset[Conduct]()
+        found = suspects_of(self._execution, self._green, self._causes.links, unmet=conduct)
         return [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
-
-    def _otherwise_here(self) -> list[ChangeId]:
-        """Changes whose statement did otherwise than its old text would have, where nothing else leads
-        on: an omission (yara: a rule that did not match) leaves no wrong value to walk back from.
-        """
-        if self._suspected:
-            return []
-        conduct = self._execution.conduct()
-        return [change for change, did in conduct.items() if did is Conduct.PASSED]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
         self._progress.suspects([suspect.change for suspect in suspects])
@@ -228,9 +222,7 @@ class Loop:
             (Tier.OTHER, structural_order(self._changes.values())),
         )
         known = ranked(
-            suspects_of(
-                self._execution, self._green, self._causes.links, acting=self._otherwise_here()
-            ),
+            suspects_of(self._execution, self._green, self._causes.links, unmet=self._unmet),
             tiers,
             self._execution.conduct(),
         )

@@ -6,7 +6,7 @@ change further up may repair the test by taking another way around the fault (AF
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -31,6 +31,9 @@ _CONDUCT = {
 }
 """How much likelier guilt is where the calls that a change is in did this, beside green's."""
 
+
+PARTED = frozenset([Conduct.PARTED])
+"""Conduct that makes a suspect whatever the causes say: the two runs part there."""
 
 MANY = 24
 """Stands for the changes that must go along where it is only known that few are not enough."""
@@ -92,19 +95,18 @@ def suspects_of(
     green: Green,
     links: Sequence[Link],
     *,
-    unmet: bool = True,
-    acting: Iterable[ChangeId] = (),
+    unmet: Container[Conduct] = PARTED,
 ) -> list[Suspect]:
     """The changes that the causes speak of, most suspicious first.
 
-    ``unmet``: also those at which the two runs part although no cause has come to them; ``acting``:
-    and those that did otherwise than the good version would have done.
+    Also those to which no cause has come and whose conduct is one of ``unmet``: a cause may have been
+    cut off.
     """
     best: dict[ChangeId, Suspect] = {}
     conduct = execution.conduct()
     found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
-    also = (Suspect(change, Tier.CAUSE, factor=_UNMET) for change in acting)
-    for suspect in (*found, *(_parted(conduct) if unmet else ()), *also):
+    also = (c for c, did in conduct.items() if did in unmet)
+    for suspect in (*found, *(Suspect(c, Tier.CAUSE, factor=_UNMET) for c in also)):
         known = best.get(suspect.change)
         if known is None or _key(suspect) < _key(known):
             best[suspect.change] = suspect
@@ -122,15 +124,6 @@ def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
     elif did is Conduct.SAME:
         tier = max(tier, Tier.SLICE)
     return replace(suspect, tier=tier, factor=suspect.factor * _CONDUCT[did])
-
-
-def _parted(conduct: Mapping[ChangeId, Conduct]) -> Iterable[Suspect]:
-    """Changes where the runs part, though no cause has come to them: it may have been cut off."""
-    return (
-        Suspect(change, Tier.CAUSE, factor=_UNMET)
-        for change, did in conduct.items()
-        if did is Conduct.PARTED
-    )
 
 
 def ranked(

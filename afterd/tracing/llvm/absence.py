@@ -70,7 +70,7 @@ class Absence:
             return
         recording = self._green.recording
         depth = recording.depth_at(entry)
-        end = self._alignment.end(entry)
+        end = self._green.frames.end(entry)
         wanted = records.BLOCK << records.TAG_SHIFT | depth
         executed = recording.positions(entry, end, _SAME_DEPTH_BLOCK, wanted)
         for position in np.flip(executed)[:_NEAREST]:

@@ -25,6 +25,10 @@ _WHOLE = (1 << 64) - 1
 _DEEPEST = 400
 
 
+Caller = tuple[Instance, int, int]
+"""What began an activation: an instance, its call instruction's index, the CALL record."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The aligned instance; ``None`` with ``absent`` True when green did not execute it there."""
@@ -53,17 +57,6 @@ def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
     counts = frames.recording.counts()
     number = view.numbered.first.blocks + block
     return number < len(counts) and int(counts[number]) == 1
-
-
-def _end(frames: Frames, entry: int) -> int:
-    recording = frames.recording
-    following = recording.next(
-        entry + 1,
-        recording.end,
-        records.TAG | records.DEPTH_MASK,
-        records.ENTER << records.TAG_SHIFT | recording.depth_at(entry),
-    )
-    return following if following >= 0 else recording.end_of(entry)
 
 
 class Alignment:
@@ -138,7 +131,7 @@ class Alignment:
     ) -> Found:
         """Follow the loop headers around the block, each to the same iteration, then the block."""
         depth = self.green.recording.depth_at(start)
-        limit = self.end(start)
+        limit = self.green.end(start)
         for block in path:
             if block not in blocks.to_good:
                 return UNKNOWN
@@ -182,7 +175,7 @@ class Alignment:
 
     def _only_execution(self, other: FunctionView, block: int, depth: int) -> Found:
         """A block that each run executed once, wherever it was recorded."""
-        recording, word = self.green.recording, self._word(other, block, depth)
+        recording, word = self.green.recording, other.executions(block) | depth
         for part in recording.segments:
             at = recording.last(part.end, part.first, _WHOLE, word)
             if at >= 0:
@@ -192,12 +185,8 @@ class Alignment:
     def _before_the_window(self, other: FunctionView, block: int, depth: int) -> Found:
         """The same, by running again."""
         recording = self.green.recording
-        at = recording.earlier(recording.end, _WHOLE, self._word(other, block, depth), depth)
+        at = recording.earlier(recording.end, _WHOLE, other.executions(block) | depth, depth)
         return Found(self.green.instance_at(at)) if at >= 0 else UNKNOWN
-
-    def _word(self, other: FunctionView, block: int, depth: int) -> int:
-        tag = records.ENTER if block == 0 else records.BLOCK
-        return records.identified(tag, other.numbered.first.blocks + block) | depth
 
     def pair(self, mine: int, other: int) -> None:
         """Take two records for corresponding ones: their activations, and those that called them,
@@ -239,19 +228,12 @@ class Alignment:
             entry = self.bad.entry(caller[2]) if caller else -1
         return True
 
-    def end(self, entry: int) -> int:
-        """Past the last record of a green activation (or of what follows it at a shallower depth).
-
-        Where the records of a repeated run end before it did, past the last of those.
-        """
-        return _end(self.green, entry)
-
     def _is_cut(self, position: int) -> bool:
         """Whether the green activation of a record goes on where no records were kept."""
         recording = self.green.recording
         entry = self.green.entry(position)
         end = recording.end_of(position)
-        return end < recording.end and self.end(entry if entry >= 0 else position) == end
+        return end < recording.end and self.green.end(entry if entry >= 0 else position) == end
 
     def _executions(
         self, frames: Frames, view: FunctionView, block: int, depth: int, near: int | None = None
@@ -261,7 +243,7 @@ class Alignment:
         Jq behind a long input: the green run went on, for longer than its window, after what
         corresponds to the failure, and all of that is in the segment of a repeated run.
         """
-        word = self._word(view, block, depth)
+        word = view.executions(block) | depth
         recording = frames.recording
         start = recording.first if near is None else recording.start_of(near + 1)
         end = recording.end if near is None else recording.end_of(near)
@@ -287,24 +269,31 @@ class Alignment:
         caller = self.bad.caller(entry)
         if caller is None:
             return self._outermost(entry)
+        if self._is_new(caller):
+            at = self._sibling(entry, self.bad.entry(caller[2]))
+            return at, at < 0
+        return self._by_site(entry, caller)
+
+    def _is_new(self, caller: Caller) -> bool:
+        """Whether the good version has nothing for a call instruction of a function that it has."""
+        instance, index, _ = caller
+        blocks = self.blocks(instance.view)
+        return blocks is not None and (
+            instance.block not in blocks.to_good or blocks.instruction(instance.block, index) < 0
+        )
+
+    def _by_site(self, entry: int, caller: Caller) -> tuple[int, bool]:
+        """The activation that the corresponding call instruction began."""
         instance, index, call = caller
         found = self.instance(instance)
         blocks = self.blocks(instance.view)
-        if blocks is not None and self._is_new(instance, index, blocks):
-            at = self._sibling(entry, self.bad.entry(call))
-            return at, at < 0
         if found.instance is None or blocks is None:
             return -1, found.absent
-        number = blocks.instruction(instance.block, index)
-        there = self.green.record_of(found.instance, number)
+        there = self.green.record_of(found.instance, blocks.instruction(instance.block, index))
         if there < 0 or self.green.recording.tag(there) != records.CALL:
             return -1, there < 0
         at = self._callback(entry, call, there)
         return at, at < 0 and not self._is_cut(there)
-
-    def _is_new(self, instance: Instance, index: int, blocks: BlockMap) -> bool:
-        """Whether the good version has nothing for an instruction."""
-        return instance.block not in blocks.to_good or blocks.instruction(instance.block, index) < 0
 
     def _sibling(self, entry: int, mine: int) -> int:
         """The activation for one that a new call began, among those that its caller's began."""
@@ -316,12 +305,11 @@ class Alignment:
         here = self._within(self.bad, called.view, mine)
         there = self._within(self.green, other, start)
 
-        def partner(sibling: int) -> int:
-            caller = self.bad.caller(sibling)
-            blocks = self.blocks(caller[0].view) if caller else None
-            if caller is None or blocks is None or self._is_new(caller[0], caller[1], blocks):
-                return -1
-            return self._aligned_entry(sibling)[0]
+        @cache
+        def partner(of: int) -> int:
+            caller = self.bad.caller(of)
+            known = caller is not None and not self._is_new(caller)
+            return self._by_site(of, caller)[0] if caller and known else -1
 
         return sibling(bisect_left(here, entry), here, there, partner)
 
@@ -329,7 +317,7 @@ class Alignment:
         """The entries of a function directly below an activation."""
         depth = frames.recording.depth_at(entry)
         every = self._executions(frames, view, 0, depth + 1, entry)
-        low, high = np.searchsorted(every, [entry, _end(frames, entry)])
+        low, high = np.searchsorted(every, [entry, frames.end(entry)])
         return [int(at) for at in every[low:high]]
 
     def _only(self, other: FunctionView, depth: int) -> tuple[int, bool]:

@@ -69,11 +69,8 @@ class Allocations:
         return None
 
     def _allocated(self, call: int, offset: int) -> Allocated | None:
-        instance = self._frames.instance(call)
-        site = (
-            instance.view.sites.get(self._frames.recording.identifier(call)) if instance else None
-        )
-        return Allocated(instance, site[1], call, offset) if instance and site else None
+        made = self._frames.calling(call)
+        return Allocated(*made, call, offset) if made else None
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
@@ -93,9 +90,7 @@ class Allocations:
         return recording.value(back) if back >= 0 else 0
 
     def _allocates(self, site: int) -> bool:
-        view = self._frames.program.view_of_site(site)
-        block, index = view.sites[site]
-        name = callee(view.function.blocks[block].instructions[index])
+        name = callee(self._frames.program.call_of_site(site))
         return name in _SIZED_BY and not self._frames.program.resolved(name[1:])
 
     def _size_uncached(self, call: int) -> int:

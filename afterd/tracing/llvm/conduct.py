@@ -7,7 +7,7 @@ harmless, one that made a difference may be to blame, wherever the causes lead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -73,11 +73,9 @@ def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeI
 
 def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]:
     recording = bad.recording
-    tag = records.ENTER if block == 0 else records.BLOCK
-    word = records.identified(tag, view.numbered.first.blocks + block)
     mask = ((1 << 64) - 1) & ~records.DEPTH_MASK
     start = max(recording.first, recording.end - _NEAR)
-    found = recording.positions(start, recording.end, mask, word)
+    found = recording.positions(start, recording.end, mask, view.executions(block))
     places = np.unique(
         np.concatenate(
             [
@@ -93,7 +91,7 @@ def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]
 
 
 def _effect(bad: Process, transplant: Transplant, instance: Instance, number: int) -> Effect:
-    step = next(iter(_steps(bad, instance, number)), None)
+    step = _step(bad, instance, number)
     if step is None:
         return Effect.UNKNOWN
     try:
@@ -102,7 +100,7 @@ def _effect(bad: Process, transplant: Transplant, instance: Instance, number: in
         return Effect.UNKNOWN
 
 
-def _steps(bad: Process, instance: Instance, number: int) -> Iterable[StepId]:
+def _step(bad: Process, instance: Instance, number: int) -> StepId | None:
     """The step of an instruction of a block instance, where it left one."""
     opcode = instance.instructions[number].opcode
     if opcode == "store":
@@ -115,6 +113,5 @@ def _steps(bad: Process, instance: Instance, number: int) -> Iterable[StepId]:
         if position < bad.recording.end and bad.recording.tag(position) != records.BLOCK:
             position = -1
     else:
-        return
-    if 0 <= position < bad.recording.end:
-        yield bad.ids.of(position)
+        position = -1
+    return bad.ids.of(position) if 0 <= position < bad.recording.end else None

@@ -38,10 +38,12 @@ class Counterparts:
         if found.instance is None or statement.instance is None:
             return None
         if statement.called:
-            return self._dispatch(statement, statement.instance, found.instance)
+            call = self._record(statement.instance, statement.instruction, found.instance)
+            entered = self._green.frames.entered(call) if call >= 0 else None
+            return self._green.ids.of(entered.position) if entered else None
         if statement.kind is StepKind.BRANCH:
             return self._branch(found.instance)
-        position = self._record(statement, statement.instance, found.instance)
+        position = self._record(statement.instance, statement.instruction, found.instance)
         if position < 0:
             return None
         tag = self._green.recording.tag(position)
@@ -71,15 +73,10 @@ class Counterparts:
             else None
         )
 
-    def _dispatch(self, statement: Statement, here: Instance, there: Instance) -> StepId | None:
-        """The activation that green's call through a pointer began."""
-        call = self._record(statement, here, there)
-        entered = self._green.frames.entered(call) if call >= 0 else None
-        return self._green.ids.of(entered.position) if entered else None
-
-    def _record(self, statement: Statement, here: Instance, there: Instance) -> int:
+    def _record(self, here: Instance, instruction: int, there: Instance) -> int:
+        """The record that the corresponding instruction left in the aligned instance; -1 if none."""
         blocks = self._alignment.blocks(here.view)
-        number = blocks.instruction(here.block, statement.instruction) if blocks else -1
+        number = blocks.instruction(here.block, instruction) if blocks else -1
         return self._green.frames.record_of(there, number) if number >= 0 else -1
 
     def green_value(self, statement: Statement) -> GreenValue:
@@ -194,11 +191,7 @@ class Counterparts:
         if place is None or partner is None:
             return None
         found = self._alignment.instance(place.instance).instance
-        blocks = self._alignment.blocks(place.instance.view)
-        number = blocks.instruction(place.instance.block, place.instruction) if blocks else -1
-        if found is None or number < 0:
-            return None
-        call = self._green.frames.record_of(found, number)
+        call = self._record(place.instance, place.instruction, found) if found else -1
         return (call == partner.call and place.offset == partner.offset) if call >= 0 else None
 
 

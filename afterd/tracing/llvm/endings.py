@@ -40,9 +40,7 @@ def _leaving(process: Process) -> Call | None:
     """The call of exit or its like that ended the process."""
 
     def leaves(site: int) -> bool:
-        view = process.program.view_of_site(site)
-        block, index = view.sites[site]
-        return callee(view.function.blocks[block].instructions[index]) in _LEAVING
+        return callee(process.program.call_of_site(site)) in _LEAVING
 
     position = next(process.recording.calls(process.recording.end, 0, leaves), -1)
     return call_at(process, position)

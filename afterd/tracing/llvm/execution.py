@@ -67,8 +67,8 @@ class LlvmExecution:
             )
         self._failed: dict[StepId, Failed] = {}
         self._concrete: dict[str, None] = {}
-        self._conduct: dict[ChangeId, Conduct] | None = None
         self.step = cache(self._step)
+        self.conduct = cache(self._conducted)
 
     def failures(self) -> Sequence[Predicate]:
         """The failed assertions of every process that did not end as its green partner did."""
@@ -173,24 +173,17 @@ class LlvmExecution:
         """Executed branches whose other side could have redefined what ``use`` read."""
         pair = self._pairs[StepIds.process(use)]
         try:
-            found = dict.fromkeys(self._departed(pair, use))
-            found.update(dict.fromkeys(self._missed(pair, definition, use)))
+            statement = pair.bad.statements.statement(use)
+            found = dict.fromkeys(self._kept_from(pair, self._partner(pair, statement), use))
+            defined = pair.dual.partner(definition) if pair.dual else None
+            found.update(dict.fromkeys(self._kept_from(pair, defined, use)))
             found.update(dict.fromkeys(pair.influence.between(use, definition)))
         except KeyError:
             return ()
         return tuple(found)
 
-    def _departed(self, pair: Pair, step: StepId) -> Iterable[StepId]:
-        """Branches that kept the failing run from what green did at this point."""
-        statement = pair.bad.statements.statement(step)
-        partner = self._partner(pair, statement)
-        return (
-            pair.dual.departed(partner, besides=step) if pair.dual and partner is not None else ()
-        )
-
-    def _missed(self, pair: Pair, definition: StepId, use: StepId) -> Iterable[StepId]:
-        """Branches that kept the failing run from defining what green's use read."""
-        partner = pair.dual.partner(definition) if pair.dual else None
+    def _kept_from(self, pair: Pair, partner: StepId | None, use: StepId) -> Iterable[StepId]:
+        """Branches that kept the failing run from a step of green's."""
         return pair.dual.departed(partner, besides=use) if pair.dual and partner is not None else ()
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
@@ -217,16 +210,15 @@ class LlvmExecution:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
         return tuple(found)
 
-    def conduct(self) -> Mapping[ChangeId, Conduct]:
+    def _conducted(self) -> Mapping[ChangeId, Conduct]:
         """What the executed changes did beside their old text, on the same values."""
-        if self._conduct is None:
-            self._conduct = {}
-            for pair in self._pairs.values():
-                if pair.ties is not None and pair.transplant is not None:
-                    for change, did in conduct(pair.bad, pair.ties, pair.transplant).items():
-                        if self._conduct.get(change) is not Conduct.PASSED:
-                            self._conduct[change] = did
-        return self._conduct
+        found: dict[ChangeId, Conduct] = {}
+        for pair in self._pairs.values():
+            if pair.ties is not None and pair.transplant is not None:
+                for change, did in conduct(pair.bad, pair.ties, pair.transplant).items():
+                    if found.get(change) is not Conduct.PASSED:
+                        found[change] = did
+        return found
 
     def executed_changes(self) -> Sequence[ChangeId]:
         """The changes with a statement in the failing run (or, removed ones, in the green run)."""

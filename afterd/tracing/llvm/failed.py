@@ -58,9 +58,8 @@ def call_at(process: Process, position: int) -> Call | None:
     """The call that left a CALL record; None for anything else."""
     if position < 0 or process.recording.tag(position) != records.CALL:
         return None
-    instance = process.frames.instance(position)
-    site = instance.view.sites.get(process.recording.identifier(position)) if instance else None
-    return Call(instance, site[1], position) if instance and site else None
+    made = process.frames.calling(position)
+    return Call(*made, position) if made else None
 
 
 def other_way(process: Process, step: StepId) -> Term:

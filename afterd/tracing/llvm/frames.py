@@ -95,10 +95,7 @@ class Frames:
 
     def latest(self, instance: Instance, block: int, before: int) -> Instance | None:
         """The last instance of a block in the activation of ``instance``, before a record."""
-        tag = records.ENTER if block == 0 else records.BLOCK
-        wanted = (
-            records.identified(tag, instance.view.numbered.first.blocks + block) | instance.depth
-        )
+        wanted = instance.view.executions(block) | instance.depth
         at = self.recording.last(before, self.start(instance.position), _WHOLE, wanted)
         if at < 0 and self.entry(instance.position) < 0:
             at = self.recording.earlier(before, _WHOLE, wanted, instance.depth)
@@ -145,11 +142,28 @@ class Frames:
             call = self.recording.last_at_depth(entry, self.recording.depth_at(entry) - 1)
         if call < 0 or self.recording.tag(call) != records.CALL:
             return None
+        made = self.calling(call)
+        return (*made, call) if made else None
+
+    def calling(self, call: int) -> tuple[Instance, int] | None:
+        """The instance that left a CALL record, and the call instruction's index; None before the window."""
         instance = self.instance(call)
-        if instance is None:
-            return None
-        site = instance.view.sites.get(self.recording.identifier(call))
-        return (instance, site[1], call) if site else None
+        site = instance.view.sites.get(self.recording.identifier(call)) if instance else None
+        return (instance, site[1]) if instance and site else None
+
+    def end(self, entry: int) -> int:
+        """Past the last record of an activation (or of what follows it at a shallower depth).
+
+        Where the records of a repeated run end before it did, past the last of those.
+        """
+        recording = self.recording
+        following = recording.next(
+            entry + 1,
+            recording.end,
+            records.TAG | records.DEPTH_MASK,
+            records.ENTER << records.TAG_SHIFT | recording.depth_at(entry),
+        )
+        return following if following >= 0 else recording.end_of(entry)
 
     def entered(self, call: int) -> Instance | None:
         """The entry block of the traced function that a CALL record went into; None for external code.
@@ -160,11 +174,10 @@ class Frames:
         after = call + 1
         if after >= self.recording.end_of(call) or self.recording.tag(after) != records.ENTER:
             return None
-        found, caller = self.instance_at(after), self.instance(call)
-        site = caller.view.sites.get(self.recording.identifier(call)) if caller else None
-        if found is None or caller is None or site is None:
+        found, made = self.instance_at(after), self.calling(call)
+        if found is None or made is None:
             return None
-        name = callee(caller.view.function.blocks[site[0]].instructions[site[1]])
+        name = callee(made[0].instructions[made[1]])
         if name.startswith("@"):
             same = self.program.resolved(name[1:]) == found.view.name
         else:

@@ -150,10 +150,9 @@ class Memory:
         """The last call of code that is not traced which may have written the bytes since ``after``."""
         calls = self._recording.calls(before, max(after, 0), self._outside)
         for call in islice(calls, _CANDIDATE_CALLS):
-            instance = self._values.frames.instance(call)
-            site = instance.view.sites.get(self._recording.identifier(call)) if instance else None
-            if instance and site and self._may_write(call, instance, site[1], address, size):
-                copied = self._copied_outside(call, instance, site[1], address, size, sort, bits)
+            made = self._values.frames.calling(call)
+            if made and self._may_write(call, *made, address, size):
+                copied = self._copied_outside(call, *made, address, size, sort, bits)
                 value = _value(bits, sort)
                 step = self._values.ids.of_cells(call, Cells(address, size), value)
                 return copied or Read(step, sort, "", value)
@@ -163,9 +162,7 @@ class Memory:
         """Whether a call site calls code that is not traced and that may write what a program sees;
         None for a call through a pointer.
         """
-        view = self._values.frames.program.view_of_site(site)
-        block, index = view.sites[site]
-        instruction = view.function.blocks[block].instructions[index]
+        instruction = self._values.frames.program.call_of_site(site)
         name = callee(instruction)
         if not name.startswith("@"):
             return None

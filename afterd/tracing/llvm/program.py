@@ -209,6 +209,11 @@ class FunctionView:
                     number += 1
         return found
 
+    def executions(self, block: int) -> int:
+        """The first word of a record of the block's execution, but for the depth, which is or-ed in."""
+        tag = records.BLOCK if block else records.ENTER
+        return records.identified(tag, self.numbered.first.blocks + block)
+
     @cached_property
     def parameters(self) -> list[str]:
         """The registers of the formal parameters, in order."""
@@ -290,6 +295,12 @@ class Program:
         if at < 0:
             raise KeyError(site)
         return self.function_of_block(self._first_blocks[at])
+
+    def call_of_site(self, site: int) -> Instruction:
+        """The call instruction with a call site's id; KeyError for an id no module has."""
+        view = self.view_of_site(site)
+        block, index = view.sites[site]
+        return view.function.blocks[block].instructions[index]
 
     def unit_of_first_block(self, block: int) -> Unit | None:
         """The module whose constructor registered itself with this first block id."""

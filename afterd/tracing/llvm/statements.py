@@ -258,11 +258,10 @@ class Statements:
 
     def _external(self, step: StepId, position: int) -> Statement:
         """A call of code that is not traced: its result, or bytes that it wrote."""
-        instance = self.frames.instance(position)
-        site = instance.view.sites.get(self.recording.identifier(position)) if instance else None
-        if instance is None or site is None:
+        made = self.frames.calling(position)
+        if made is None:
             return self._lost(step)
-        index = site[1]
+        instance, index = made
         instruction = instance.instructions[index]
         sort, value = self._result(step, position, instruction)
         used = [
