@@ -97,10 +97,11 @@ class Reversion:
         may only take another way around the fault.
         """
         whole = frozenset(suspect.change for suspect in field.suspects)
-        for _ in range(min(2 * len(whole), _GUIDED)):
+        for left in reversed(range(min(2 * len(whole), _GUIDED))):
             inside = field if passing is None else _within(field, passing.asked)
             reverted = next_reversion(replace(inside, seen=self._seen))
-            if reverted is None and passing is None and whole not in self._seen:
+            untried = passing is None and whole not in self._seen
+            if untried and (reverted is None or not left):
                 reverted = whole
             if reverted is None:
                 return
