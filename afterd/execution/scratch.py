@@ -18,7 +18,7 @@ from pathlib import Path
 
 from afterd.errors import SpaceError
 
-_PREFIX = "afterd."
+_PREFIX = "afterd-scratch."  # nobody else's: with "afterd." a clone in /tmp/afterd.old went too
 
 
 @contextmanager

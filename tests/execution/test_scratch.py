@@ -65,9 +65,10 @@ def test_what_a_killed_process_left_goes_and_what_a_living_one_has_stays(where: 
 
 
 def test_nothing_that_is_not_such_a_directory_is_touched(where: Path) -> None:
-    (where / "afterd.file").write_text("")
+    (where / "afterd.old").mkdir()
+    (where / "afterd-scratch.file").write_text("")
     (where / "target").mkdir()
-    (where / "afterd.link").symlink_to("target")
+    (where / "afterd-scratch.link").symlink_to("target")
     (where / "afterd-bench-1").mkdir()
     before = sorted(where.iterdir())
     with scratch():
