@@ -132,13 +132,16 @@ class Reversion:
 
     def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
+        alone: set[ChangeSet] = set()
         while True:
             for smaller in (self._shortest_prefix, self._algorithm_2, self._one_less):
                 for trial in smaller(passing, order):
                     passing = trial
                     yield trial
-            if self._auxiliary_alone(passing):
-                passing = self._try(passing.auxiliary)
+            if passing.auxiliary not in alone and self._auxiliary_alone(passing):
+                alone.add(passing.auxiliary)
+                passing = self._trials.without_more(passing.auxiliary)
+                self._note(passing)
                 yield passing
             else:
                 yield from self._trials.leaner(passing, self._executed)

@@ -153,7 +153,11 @@ class Trials:
 
         Raises BudgetSpentError.
         """
-        return self._belied(reverted).outcome if self._suspected else self._see(reverted)
+        return self.without_more(reverted).outcome
+
+    def without_more(self, asked: ChangeSet) -> Trial:
+        """The same as a trial. Raises BudgetSpentError."""
+        return self._belied(asked) if self._suspected else Trial(asked, NOTHING, self._see(asked))
 
     def _plain(self, asked: ChangeSet) -> ChangeSet:
         return asked | (self._auxiliary.known(asked) or NOTHING)

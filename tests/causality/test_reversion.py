@@ -133,6 +133,29 @@ def test_what_the_test_does_not_execute_need_not_go_along() -> None:
     assert len(oracle.asked) <= 3
 
 
+@settings(deadline=None, max_examples=100)
+@given(
+    st.integers(),
+    st.dictionaries(st.sampled_from(range(1, 8)), st.sets(st.integers(1, 7), min_size=1)),
+)
+@example(0, {1: {2}, 2: {1}})
+def test_whatever_is_suspected_it_ends(seed: int, needs: dict[int, set[int]]) -> None:
+    """werkzeug's rules: changes that are said to need each other, and repair without; in a circle."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        lacking = (n for k, v in needs.items() if f"c{k}" in reverted for n in sorted(v))
+        missing = [f"'name{n}' is not defined" for n in lacking if f"c{n}" not in reverted]
+        return " ".join(missing)
+
+    answer = arbitrary(seed, 7, resolved=1.0)
+    oracle = Counting(answer)
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 8)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), unbuildable=suspicion)
+    reversion = Reversion(Trials(oracle, auxiliary, suspected=True), changes)
+    found = reversion.find_root(_suspects(7), 0.15)
+    assert found is None or answer(found.changes | found.auxiliary) is PASS
+
+
 @settings(deadline=None, max_examples=150)
 @given(st.integers(), st.integers(1, 9), st.lists(st.sampled_from(Tier), min_size=1, max_size=4))
 @example(99_030_869_804, 8, [Tier.ENTRY])  # ten runs that tell nothing, and none of all together
