@@ -140,7 +140,7 @@ def test_what_the_test_does_not_execute_need_not_go_along() -> None:
 )
 @example(0, {1: {2}, 2: {1}})
 def test_whatever_is_suspected_it_ends(seed: int, needs: dict[int, set[int]]) -> None:
-    """werkzeug's rules: changes that are said to need each other, and repair without; in a circle."""
+    """Rules of werkzeug: changes that are said to need each other, and repair without; in a circle."""
 
     def suspicion(reverted: ChangeSet) -> str:
         lacking = (n for k, v in needs.items() if f"c{k}" in reverted for n in sorted(v))

@@ -15,17 +15,22 @@ from afterd.tracing.python.trace import Trace
 from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.values import identity
 
-_MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda"}
+_MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda", "BinOp"}
 _COPYING = frozenset({"list", "dict", "set", "sorted"})
 _HANDING_OUT = frozenset({Kind.RETURN, Kind.YIELD})
-_FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
+FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
+"""Methods of which the first parameter may be an object that was not there before."""
 _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
 
 
 def _makes(node: Node) -> bool:
-    """Whether an expression always gives a new object: a display, ``list(…)``, ``sorted(…)``."""
+    """Whether an expression always gives a new object: a display, ``a + b``, ``list(…)``, ``sorted(…)``."""
     if node.type in _MAKERS:
         return True
+    if node.type == "BoolOp":
+        return all(map(_makes, node["values"]))
+    if node.type == "IfExp":
+        return _makes(node["body"]) and _makes(node["orelse"])
     function = node["func"] if node.type == "Call" else None
     return (
         isinstance(function, Node)
@@ -117,13 +122,13 @@ class Births:
     def _first_init(self, node: Node, position: int, kind: int) -> bool:
         """``self`` of an ``__init__`` that no ``__init__`` of the same object called."""
         frame = self.trace.frame(position)
-        if frame is None or frame.node["name"] not in _FIRST_SEEN_IN:
+        if frame is None or frame.node["name"] not in FIRST_SEEN_IN:
             return False
         first = frame.node["args"]["args"] or frame.node["args"]["posonlyargs"]
         if not first or first[0] is not node:
             return False
         outer = frame.parent
-        while outer is not None and outer.node["name"] in _FIRST_SEEN_IN:
+        while outer is not None and outer.node["name"] in FIRST_SEEN_IN:
             row = outer.entered + 1
             if row < len(self.trace) and identity(self.trace.value(row)) == kind:
                 return False

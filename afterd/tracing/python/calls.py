@@ -16,25 +16,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from afterd.model.change import ChangeId
 from afterd.model.trace import Conduct
 from afterd.tracing.python.alignment import Alignment
-from afterd.tracing.python.births import Births
+from afterd.tracing.python.conversation import Parting, parting
+from afterd.tracing.python.deeds import Deed, Deeds, in_container
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.likeness import Likeness
 from afterd.tracing.python.parameters import is_generator
 from afterd.tracing.python.program import FUNCTIONS, Node
-from afterd.tracing.python.purity import may_write, pure_function
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.ties import Ties
 from afterd.tracing.python.tracefile import Recorded
-from afterd.tracing.python.values import Unknown, identity
 
 _ACTIVATIONS = 60  # of one function that are asked about
-_ROWS = 4000  # of one activation that are compared
-_HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
-
-Deed = tuple[str, Recorded, int]
-"""What was done: where to, the value, the row."""
-
 
 _WORSE = (Conduct.SAME, Conduct.ABSORBED, Conduct.CARRIED, Conduct.PASSED, Conduct.PARTED)
 _PARTED = frozenset({Conduct.PARTED, Conduct.PASSED})
@@ -59,6 +52,8 @@ class Calls:
         self.likeness = likeness
         self.ties = ties
         self.inverse = inverse
+        self.deeds = Deeds(steps)
+        self.green_deeds = Deeds(green)
         self._failing = frozenset(failing)
         self._conducts: dict[int, Conduct | None] = {}
 
@@ -111,25 +106,78 @@ class Calls:
         twin = self.alignment.frame(frame)
         if twin is None or frame.node.type not in FUNCTIONS:
             return self._callers_conduct(frame)
-        mine, other = self._deeds(self.steps, frame), self._deeds(self.green, twin)
+        if is_generator(frame.node) or is_generator(twin.node):
+            return self._conversed(frame, twin)
+        mine, other = list(self.deeds.done(frame)), list(self.green_deeds.done(twin))
         if frame not in self._failing:
-            alike = self.likeness.sure(lambda: self._alike(mine, other))
+            alike = self._did_alike(mine, other)
             if alike is not False:
                 return Conduct.SAME if alike else self._by_default(frame)
-        mine, other = self._given(self.steps, frame), self._given(self.green, twin)
-        if not self._alike(mine, other, shared=True):
-            return self._by_default(frame) or Conduct.CARRIED
-        below = (self.of(child) for child in frame.children[:_ACTIVATIONS])
-        return Conduct.PASSED if any(each in _PARTED for each in below) else Conduct.PARTED
+        return self._given_other(frame, twin) or self._origin(frame.children)
+
+    def _given_other(self, frame: Frame, twin: Frame) -> Conduct | None:
+        """The conduct of an activation that had other arguments than green's; else None."""
+        mine, other = self.deeds.given(frame), self.green_deeds.given(twin)
+        if self._alike(mine, other, shared=True):
+            return None
+        return self._by_default(frame) or Conduct.CARRIED
+
+    def _origin(self, below: Sequence[Frame]) -> Conduct:
+        """Of what did other things on the same: whether a call below it did already."""
+        did = (self.of(child) for child in below[:_ACTIVATIONS])
+        return Conduct.PASSED if any(each in _PARTED for each in did) else Conduct.PARTED
+
+    def _conversed(self, frame: Frame, twin: Frame) -> Conduct | None:
+        """The conduct of a generator, or of a coroutine, up to where it first differs."""
+        if not (is_generator(frame.node) and is_generator(twin.node)):
+            return self._by_default(frame)  # one made what it handed out, the other ran it
+        matching, likeness = self.alignment.matching, self.likeness
+        where, row = Parting.UNKNOWN, frame.entered
+
+        def same() -> bool:
+            nonlocal where, row
+            where, row = parting(self.steps, frame, self.green, twin, likeness, matching)
+            return where in {Parting.NOWHERE, Parting.UNASKED}
+
+        alike = likeness.sure(same)
+        if alike and where is Parting.NOWHERE:
+            left = list(self.deeds.left(frame)), list(self.green_deeds.left(twin))
+            alike = self._did_alike(*left)
+        if alike is None or where is Parting.UNKNOWN:
+            return self._by_default(frame)
+        if alike:
+            return Conduct.SAME
+        given = self._given_other(frame, twin)
+        if given is not None or where is Parting.GIVEN:
+            return given or Conduct.CARRIED
+        before = frame.children
+        if where is Parting.DONE:
+            before = [child for child in before if child.entered < row]
+        return self._origin(before)
+
+    def _did_alike(self, mine: Sequence[Deed], other: Sequence[Deed]) -> bool | None:
+        """Whether the same was done; None where that rests on types, or was written otherwise."""
+        plain, others = ([d for d in each if not in_container(d)] for each in (mine, other))
+        alike = self.likeness.sure(lambda: self._alike(plain, others))
+        if alike is False:
+            return False
+        inside, beside = ([d for d in each if in_container(d)] for each in (mine, other))
+        if _by_place(inside).keys() != _by_place(beside).keys():
+            return None
+        held = self.likeness.sure(lambda: self._alike(inside, beside))
+        return held if alike or held is False else None
 
     def _by_default(self, frame: Frame) -> Conduct | None:
         """What is known of an activation whose deeds cannot be told apart: a parameter of its own."""
-        given = self._given(self.steps, frame)
+        given = self.deeds.given(frame)
         altered = (row for _, _, row in given if self.ties.of_row(self.steps.trace, row))
         differs = any(self._bound(row) is Conduct.PARTED for row in altered)
         return Conduct.PARTED if differs else None
 
     def _callers_conduct(self, frame: Frame) -> Conduct | None:
+        """Of code that only this version has; that it came to another function is its caller's."""
+        if frame.node in self.alignment.matching.good:
+            return None
         caller = frame.parent
         while caller is not None and self.alignment.frame(caller) is None:
             caller = caller.parent
@@ -148,51 +196,6 @@ class Calls:
         while caller is not None and (mine := self.inverse.frame(caller)) is None:
             caller = caller.parent
         return None if caller is None else mine
-
-    # -- what they were given and did --------------------------------------------------------
-
-    @staticmethod
-    def _given(run: Steps, frame: Frame) -> Iterator[Deed]:
-        for row in frame.rows[:_ROWS]:
-            node = run.trace.node(row)
-            if node is not None and node.type == "arg" and node.frame is frame.node:
-                yield str(node["arg"]), run.trace.value(row), row
-
-    def _deeds(self, run: Steps, frame: Frame) -> Iterator[Deed]:
-        for row in frame.rows[:_ROWS]:
-            node, kind = run.trace.node(row), run.trace.kind(row)
-            if node is None:
-                continue
-            if kind in _HANDED:
-                yield _HANDED[kind], run.trace.value(row), row
-            elif kind is Kind.VALUE:
-                yield from self._written(run, frame, node, row)
-        if _left_by_exception(run, frame) and frame.left is not None:
-            yield "exception", True, frame.left
-
-    def _written(self, run: Steps, frame: Frame, node: Node, row: int) -> Iterator[Deed]:
-        births = run.cells.births
-        if node["store"] and node.type in {"Attribute", "Subscript"}:
-            owner = run.cells.evaluation.target_value(node["value"], row, frame)
-            if not _own(owner, births, row, frame):
-                yield (
-                    f".{node['attr']}" if node.type == "Attribute" else "[]",
-                    run.trace.value(row),
-                    row,
-                )
-        elif node.type == "Call" and run.cells.returned(row, frame) is None:
-            yield from self._called(run, frame, node, row)
-
-    @staticmethod
-    def _called(run: Steps, frame: Frame, call: Node, row: int) -> Iterator[Deed]:
-        """A method that may write, called on an object that is not the activation's own."""
-        function = call["func"]
-        if function.type != "Attribute" or pure_function(call) or not may_write(function["attr"]):
-            return
-        owner = run.cells.value_of(function["value"], row, frame)
-        if _own(owner, run.cells.births, row, frame) or not isinstance(owner, tuple):
-            return
-        yield f".{function['attr']}()", run.effect(row), row
 
     def _alike(self, mine: Iterable[Deed], other: Iterable[Deed], *, shared: bool = False) -> bool:
         """The same in the same order, place by place; ``shared``: in places that both have."""
@@ -260,31 +263,9 @@ class Calls:
         return Conduct.SAME if alike else Conduct.PARTED
 
 
-def _own(owner: Recorded | Unknown, births: Births, row: int, frame: Frame) -> bool:
-    """Whether an object was made by the activation itself, or is not known."""
-    if isinstance(owner, Unknown) or identity(owner) is None:
-        return True
-    born = births.made(owner, row)
-    return born is not None and born > frame.entered
-
-
 def _some(frames: Sequence[Frame]) -> Sequence[Frame]:
     half = _ACTIVATIONS // 2
     return frames if len(frames) <= _ACTIVATIONS else [*frames[:half], *frames[-half:]]
-
-
-def _left_by_exception(run: Steps, frame: Frame) -> bool:
-    """Whether the caller did not get a value: it left at once, or caught something."""
-    caller = frame.parent
-    if caller is None or frame.left is None or is_generator(frame.node):
-        return False
-    row = run.trace.next_in_frame(caller, frame.left)
-    while row is not None and run.trace.kind(row) is Kind.SYNC:
-        row = run.trace.next_in_frame(caller, row)
-    if row is None or run.trace.kind(row) is Kind.EXIT:
-        return True
-    node = run.trace.node(row)
-    return node is not None and node.type == "ExceptHandler"
 
 
 def _by_place(deeds: Iterable[Deed]) -> dict[str, list[tuple[Recorded, int]]]:

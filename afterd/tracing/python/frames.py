@@ -35,7 +35,10 @@ class Frame:
 
 @dataclass(slots=True)
 class _Thread:
+    """``handed_out``: the row at which a generator last handed something out."""
+
     stack: list[Frame] = field(default_factory=list)
+    handed_out: int = -1
 
 
 class FrameBuilder:
@@ -48,6 +51,7 @@ class FrameBuilder:
         self.latest: dict[Node, Frame] = {}
         self.thread = _Thread()
         self.threads: dict[int, _Thread] = {}
+        self._delegating: dict[Node, bool] = {}
 
     def opened_before(self, node: Node, address: int, row: int) -> None:
         """A frame that was open where a span of rows begins."""
@@ -79,7 +83,31 @@ class FrameBuilder:
             if kind is Kind.YIELD and frame in self.thread.stack:
                 stack = self.thread.stack  # whoever iterates goes on; a SYNC brings it back
                 del stack[stack.index(frame) :]
+                self.thread.handed_out = number
         self.of_row.append(frame)
+
+    def _resume(self, index: int) -> Frame:
+        """The frame at this place of the stack goes on, not the one on top.
+
+        Those in between are called by code that is not followed and iterates over an expression
+        of this frame; or ``yield from`` handed out what one above them did, and they wait as well.
+        """
+        stack = self.thread.stack
+        frame, above = stack[index], stack[index + 1 :]
+        if all(self._waits(each) for each in above):
+            del stack[index + 1 :]
+        return frame
+
+    def _waits(self, frame: Frame) -> bool:
+        """Whether nothing was seen of it since something was handed out, maybe through it."""
+        if frame.rows and frame.rows[-1] > self.thread.handed_out:
+            return False
+        node = frame.node
+        known = self._delegating.get(node)
+        if known is None:
+            known = any(each.type == "YieldFrom" and each.frame is node for each in node.walk())
+            self._delegating[node] = known
+        return known
 
     def _push(self, node: Node, address: int, row: int) -> Frame:
         stack = self.thread.stack
@@ -115,8 +143,8 @@ class FrameBuilder:
         stack = self.thread.stack
         while stack and stack[-1].node.type == "Lambda" and stack[-1].node is not owner:
             stack.pop()  # left by an exception
-        for frame in reversed(stack):
-            if frame.node is owner:
-                return frame
+        for index in reversed(range(len(stack))):
+            if stack[index].node is owner:
+                return self._resume(index)
         known = self.latest.get(owner)
         return known if known is not None else self._push(owner, -row - 1, row)

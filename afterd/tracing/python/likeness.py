@@ -1,4 +1,4 @@
-"""Are two objects of two runs alike? Type and origin first, then what was written into them.
+"""Are two objects of two runs alike? Their type, then what was written into them; else their origin.
 
 A row keeps of an object its type and identity only. What it holds is read off the rows that wrote
 its attributes, or that gave it its parts when it was made (a generated ``__init__`` leaves no
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from afterd.tracing.python.alignment import Alignment
+from afterd.tracing.python.births import FIRST_SEEN_IN
 from afterd.tracing.python.program import Node
+from afterd.tracing.python.runtime.describe import CUT
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.tracefile import Recorded
 from afterd.tracing.python.values import Comparison, Unknown, identity
@@ -40,6 +42,9 @@ class Likeness:
             return False
         if not isinstance(value, tuple) or not depth:
             return True
+        if CUT in (value, other):
+            self.guessed += value != other
+            return True
         if value[0] in _ITEMS:
             start = _ITEMS[value[0]]
             pairs = zip(value[start:], other[start:], strict=False)
@@ -55,19 +60,20 @@ class Likeness:
         key = (identity(value) or 0, position, identity(other) or 0, row, depth)
         if key not in self._known:
             self._known[key] = True  # what holds itself is as alike as the rest of it
-            self._known[key] = self._same_origin(
-                value, position, other, row
-            ) and self._same_content(value, position, other, row, depth)
+            self._known[key] = self._same_content(value, position, other, row, depth)
         return self._known[key]
 
     def _same_origin(self, value: Recorded, position: int, other: Recorded, row: int) -> bool:
-        """Whether two objects were born at the same point: one type does not make them one."""
+        """Whether two objects were born at the same point of the two runs, or the same place of
+        the program, as far as is known: one type does not make them one.
+        """
         born = self.steps.cells.births.made(value, position)
         twin = self.green.cells.births.made(other, row)
         if born is None or twin is None:
             return True
-        aligned = self.alignment.row(born)
-        return aligned is None or aligned == twin
+        node, aligned = self.steps.trace.node(born), self.alignment.row(born)
+        meant = None if node is None else self.alignment.matching.good.get(node)
+        return aligned is None or aligned == twin or meant is self.green.trace.node(twin)
 
     def _same_content(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int
@@ -102,12 +108,17 @@ class Likeness:
                     for name in mine.keys() & theirs.keys()
                 )
         self.guessed += value[3] is None and other != value
-        return True
+        return self._same_origin(value, position, other, row)
 
 
 def _given(run: Steps, row: int) -> dict[object, Recorded]:
-    """The arguments of the call at a row that are known, by place or name."""
-    node, frame = run.trace.node(row), run.trace.frame(row)
+    """The arguments of the call that made an object at a row, by place or name, as far as known."""
+    frame = run.trace.frame(row)
+    caller = None if frame is None else frame.parent
+    if frame is not None and frame.node["name"] in FIRST_SEEN_IN and frame.left and caller:
+        following = run.trace.next_in_frame(caller, frame.left)
+        row, frame = (row if following is None else following), caller
+    node = run.trace.node(row)
     if node is None or frame is None or node.type != "Call":
         return {}
     named: dict[object, Node] = dict(enumerate(node["args"]))

@@ -34,6 +34,13 @@ _STORING_METHODS = _words("""
 """)
 """Methods that keep or look for what they are given, and leave it as it is."""
 
+_UNCHANGING = _words("""
+    module type function builtin_function_or_method method method_descriptor wrapper_descriptor
+    str int float complex bytes bool NoneType tuple frozenset range mappingproxy Pattern Match date
+    datetime time timedelta timezone Decimal Fraction UUID Path PosixPath WindowsPath PurePosixPath
+""")
+"""Types by name: what is called on an object of these changes nothing in it."""
+
 
 def pure_function(call: Node) -> bool:
     """Whether a call is of a builtin that writes to none of its arguments."""
@@ -51,3 +58,8 @@ def leaves_arguments(method: str) -> bool:
 def may_write(method: str) -> bool:
     """Whether an opaque method of this name may change its object."""
     return method not in _READING_METHODS
+
+
+def unchanging(type_name: str) -> bool:
+    """Whether no method of an object of this type changes it; a module or class is none's state."""
+    return type_name in _UNCHANGING

@@ -181,4 +181,6 @@ def _owner(node: Node | None, kind: Kind) -> Node | None:
         return None
     if kind in _OWN_FRAME or node.type == "Module":
         return node
+    if kind is Kind.RETURN and node.type == "Lambda":
+        return node
     return node.frame

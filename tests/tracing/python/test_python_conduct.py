@@ -99,6 +99,148 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 1\n",
         [Conduct.PARTED],
     ),
+    "a store into an object that a caller handed on": (
+        ("class Best:\n"
+         "    def __init__(self):\n"
+         "        self.best = None\n"
+         "    def add(self, x):\n"
+         "        if self.best is None or self.replaces(x):\n"
+         "            self.best = x\n"
+         "    def replaces(self, x):\n"
+         "        return x < self.best\n"
+         "class First(Best):\n"
+         "    def replaces(self, x):\n"
+         "        return False\n"
+         "def f(xs):\n"
+         "    best = First()\n"
+         "    for x in xs:\n"
+         "        best.add(x)\n"
+         "    return best\n"),
+        ("class Best:\n"
+         "    def __init__(self):\n"
+         "        self.best = None\n"
+         "    def add(self, x):\n"
+         "        if self.best is None or self.replaces(x):\n"
+         "            self.best = x\n"
+         "    def replaces(self, x):\n"
+         "        return x < self.best\n"
+         "class First(Best):\n"
+         "    pass\n"
+         "def f(xs):\n"
+         "    best = First()\n"
+         "    for x in xs:\n"
+         "        best.add(x)\n"
+         "    return best\n"),
+        "from lib import f\ndef test():\n    assert f([3, 1, 2]).best == 3\n",
+        [Conduct.PARTED],
+    ),
+    "what is handed on to a call that stores it": (
+        ("class Box:\n"
+         "    def put(self, x):\n"
+         "        self.x = x\n"
+         "def g(box):\n"
+         "    box.put(1)\n"
+         "def f():\n"
+         "    box = Box()\n"
+         "    g(box)\n"
+         "    return box\n"),
+        ("class Box:\n"
+         "    def put(self, x):\n"
+         "        self.x = x\n"
+         "def g(box):\n"
+         "    box.put(2)\n"
+         "def f():\n"
+         "    box = Box()\n"
+         "    g(box)\n"
+         "    return box\n"),
+        "from lib import f\ndef test():\n    assert f().x == 1\n",
+        [Conduct.PARTED],
+    ),
+    "a generator that ends too early, and the one that it takes from": (
+        ("def numbers(xs):\n"
+         "    for x in xs:\n"
+         "        y = x + 0\n"
+         "        yield y\n"
+         "\n"
+         "def distinct(xs):\n"
+         "    seen = set()\n"
+         "    for x in xs:\n"
+         "        if x in seen:\n"
+         "            continue\n"
+         "        seen.add(x)\n"
+         "        yield x\n"),
+        ("def numbers(xs):\n"
+         "    for x in xs:\n"
+         "        yield 0 + x\n"
+         "\n"
+         "def distinct(xs):\n"
+         "    seen = set()\n"
+         "    for x in xs:\n"
+         "        if x in seen:\n"
+         "            return\n"
+         "        seen.add(x)\n"
+         "        yield x\n"),
+        ("from lib import distinct, numbers\n"
+         "def test():\n"
+         "    assert list(distinct(numbers([1, 1, 2]))) == [1, 2]\n"),
+        [Conduct.SAME, Conduct.PARTED],
+    ),
+    "a generator that was given less": (
+        ("def few(xs):\n"
+         "    return xs[1:]\n"
+         "\n"
+         "def twice(xs):\n"
+         "    for x in xs:\n"
+         "        y = x * 2\n"
+         "        yield y\n"
+         "\n"
+         "def f(xs):\n"
+         "    return list(twice(iter(few(xs))))\n"),
+        ("def few(xs):\n"
+         "    return xs[2:]\n"
+         "\n"
+         "def twice(xs):\n"
+         "    for x in xs:\n"
+         "        yield 2 * x\n"
+         "\n"
+         "def f(xs):\n"
+         "    return list(twice(iter(few(xs))))\n"),
+        "from lib import f\ndef test():\n    assert f([1, 2, 3]) == [4, 6]\n",
+        [Conduct.PARTED, Conduct.CARRIED],
+    ),
+    "generators that hand out the same, item by item and at once": (
+        ("def both(a, b):\n"
+         "    yield a\n"
+         "    yield b\n"
+         "\n"
+         "def every(a, b):\n"
+         "    yield from both(a, b)\n"
+         "\n"
+         "def known(x):\n"
+         "    return x in (1, 2)\n"
+         "\n"
+         "def f():\n"
+         "    for x in every(1, 2):\n"
+         "        if not known(x):\n"
+         "            return False\n"
+         "    return 1\n"),
+        ("def both(a, b):\n"
+         "    yield from (a, b)\n"
+         "\n"
+         "def every(a, b):\n"
+         "    yield from both(a, b)\n"
+         "\n"
+         "def known(x):\n"
+         "    return x == 1 or x == 2\n"
+         "\n"
+         "def f():\n"
+         "    for x in every(1, 2):\n"
+         "        if not known(x):\n"
+         "            return False\n"
+         "    return 2\n"),
+        "from lib import f\ndef test():\n    assert f() == 1\n",
+        [Conduct.SAME, Conduct.SAME, Conduct.PARTED],
+    ),
 }  # fmt: skip
 
 

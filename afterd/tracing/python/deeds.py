@@ -1,0 +1,154 @@
+"""What an activation was given, and what it did with it, as far as others can see.
+
+It does what it returns, yields and raises, and what it leaves in objects that are not its own, by
+stores and by calls into code that is not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from afterd.tracing.python.bindings import definition_row
+from afterd.tracing.python.births import Births
+from afterd.tracing.python.frames import Frame
+from afterd.tracing.python.parameters import is_generator
+from afterd.tracing.python.program import Node
+from afterd.tracing.python.purity import may_write, pure_function, unchanging
+from afterd.tracing.python.runtime.rows import Kind
+from afterd.tracing.python.ssa import Steps
+from afterd.tracing.python.tracefile import Recorded
+from afterd.tracing.python.values import Unknown, identity
+
+_ROWS = 4000  # of one activation that are looked at
+_HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
+
+Deed = tuple[str, Recorded, int]
+"""What was done: where to, the value, the row. ``in_container`` tells what may be written otherwise."""
+
+
+def in_container(deed: Deed) -> bool:
+    """Whether it is a store into a list, dict or set: ``d.update(…)`` is ``d[k] = …`` as well."""
+    return deed[0].startswith("[]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A store, or a call that may store: ``place`` tells it from stores into other places."""
+
+    place: object
+    deed: Deed
+    owner: Recorded | Unknown
+
+
+class Deeds:
+    """Of the activations of one run."""
+
+    def __init__(self, run: Steps) -> None:
+        self.run = run
+        self._known: dict[int, list[_Write]] = {}
+
+    def given(self, frame: Frame) -> Iterator[Deed]:
+        """The parameters of an activation."""
+        for row in frame.rows[:_ROWS]:
+            node = self.run.trace.node(row)
+            if node is not None and node.type == "arg" and node.frame is frame.node:
+                yield str(node["arg"]), self.run.trace.value(row), row
+
+    def done(self, frame: Frame) -> Iterator[Deed]:
+        """What it did: what it handed out, then what it left in objects that are not its own."""
+        trace = self.run.trace
+        for row in frame.rows[:_ROWS]:
+            if trace.kind(row) in _HANDED:
+                yield _HANDED[trace.kind(row)], trace.value(row), row
+        yield from self.left(frame)
+        if self._left_by_exception(frame) and frame.left is not None:
+            yield "exception", True, frame.left
+
+    def left(self, frame: Frame) -> Iterator[Deed]:
+        """What it, or what it called, left in objects that are not its own.
+
+        Of several stores into one place the last, in the order of the first ones.
+        """
+        yield from {each.place: each.deed for each in self._writes(frame)}.values()
+
+    def _writes(self, frame: Frame) -> list[_Write]:
+        """In order, those of its callees among them."""
+        found = self._known.get(frame.number)
+        if found is None:
+            self._known[frame.number] = []
+            rows = (each for row in frame.rows[:_ROWS] for each in self._written(row, frame))
+            below = (each for child in frame.children for each in self._writes(child))
+            births = self.run.cells.births
+            merged = sorted([*rows, *below], key=lambda each: each.deed[2])
+            found = [w for w in merged if not _own(w.owner, births, w.deed[2], frame)][:_ROWS]
+            self._known[frame.number] = found
+        return found
+
+    def _written(self, row: int, frame: Frame) -> Iterator[_Write]:
+        node, kind = self.run.trace.node(row), self.run.trace.kind(row)
+        if node is None:
+            return
+        for target in self._targets.get((node, kind), ()):
+            yield self._stored(target, row, frame)
+        called = kind is Kind.VALUE and node.type == "Call"
+        if called and self.run.cells.returned(row, frame) is None:
+            yield from self._called(frame, node, row)
+
+    def _stored(self, target: Node, row: int, frame: Frame) -> _Write:
+        evaluation = self.run.cells.evaluation
+        owner = evaluation.target_value(target["value"], row, frame)
+        kind = None if isinstance(owner, Unknown) else identity(owner)
+        value = self.run.trace.value(row)
+        if target.type == "Attribute":
+            where = f".{target['attr']}"
+            return _Write((kind, where), (where, value, row), owner)
+        key = evaluation.target_value(target["slice"], row, frame)
+        place = (kind, "[]", row if isinstance(key, Unknown) else key)
+        return _Write(place, ("[]", value, row), owner)
+
+    @cached_property
+    def _targets(self) -> dict[tuple[Node, Kind], list[Node]]:
+        """The attributes and items that are stored into, by where that leaves its row."""
+        found: dict[tuple[Node, Kind], list[Node]] = {}
+        for module in self.run.trace.all_modules():
+            for node in module.nodes.values():
+                if node["store"] and node.type in {"Attribute", "Subscript"}:
+                    at = definition_row(node)
+                    if at is not None:
+                        found.setdefault(at, []).append(node)
+        return found
+
+    def _called(self, frame: Frame, call: Node, row: int) -> Iterator[_Write]:
+        """A method that may write, called on an object by code that is not followed."""
+        function = call["func"]
+        if function.type != "Attribute" or pure_function(call) or not may_write(function["attr"]):
+            return
+        owner = self.run.cells.value_of(function["value"], row, frame)
+        types = self.run.trace.raw.header["types"]
+        if isinstance(owner, tuple) and not (owner[0] == "o" and unchanging(types[owner[2]][1])):
+            inside = "[]" if owner[0] in {"l", "d", "s"} else ""
+            deed = (f"{inside}.{function['attr']}()", self.run.effect(row), row)
+            yield _Write(row, deed, owner)
+
+    def _left_by_exception(self, frame: Frame) -> bool:
+        """Whether the caller did not get a value: it left at once, or caught something."""
+        trace, caller = self.run.trace, frame.parent
+        if caller is None or frame.left is None or is_generator(frame.node):
+            return False
+        row = trace.next_in_frame(caller, frame.left)
+        while row is not None and trace.kind(row) is Kind.SYNC:
+            row = trace.next_in_frame(caller, row)
+        if row is None or trace.kind(row) is Kind.EXIT:
+            return True
+        node = trace.node(row)
+        return node is not None and node.type == "ExceptHandler"
+
+
+def _own(owner: Recorded | Unknown, births: Births, row: int, frame: Frame) -> bool:
+    """Whether an object was made by the activation itself, or is not known."""
+    if isinstance(owner, Unknown) or identity(owner) is None:
+        return True
+    born = births.made(owner, row)
+    return born is not None and born > frame.entered
