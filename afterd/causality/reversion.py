@@ -192,11 +192,17 @@ class Reversion:
         return None
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
-        """Puts back one change at a time, the least suspicious first, until each is needed."""
+        """Puts back one change at a time, the least suspicious first, until each is needed.
+
+        With what the rest needs, and with all that went along before: that may have been needed
+        for more than to build.
+        """
         while True:
             candidates = [passing.asked - {c} for c in reversed(_sorted(passing.asked, order))]
             for trial in self._trials.revert_each([c for c in candidates if c]):
                 self._note(trial)
+                if not trial.passed and trial.auxiliary != passing.auxiliary:
+                    trial = self._trials.beside(trial.asked, passing.auxiliary)  # noqa: PLW2901
                 if trial.passed:
                     passing = trial
                     yield trial

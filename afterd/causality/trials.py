@@ -83,6 +83,12 @@ class Trials:
             return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
+    def beside(self, asked: ChangeSet, auxiliary: ChangeSet) -> Trial:
+        """The outcome with just these going along. Raises BudgetSpentError."""
+        if self._suspected:
+            return self._belied(asked, auxiliary)
+        return Trial(asked, auxiliary, self._see(asked | auxiliary))
+
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return not (self._suspected and self._auxiliary.unbuildable(reverted))
@@ -157,7 +163,7 @@ class Trials:
 
     def without_more(self, asked: ChangeSet) -> Trial:
         """The same as a trial. Raises BudgetSpentError."""
-        return self._belied(asked) if self._suspected else Trial(asked, NOTHING, self._see(asked))
+        return self.beside(asked, NOTHING)
 
     def _plain(self, asked: ChangeSet) -> ChangeSet:
         return asked | (self._auxiliary.known(asked) or NOTHING)

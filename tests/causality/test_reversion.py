@@ -220,6 +220,21 @@ def test_what_must_go_along_is_auxiliary_and_not_root() -> None:
     assert _found(oracle, 12) == Root(frozenset({"c4"}), frozenset({"c11"}), minimal=True)
 
 
+def test_what_went_along_with_another_is_kept_where_it_helped() -> None:
+    """pathspec: c2 is said to need c3, and is not needed itself, but c3 is."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        return "'name3' is not defined" if "c2" in reverted and "c3" not in reverted else ""
+
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 8)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), unbuildable=suspicion)
+    trials = Trials(repaired_by({"c1", "c3"}), auxiliary, suspected=True)
+    suspects = [Suspect("c1", Tier.ENTRY), Suspect("c2", Tier.ENTRY)]
+    found = Reversion(trials, changes).find_root(suspects, 0.15)
+    assert found is not None
+    assert found.changes | found.auxiliary == {"c1", "c3"}
+
+
 def test_where_what_went_along_did_it_that_is_the_root() -> None:
     """c4 is suspected and needs c11 to build; c11 alone repairs."""
     oracle = _needs({"c4": {"c11"}}, repaired_by({"c11"}))

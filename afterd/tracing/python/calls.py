@@ -12,6 +12,7 @@ are not its own, by stores and by calls into code that is not followed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from afterd.model.change import ChangeId
 from afterd.model.trace import Conduct
@@ -20,6 +21,7 @@ from afterd.tracing.python.conversation import Parting, parting
 from afterd.tracing.python.deeds import Deed, Deeds, in_container
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.likeness import Likeness
+from afterd.tracing.python.mentioned import bound_by, mentioned
 from afterd.tracing.python.parameters import is_generator
 from afterd.tracing.python.program import FUNCTIONS, Node
 from afterd.tracing.python.runtime.rows import Kind
@@ -251,15 +253,26 @@ class Calls:
             if node is None or kind is not Kind.VALUE or node.frame.type in FUNCTIONS:
                 continue
             changes = self.ties.of_node(node)
-            if changes and not _is_definition(node):
+            if changes and not _is_definition(node) and not self._is_unread(node):
                 yield changes, self._bound(row), row
+
+    def _is_unread(self, node: Node) -> bool:
+        """Whether a module's variable is bound to it which nothing reads that ran in either version."""
+        names = bound_by(node)
+        return names is not None and not names & self._mentioned
+
+    @cached_property
+    def _mentioned(self) -> frozenset[str]:
+        return mentioned(self.steps.trace) | mentioned(self.green.trace)
 
     def _bound(self, row: int) -> Conduct | None:
         twin = self.alignment.row(row)
         if twin is None:
             return None
         value, other = self.steps.trace.value(row), self.green.trace.value(twin)
-        alike = self.likeness.alike(value, row, other, twin)
+        alike = self.likeness.sure(lambda: self.likeness.alike(value, row, other, twin))
+        if alike is None:
+            return None
         return Conduct.SAME if alike else Conduct.PARTED
 
 

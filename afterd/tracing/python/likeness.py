@@ -102,10 +102,10 @@ class Likeness:
         twin = self.green.cells.births.made(other, row)
         if born is not None and twin is not None:
             mine, theirs = _given(self.steps, born), _given(self.green, twin)
-            if mine or theirs:
+            shared = mine.keys() & theirs.keys()
+            if shared:
                 return all(
-                    self.alike(mine[name], born, theirs[name], twin, depth - 1)
-                    for name in mine.keys() & theirs.keys()
+                    self.alike(mine[name], born, theirs[name], twin, depth - 1) for name in shared
                 )
         self.guessed += value[3] is None and other != value
         return self._same_origin(value, position, other, row)

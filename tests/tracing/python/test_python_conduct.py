@@ -73,6 +73,24 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f('aa')\n",
         [Conduct.PARTED],
     ),
+    "a constant that nothing reads, and one that says which function it is": (
+        ("__version__ = '1.0'\n"
+         "def one(x):\n"
+         "    return x\n"
+         "def two(x):\n"
+         "    return -x\n"
+         "class A:\n"
+         "    go = staticmethod(one)\n"),
+        ("__version__ = '1.1'\n"
+         "def one(x):\n"
+         "    return x\n"
+         "def two(x):\n"
+         "    return -x\n"
+         "class A:\n"
+         "    go = staticmethod(two)\n"),
+        "from lib import A\ndef test():\n    assert A.go(1) == 1\n",
+        [None, Conduct.PARTED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",
