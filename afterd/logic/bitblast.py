@@ -110,7 +110,7 @@ class Blaster:
     def _apply(self, node: Apply, arguments: list[Word], evaluator: Evaluator) -> Word:
         kind = node.args[0].sort.kind
         operator = _OPERATORS.get(node.op) if kind in _FOLLOWED or node.op in _IDENTITY else None
-        if operator and node.op in _LARGE and len(self.gates.clauses) > MOST_CLAUSES:
+        if operator and node.op in _LARGE and self.gates.size > MOST_CLAUSES:
             operator = None
         if operator is None or (kind is SortKind.INT and node.op in _WORDS_ONLY):
             self.notes[f"{node.op.value} on {kind.value}"] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -10,12 +11,17 @@ from typing import Any, Protocol, Self
 
 from afterd.execution.worker import Died, Reply, Worker
 from afterd.limits import SolverLimits, WorkerLimits
+from afterd.logic.clauses import packed
+from afterd.logic.dominance import Dominators
 from afterd.logic.encoding import Encoded, Encoding
 from afterd.logic.gates import TRUE, Literal, Word
 from afterd.logic.program_formula import Statement
 
 _LOADED = 8
 """How much longer than its CPU time a question may take before its process is killed."""
+
+_WASTE = 0.5
+"""Half as many variables as a formula has beside it in the solver, and it is loaded alone."""
 
 Diagnosis = frozenset[Statement]
 Weights = Mapping[tuple[str, int], int]
@@ -59,16 +65,16 @@ class Core:
 
 @dataclass(slots=True)
 class Corrections:
-    """One encoding and the solver that holds its clauses. ``calls`` counts the questions,
-    ``seconds`` the solver's CPU time.
+    """One encoding and the solver that holds the part of it that was asked about. ``calls`` counts
+    the questions, ``seconds`` the solver's CPU time.
     """
 
     limits: SolverLimits = field(default_factory=SolverLimits)
     encoding: Encoding = field(default_factory=Encoding)
     worker: Asks | None = None
     calls: int = 0
-    _sent: int = 0
     seconds: float = 0.0
+    _held: set[Literal] = field(default_factory=set)  # variables that the solver has
     _until: float = math.inf
 
     def __enter__(self) -> Self:
@@ -85,7 +91,7 @@ class Corrections:
     def restart(self) -> None:
         """Forget every formula: one that was given up would slow down all that come after it."""
         self.encoding = Encoding()
-        self._sent = 0
+        self._held.clear()
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have so much CPU time."""
@@ -107,12 +113,17 @@ class Corrections:
         by_selector = _by_selector(encoded)
         selectors = sorted(by_selector)
         weigh = weights or {}
+        frontier = [taken for taken in encoded.frontier if taken not in (TRUE, -TRUE)]
+        hard = [*encoded.hard, *encoded.bound]
         reply = self._ask(
+            [*hard, *frontier],
+            alone=True,
             ask="corrections",
-            hard=[*encoded.hard, *encoded.bound],
+            hard=hard,
             selectors=selectors,
             weights=[weigh.get(by_selector[s].line, 1) for s in selectors],
-            frontier=[taken for taken in encoded.frontier if taken not in (TRUE, -TRUE)],
+            frontier=frontier,
+            dominators=[[s, *encoded.dominators.get(s, ())] for s in selectors],
             cores=[list(core) for core in known],
             size=size,
             count=count,
@@ -133,7 +144,7 @@ class Corrections:
         """Why the obligations cannot hold on this input: a minimal unsatisfiable core."""
         by_selector = _by_selector(encoded)
         hard = [*encoded.hard, *encoded.bound]
-        reply = self._ask(ask="core", hard=hard, selectors=sorted(by_selector))
+        reply = self._ask(hard, ask="core", hard=hard, selectors=sorted(by_selector))
         if isinstance(reply, str):
             return Core(None, reply)
         if reply["sat"] is not False:
@@ -145,13 +156,13 @@ class Corrections:
         kept = [s for statement, s in encoded.statements.items() if statement not in dropped]
         gone = {encoded.statements[s] for s in dropped if s in encoded.statements}
         hard = [*encoded.hard, *encoded.bound, *(s for s in kept if s not in gone)]
-        reply = self._ask(ask="model", hard=hard, wanted=[])
+        reply = self._ask(hard, ask="model", hard=hard, wanted=[])
         return None if isinstance(reply, str) else reply["sat"]
 
     def values(self, assumed: Sequence[Literal], words: Sequence[Word]) -> list[int] | None:
         """Unsigned values of words in a model of the clauses and what is assumed; None without one."""
         wanted = [bit for word in words for bit in word]
-        reply = self._ask(ask="model", hard=list(assumed), wanted=wanted)
+        reply = self._ask([*assumed, *wanted], ask="model", hard=list(assumed), wanted=wanted)
         if isinstance(reply, str) or not reply["sat"]:
             return None
         true = {TRUE, *reply["true"]}
@@ -162,26 +173,47 @@ class Corrections:
         if self.worker is not None:
             self.worker.close()
 
-    def _ask(self, **question: Any) -> Any | str:  # noqa: ANN401 - a message of the child
-        """The child's message, or why there is none; clauses it has not seen go with the question."""
+    def _ask(
+        self,
+        roots: Sequence[Literal],
+        *,
+        alone: bool = False,
+        **question: Any,  # noqa: ANN401 - a message of the child
+    ) -> Any | str:  # noqa: ANN401
+        """The child's message, or why there is none; the part of the circuit that it lacks goes with
+        the question. ``alone``: where much of what it has is of no use any more, it begins anew.
+        """
         if self.worker is None:
             limits = WorkerLimits(request=self.limits.wall, address_space=self.limits.address_space)
             self.worker = Worker("afterd.logic.correction_process", limits)
         self.calls += 1
-        clauses = self.encoding.clauses
+        fresh, clauses = self._missing(roots, alone=alone)
         request = {
             **question,
-            "clauses": clauses[self._sent :],
-            "fresh": self._sent == 0,
+            "fresh": fresh,
+            "clauses": packed(clauses),
             "seconds": max(0.0, min(self.limits.timeout, self._until - self.seconds)),
         }
-        self._sent = len(clauses)
         reply = self.worker.ask(request, _LOADED * self.limits.wall)
         if isinstance(reply, Died):
-            self._sent = 0
+            self._held.clear()
             return f"the solver {reply.detail}"
         self.seconds += float(reply.value["cpu"])
         return reply.value
+
+    def _missing(self, roots: Sequence[Literal], *, alone: bool) -> tuple[bool, array[int]]:
+        """Whether the solver begins anew, and the clauses that it does not have.
+
+        A model gives every variable a value, so what earlier formulas left behind costs time.
+        """
+        fresh = not self._held
+        if alone or fresh:
+            cone: set[Literal] = set()
+            clauses = self.encoding.gates.cone(roots, cone)
+            if fresh or len(self._held - cone) > len(cone) * _WASTE:
+                self._held = cone
+                return True, clauses
+        return fresh, self.encoding.gates.cone(roots, self._held)
 
 
 def _by_selector(encoded: Encoded) -> dict[Literal, Statement]:
@@ -205,4 +237,14 @@ def merged(parts: Sequence[Encoded]) -> Encoded:
         bound=tuple(literal for part in parts for literal in part.bound),
         statements=statements,
         frontier=tuple(taken for part in parts for taken in part.frontier),
+        dominators=_of_all([part.dominators for part in parts]),
     )
+
+
+def _of_all(parts: Sequence[Dominators]) -> Dominators:
+    """What dominates a statement wherever it is."""
+    found: dict[Literal, frozenset[Literal]] = {}
+    for part in parts:
+        for selector, over in part.items():
+            found[selector] = found.get(selector, over) & over
+    return found

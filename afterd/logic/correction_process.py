@@ -21,6 +21,7 @@ from pysat.formula import WCNF
 from pysat.solvers import Solver
 
 from afterd.execution.worker_process import serve
+from afterd.logic.clauses import unpacked
 
 Literals = list[int]
 
@@ -49,8 +50,11 @@ class Session:
     known: frozenset[int] = frozenset()
     closed: frozenset[int] = frozenset()
     finished: int = 0
-    settled: set[tuple[int, ...]] = field(default_factory=set)
+    dominators: dict[int, list[int]] = field(default_factory=dict)
+    settled: set[frozenset[int]] = field(default_factory=set)
     """Sets that repair this input within the formula: they do in every larger one."""
+    opened: set[frozenset[int]] = field(default_factory=set)
+    """Sets that do with a side that is not in the formula; another formula says more."""
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer one question; see ``correction.Corrections`` for what they mean."""
@@ -59,8 +63,7 @@ class Session:
         if request["fresh"]:
             self.solver.delete()
             self.solver = Solver(name="glucose4")
-        for clause in request["clauses"]:
-            self.solver.add_clause(clause)
+        self.solver.append_formula(unpacked(request["clauses"]))
         stop = Timer(_LOADED * request["seconds"], self.solver.interrupt)
         stop.start()
         try:
@@ -93,7 +96,9 @@ class Session:
         cores: list[Literals] = [list(core) for core in request["cores"]]
         self.known = frozenset(request["selectors"])
         self.closed = frozenset(-taken for taken in request["frontier"])
+        self.dominators = {selector: over for selector, *over in request["dominators"]}
         self.finished = 0
+        self.opened.clear()
         if not cores:
             self.settled.clear()
         needs: dict[int, None] = {}
@@ -152,7 +157,7 @@ class Session:
             while (proposed := hitting.smallest()) is not None:
                 dropped = set(proposed)
                 rest = [s for s in soft if s not in dropped]
-                if self._repairs(hard, rest, tuple(proposed)):
+                if self._repairs(hard, rest, frozenset(proposed)):
                     yield proposed
                     hitting.forbid(proposed)
                     continue
@@ -162,19 +167,35 @@ class Session:
                 cores.append([*core, *(s for s in hard if s in self.known)])
                 hitting.hit(core)
 
-    def _repairs(self, hard: Literals, rest: Literals, dropped: tuple[int, ...]) -> bool:
+    def _repairs(self, hard: Literals, rest: Literals, dropped: frozenset[int]) -> bool:
         """Whether all can hold without the dropped; first asked with the frontiers closed.
 
         Most repairs do without a frontier, and a core that names none holds with them open as well.
         """
-        if dropped in self.settled:
+        if dropped in self.settled or dropped in self.opened:
             return True
         if self.satisfiable([*hard, *rest, *self.closed]):
-            self.settled.add(dropped)
+            self._add(self.settled, dropped)
             return True
-        return not self.closed.isdisjoint(self.solver.get_core() or []) and self.satisfiable(
-            [*hard, *rest]
-        )
+        if self.closed.isdisjoint(self.solver.get_core() or []):
+            return False
+        if self.satisfiable([*hard, *rest]):
+            self._add(self.opened, dropped)
+            return True
+        return False
+
+    def _add(self, known: set[frozenset[int]], repair: frozenset[int]) -> None:
+        """A repair, and those with dominators in the place of some of its statements."""
+        known.add(repair)
+        waiting = [repair]
+        while waiting:
+            members = waiting.pop()
+            for member in members:
+                for dominator in self.dominators.get(member, ()):
+                    other = members - {member} | {dominator}
+                    if len(other) == len(members) and other not in known:
+                        known.add(other)
+                        waiting.append(other)
 
     def _core_of(self, hard: Literals, selectors: Literals, small: int = _SMALL) -> Literals:
         """A core among the selectors after an unsatisfiable answer; minimal where it is small."""
@@ -186,7 +207,13 @@ class Session:
             if len(smaller & set(core)) == len(core):
                 break
             core = [s for s in core if s in smaller]
+        core = self._undominated(hard, core)
         return self._minimal(hard, core) if len(core) <= small else core
+
+    def _undominated(self, hard: Literals, core: Literals) -> Literals:
+        """A core without what only statements outside of it would hear of."""
+        held = {*hard, *core}
+        return [s for s in core if held.issuperset(self.dominators.get(s, ()))]
 
     def _minimal(self, hard: Literals, core: Literals) -> Literals:
         """What is left of a core after deletion, one by one."""
@@ -206,7 +233,7 @@ class Session:
 
         One of each of several disjoint sets is taken in every repair; what remains closed can.
         """
-        if tuple(dropped) in self.settled:
+        if frozenset(dropped) in self.settled:
             return []
         gone = set(dropped)
         hard = [*request["hard"], *(s for s in request["selectors"] if s not in gone)]

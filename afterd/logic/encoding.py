@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.logic.bitblast import Blaster
+from afterd.logic.dominance import Dominators, dominators
 from afterd.logic.gates import TRUE, Gates, Literal, Word
 from afterd.logic.program_formula import (
     Definition,
@@ -34,7 +35,7 @@ class Encoded:
     ``hard``: literals to assume; ``bound``: those that give the inputs their values.
     ``statements``: what the obligations depend on, each with its selector; ``frontier``: per
     frontier of the formula, whether it is taken; ``violated`` and ``path``: the obligations and
-    the branches' conditions; ``inputs``: the inputs' words.
+    the branches' conditions; ``inputs``: the inputs' words; ``dominators`` of the statements.
     """
 
     hard: tuple[Literal, ...]
@@ -44,6 +45,7 @@ class Encoded:
     violated: tuple[Literal, ...]
     path: tuple[Literal, ...]
     inputs: Mapping[StepId, Word]
+    dominators: Dominators
 
 
 class Encoding:
@@ -57,9 +59,9 @@ class Encoding:
         self._variables: dict[tuple[object, ...], Word] = {}
 
     @property
-    def clauses(self) -> list[list[Literal]]:
-        """All clauses up to now; later ones are appended."""
-        return self.gates.clauses
+    def size(self) -> int:
+        """How many clauses there are."""
+        return self.gates.size
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -101,6 +103,9 @@ class Encoding:
         values: dict[StepId, Word] = {}
         inputs, bound = self._inputs(formula.inputs, values, test)
         statements = self._definitions(formula.definitions, needed, values, test)
+        over = dominators(
+            formula.definitions, needed, [*goals, *hard, *reaching, *taken, *path], self.selectors
+        )
         lookup = _Lookup(self, values, test)
         parts = self.blaster.words_of([*goals, *hard, *taken, *path], lookup)
         literals = [word[0] for word in parts]
@@ -115,6 +120,7 @@ class Encoding:
             obligations,
             tuple(literals[cuts[2] :]),
             inputs,
+            over,
         )
 
     def _inputs(
@@ -131,7 +137,8 @@ class Encoding:
         key = ("bound", *bound)
         fresh = key not in self._variables
         as_given = self.variable(key, BOOL)
-        self.clauses.extend([-as_given[0], bit] for bit in (bound if fresh else ()))
+        if fresh:
+            self.gates.constrain(as_given, [[-as_given[0], bit] for bit in bound])
         return found, as_given
 
     def _definitions(
@@ -142,12 +149,12 @@ class Encoding:
         test: int,
     ) -> Mapping[Statement, Literal]:
         selectors: dict[Statement, Literal] = {}
-        began = len(self.clauses)
+        began = self.size
         lookup = _Lookup(self, values, test)
         for definition in definitions:
             if definition.step not in needed:
                 continue
-            if len(self.clauses) - began > self.most_clauses:
+            if self.size - began > self.most_clauses:
                 raise TooLargeError(f"its formula has more than {self.most_clauses} clauses")
             (term,) = self.blaster.words_of([definition.term], lookup)
             statement = definition.statement
@@ -160,7 +167,8 @@ class Encoding:
             value = self.variable(key, definition.term.sort)
             values[definition.step] = value
             for bit, is_so in zip(value, term, strict=True) if fresh else ():
-                self.clauses.extend(([-selector, -bit, is_so], [-selector, bit, -is_so]))
+                as_written = [[-selector, -bit, is_so], [-selector, bit, -is_so]]
+                self.gates.constrain([bit], as_written)
         return selectors
 
     def variable(self, key: tuple[object, ...], sort: Sort) -> Word:

@@ -2,10 +2,16 @@
 
 A literal is a non-zero integer as in DIMACS; ``TRUE`` is always true. A *word* is a tuple of
 literals, the lowest bit first. Clauses only ever get more: what was encoded for one formula is
-there for the next one, and a solver that was given the first clauses needs only the new ones.
+there for the next one. Which clauses say what a variable means is known, so that a solver gets the
+*cone* of what it is asked about and nothing else: it assigns every variable that it has.
 """
 
 from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+from afterd.logic.clauses import INT32
 
 Literal = int
 Word = tuple[Literal, ...]
@@ -15,17 +21,66 @@ FALSE: Literal = -1
 
 
 class Gates:
-    """Gives out literals for gates; ``clauses`` define them."""
+    """Gives out literals for gates; ``size`` is how many clauses define them."""
 
     def __init__(self) -> None:
-        self.clauses: list[list[Literal]] = [[TRUE]]
-        self.top = TRUE
+        self.size = 1
         self._known: dict[tuple[Literal, ...], Literal] = {}
+        self._numbers = array(INT32, [TRUE, 0])
+        self._spans = [(0, 0), (0, 2)]  # per variable: where its clauses are
+        self._rests: list[tuple[Literal, ...]] = [(), ()]  # per variable: what else is in them
+
+    @property
+    def top(self) -> Literal:
+        """The last literal that was given out."""
+        return len(self._spans) - 1
 
     def new(self) -> Literal:
         """A literal that nothing is known about."""
-        self.top += 1
-        return self.top
+        self._spans.append((0, 0))
+        self._rests.append(())
+        return len(self._spans) - 1
+
+    def constrain(self, literals: Sequence[Literal], clauses: Iterable[Sequence[Literal]]) -> None:
+        """Say what new literals mean, all together."""
+        given = list(clauses)
+        numbers = [number for clause in given for number in (*clause, 0)]
+        first, *others = map(abs, literals)
+        self._rests[first] = tuple({abs(n) for n in numbers} - {0, first})
+        self._spans[first] = self._store(numbers, len(given))
+        for other in others:
+            self._rests[other] = (first,)
+
+    def cone(self, roots: Iterable[Literal], known: set[Literal]) -> array[int]:
+        """The clauses that the roots' meaning rests on, but for ``known`` variables; that set grows."""
+        rests, spans, numbers = self._rests, self._spans, self._numbers
+        waiting = list({abs(root) for root in roots} - known)
+        known.update(waiting)
+        found = array(INT32)
+        while waiting:
+            variable = waiting.pop()
+            start, end = spans[variable]
+            found += numbers[start:end]
+            for literal in rests[variable]:
+                other = abs(literal)
+                if other not in known:
+                    known.add(other)
+                    waiting.append(other)
+        return found
+
+    def _define(
+        self, literal: Literal, rests: tuple[Literal, ...], *clauses: tuple[Literal, ...]
+    ) -> Literal:
+        numbers = [number for clause in clauses for number in (*clause, 0)]
+        self._spans.append(self._store(numbers, len(clauses)))
+        self._rests.append(rests)
+        return literal
+
+    def _store(self, numbers: Sequence[int], clauses: int) -> tuple[int, int]:
+        start = len(self._numbers)
+        self._numbers.extend(numbers)
+        self.size += clauses
+        return start, len(self._numbers)
 
     def both(self, a: Literal, b: Literal) -> Literal:
         """A ∧ b."""
@@ -38,8 +93,8 @@ class Gates:
         key = (0, a, b) if a < b else (0, b, a)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.new()
-            self.clauses += ([-found, a], [-found, b], [found, -a, -b])
+            f = self._known[key] = len(self._spans)
+            found = self._define(f, (a, b), (-f, a), (-f, b), (f, -a, -b))
         return found
 
     def either(self, a: Literal, b: Literal) -> Literal:
@@ -57,8 +112,8 @@ class Gates:
         x, y = sorted((abs(a), abs(b)))
         found = self._known.get((1, x, y))
         if found is None:
-            found = self._known[1, x, y] = self.new()
-            self.clauses += ([-found, x, y], [-found, -x, -y], [found, -x, y], [found, x, -y])
+            f = self._known[1, x, y] = len(self._spans)
+            found = self._define(f, (x, y), (-f, x, y), (-f, -x, -y), (f, -x, y), (f, x, -y))
         return found if (a > 0) == (b > 0) else -found
 
     def choose(self, condition: Literal, a: Literal, b: Literal) -> Literal:
@@ -80,10 +135,12 @@ class Gates:
         key = (2, condition, a, b)
         found = self._known.get(key)
         if found is None:
-            c = condition
-            found = self._known[key] = self.new()
-            self.clauses += ([-c, -a, found], [-c, a, -found], [c, -b, found], [c, b, -found])
-            self.clauses += ([-a, -b, found], [a, b, -found])
+            c, f = condition, len(self._spans)
+            self._known[key] = f
+            found = self._define(
+                f, (c, a, b), (-c, -a, f), (-c, a, -f), (c, -b, f), (c, b, -f),
+                (-a, -b, f), (a, b, -f),
+            )  # fmt: skip
         return found
 
     def majority(self, a: Literal, b: Literal, c: Literal) -> Literal:
@@ -94,17 +151,30 @@ class Gates:
             return self.majority(b, c, a) if a != b else a
         if abs(b) == TRUE or b == c or a in (-b, c, -c) or b == -c:
             return self.choose(self.differ(a, b), c, a)
+        if (a < 0) + (b < 0) + (c < 0) > 1:  # a borrow is the carry of the complement
+            return -self.majority(-a, -b, -c)
         key = (3, *sorted((a, b, c)))
         found = self._known.get(key)
         if found is None:
-            m = self._known[key] = found = self.new()
-            self.clauses += ([-a, -b, m], [-a, -c, m], [-b, -c, m])
-            self.clauses += ([a, b, -m], [a, c, -m], [b, c, -m])
+            m = self._known[key] = len(self._spans)
+            found = self._define(
+                m, (a, b, c), (-a, -b, m), (-a, -c, m), (-b, -c, m),
+                (a, b, -m), (a, c, -m), (b, c, -m),
+            )  # fmt: skip
         return found
 
     def all_of(self, literals: Word) -> Literal:
-        """The conjunction of any number."""
-        result = TRUE
-        for literal in literals:
-            result = self.both(result, literal)
-        return result
+        """The conjunction of any number, as one gate."""
+        distinct = set(literals) - {TRUE}
+        if FALSE in distinct or any(-literal in distinct for literal in distinct):
+            return FALSE
+        given = tuple(sorted(distinct))
+        if len(given) < 3:
+            return self.both(*(*given, TRUE, TRUE)[:2])
+        key = (4, *given)
+        found = self._known.get(key)
+        if found is None:
+            f = self._known[key] = len(self._spans)
+            every = [(-f, literal) for literal in given]
+            found = self._define(f, given, *every, (f, *(-literal for literal in given)))
+        return found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
 
 
+@cache
 def constant(value: int, width: int) -> Word:
     """The word of a number, modulo 2^width."""
     return tuple(TRUE if value >> bit & 1 else FALSE for bit in range(width))
@@ -106,20 +109,62 @@ def divide_by(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
     quotient = (*(gates.new() for _ in range(width - low + 1)), *(FALSE,) * low)
     rest = (*(gates.new() for _ in range(low)), *(FALSE,) * (width + 1 - low))
     total = add(gates, multiply(gates, quotient, constant(value, width + 1)), rest)
-    for made, wanted in zip(total, (*a, FALSE), strict=True):
-        gates.clauses.extend(([-made, wanted], [made, -wanted]))
-    gates.clauses.append([below(gates, rest, constant(value, width + 1))])
+    gates.constrain(
+        [bit for bit in (*quotient, *rest) if bit != FALSE],
+        [*_same(total, (*a, FALSE)), [below(gates, rest, constant(value, width + 1))]],
+    )
     return quotient[:-1], rest[:-1]
+
+
+def _same(a: Word, b: Word) -> list[list[Literal]]:
+    """Clauses that say that two words are equal."""
+    pairs = zip(a, b, strict=True)
+    return [clause for x, y in pairs for clause in ([-x, y], [x, -y])]
 
 
 def divide_signed(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
     """Quotient towards zero, and the remainder with the dividend's sign."""
+    value = sum(1 << at for at, bit in enumerate(b) if bit == TRUE)
+    if is_constant(b) and 0 < value < 1 << (len(b) - 1):
+        return divide_signed_by(gates, a, value)
     quotient, rest = divide(gates, absolute(gates, a), absolute(gates, b))
     opposite = gates.differ(a[-1], b[-1])
     return (
         choose(gates, opposite, negate(gates, quotient), quotient),
         choose(gates, a[-1], negate(gates, rest), rest),
     )
+
+
+def divide_signed_by(gates: Gates, a: Word, value: int) -> tuple[Word, Word]:
+    """By a positive constant: the q and r with q · value + r = a, |r| < value, r of a's sign or 0."""
+    width, low, sign = len(a), value.bit_length(), a[-1]
+    if value == 1 << (low - 1):
+        up = add(gates, a, (sign,) * (low - 1) + (FALSE,) * (width - low + 1))
+        quotient = extended(up[low - 1 :], width)
+        return quotient, subtract(gates, a, shifted(quotient, low - 1))
+    quotient = tuple(gates.new() for _ in range(width - low + 1))
+    rest = tuple(gates.new() for _ in range(low + 1))
+    wide = width + 2
+    product = multiply(gates, extended(quotient, wide), constant(value, wide))
+    bounds = [
+        [below_signed(gates, rest, constant(value, low + 1))],
+        [below_signed(gates, constant(-value, low + 1), rest)],
+        [sign, -rest[-1]],
+        [-sign, rest[-1], gates.all_of(inverted(rest))],
+    ]
+    total = add(gates, product, extended(rest, wide))
+    gates.constrain((*quotient, *rest), [*_same(total, extended(a, wide)), *bounds])
+    return extended(quotient, width), extended(rest, width)
+
+
+def extended(a: Word, width: int) -> Word:
+    """A in so many bits, with its sign."""
+    return (*a[:width], *(a[-1],) * (width - len(a)))
+
+
+def shifted(a: Word, by: int) -> Word:
+    """A · 2^by, modulo 2^width."""
+    return (*(FALSE,) * by, *a[: len(a) - by])
 
 
 def divide_floor(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:

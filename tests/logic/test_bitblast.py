@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from afterd.logic.bitblast import Blaster
+from afterd.logic.clauses import split
 from afterd.logic.evaluate import UNKNOWN, Known, evaluate
 from afterd.logic.gates import Gates, Word
 from afterd.model.term import BOOL, Sort, StepId, Term, bitvec
@@ -42,7 +43,8 @@ def test_circuits_agree_with_evaluation(case: tuple[Term, dict[int, Known]]) -> 
 
     (made,) = blaster.words_of([term], lookup)
     wanted = blaster.constant(expected, term.sort)
-    with Solver(name="glucose4", bootstrap_with=gates.clauses) as solver:
+    clauses = split(gates.cone([*made, *(b for word in words.values() for b in word)], set()))
+    with Solver(name="glucose4", bootstrap_with=clauses) as solver:
         assumed = [
             bit if known > 0 else -bit
             for (step, sort), word in words.items()

@@ -31,5 +31,5 @@ def bugassist(
     notes = (*formula.notes, *solver.encoding.notes)
     return Report(
         name, ordered(found.diagnoses, weights), found.reason, (found.diagnoses,), weights, notes,
-        len(solver.encoding.clauses), found.finished,
+        solver.encoding.size, found.finished,
     )  # fmt: skip

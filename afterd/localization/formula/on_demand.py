@@ -14,6 +14,8 @@ from afterd.logic.program_formula import Branch, Frontier, ProgramFormula, TooLa
 
 ITERATIONS = 60
 
+FACTOR = 3
+
 
 def on_demand(
     subject: Subject,
@@ -68,14 +70,15 @@ def on_demand(
 def grown(
     needed: AbstractSet[Branch], explored: AbstractSet[Branch], frontier: Sequence[Frontier]
 ) -> set[Branch]:
-    """The sides to add: those that are needed, and the latest others up to as many as there are.
+    """The sides to add: those that are needed, and the latest others up to a few times as many as
+    there are.
 
     Every iteration costs as much as the whole formula does, so a formula that has to grow again
-    doubles: the number of iterations is then the logarithm of the number of sides.
+    grows by a factor: the number of iterations is then the logarithm of the number of sides.
     """
     added = dict.fromkeys(needed)
     for side in reversed(frontier):
-        if len(added) >= len(explored):
+        if len(added) >= FACTOR * len(explored):
             break
         if side.branch not in explored:
             added[side.branch] = None
@@ -94,5 +97,5 @@ def _report(
     notes = (*(formula.notes if formula else ()), *solver.encoding.notes)
     return Report(
         name, ordered(found.diagnoses, weights), reason, tuple(history), weights, notes,
-        len(solver.encoding.clauses), found.finished,
+        solver.encoding.size, found.finished,
     )  # fmt: skip

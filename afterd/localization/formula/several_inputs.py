@@ -59,5 +59,5 @@ def in_one_formula(
     return Report(
         "OFC, one formula", ordered(found.diagnoses, weights), found.reason, tuple(history),
         weights, notes,
-        len(solver.encoding.clauses),
+        solver.encoding.size,
     )  # fmt: skip
