@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
 
 INT32 = "i"
 
@@ -22,12 +21,12 @@ def unpacked(text: str) -> list[list[int]]:
     return split(array(INT32, b64decode(text)).tolist())
 
 
-def split(numbers: Sequence[int]) -> list[list[int]]:
+def split(numbers: list[int]) -> list[list[int]]:
     """Clauses as lists, for a solver."""
     clauses: list[list[int]] = []
     start = 0
     while start < len(numbers):
         end = numbers.index(0, start)
-        clauses.append(list(numbers[start:end]))
+        clauses.append(numbers[start:end])
         start = end + 1
     return clauses

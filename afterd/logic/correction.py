@@ -21,7 +21,7 @@ _LOADED = 8
 """How much longer than its CPU time a question may take before its process is killed."""
 
 _WASTE = 0.5
-"""Half as many variables as a formula has beside it in the solver, and it is loaded alone."""
+"""As many variables as a formula has beside it in the solver, and it is loaded alone."""
 
 Diagnosis = frozenset[Statement]
 Weights = Mapping[tuple[str, int], int]

@@ -143,8 +143,6 @@ class Session:
             self.finished = size
             hard += sorted(named)
             weight = {s: w for s, w in weight.items() if s not in named}
-            if not self.satisfiable(hard):
-                return
 
     def _of_size(
         self, size: int, weight: dict[int, int], hard: Literals, cores: list[Literals]

@@ -43,7 +43,9 @@ def test_circuits_agree_with_evaluation(case: tuple[Term, dict[int, Known]]) -> 
 
     (made,) = blaster.words_of([term], lookup)
     wanted = blaster.constant(expected, term.sort)
-    clauses = split(gates.cone([*made, *(b for word in words.values() for b in word)], set()))
+    clauses = split(
+        gates.cone([*made, *(b for word in words.values() for b in word)], set()).tolist()
+    )
     with Solver(name="glucose4", bootstrap_with=clauses) as solver:
         assumed = [
             bit if known > 0 else -bit

@@ -10,6 +10,7 @@ from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections, Diagnosis, Found
+from afterd.logic.encoding import Encoded
 from afterd.logic.program_formula import Branch, Frontier, ProgramFormula, TooLargeError
 
 ITERATIONS = 60
@@ -38,15 +39,18 @@ def on_demand(
     name = "OFC" if weights is None else "OFC+CW"
     explored: set[Branch] = set()
     history: list[tuple[Diagnosis, ...]] = []
-    found, formula, settled = Found(), None, Found()
+    found, settled = Found(), Found()
+    formula: ProgramFormula | None = None
+    encoded: Encoded | None = None
     for bound in sorted({1, size}):  # single statements first: they are what is mostly wanted
         for _ in range(ITERATIONS):
             try:
-                formula = subject.on_demand(explored)
-                encoded = solver.encoding.encode(formula)
+                if formula is None or encoded is None:
+                    formula = subject.on_demand(explored)
+                    encoded = solver.encoding.encode(formula)
             except TooLargeError as refused:
                 if not found.diagnoses and subject.narrow():
-                    explored, found = set(), Found()
+                    explored, found, encoded = set(), Found(), None
                     solver.restart()
                     continue
                 reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
@@ -58,6 +62,7 @@ def on_demand(
             if not fresh:
                 break
             explored |= grown(fresh, explored, formula.frontier)
+            encoded = None
         if fresh or not (found.complete or found.finished):
             break
         settled = found

@@ -43,8 +43,11 @@ class Control(ABC):
     ending: str
     exhausted: bool
 
-    def __init__(self, wanted: Wanted, *, trace_only: bool, symbolic_from: int) -> None:
+    def __init__(
+        self, wanted: Wanted, *, trace_only: bool, symbolic_from: int, whole_sides: bool
+    ) -> None:
         self._wanted = wanted
+        self._whole_sides = whole_sides
         self._trace_only = trace_only
         self._symbolic_from = symbolic_from
         self._forced = 0  # how many of the open branches are on a side that the run did not take
@@ -170,7 +173,7 @@ class Control(ABC):
             elif side.target == branch.join:
                 phis = self._phis(frame, side.target, frame.block)
                 branch.arrivals.append(Arrival(side, {}, phis, branch.positions))
-            elif not self._wanted(Branch(frame.body.name, branch.block, side.number)):
+            elif not self._is_wanted(Branch(frame.body.name, branch.block, side.number)):
                 self._unexplored(frame, branch, side)
             elif reason := self._beyond(frame, branch, side):
                 self.collector.notes[reason] = None
@@ -181,6 +184,10 @@ class Control(ABC):
                 self._sides += 1
         if branch.sides:
             branch.registers = dict(frame.registers)
+
+    def _is_wanted(self, branch: Branch) -> bool:
+        """A forced side of a short run is executed with all sides within it: it needs them mostly."""
+        return (self._whole_sides and not self.real) or self._wanted(branch)
 
     def _beyond(self, frame: Frame, branch: OpenBranch, side: Side) -> str:
         """Which bound keeps a side from being executed, if one does."""

@@ -40,7 +40,9 @@ class Machine(Control):
         trace_only: bool = False,
         alternatives: bool = True,
     ) -> None:
-        super().__init__(wanted, trace_only=trace_only, symbolic_from=symbolic_from)
+        super().__init__(
+            wanted, trace_only=trace_only, symbolic_from=symbolic_from, whole_sides=alternatives
+        )
         self.image = image
         self.memory = image.memory.copy()
         self.collector = Collector(names)
