@@ -314,8 +314,14 @@ class AuxiliarySearch:
         return sorted(others, key=distance)
 
     def _earlier(self, reverted: ChangeSet) -> ChangeSet:
-        """What parts of ``reverted`` needed when they were reverted alone."""
-        found = (aux for part, aux in self._found.items() if aux and part <= reverted)
+        """What parts of ``reverted`` needed when they were reverted alone, and what few it needed
+        itself as a part of more.
+        """
+        found = (
+            aux
+            for other, aux in self._found.items()
+            if aux and (other <= reverted or (other > reverted and len(aux) <= _FEW_ALONG))
+        )
         return NOTHING.union(*found) - reverted
 
 

@@ -132,20 +132,27 @@ class Reversion:
 
     def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
+        ways = (self._lean, self._shortest_prefix, self._algorithm_2, self._one_less, self._leanest)
         alone: set[ChangeSet] = set()
         while True:
-            for smaller in (self._shortest_prefix, self._algorithm_2, self._one_less):
+            for smaller in ways:
                 for trial in smaller(passing, order):
                     passing = trial
                     yield trial
-            if passing.auxiliary not in alone and self._auxiliary_alone(passing):
-                alone.add(passing.auxiliary)
-                passing = self._trials.without_more(passing.auxiliary)
-                self._note(passing)
-                yield passing
-            else:
-                yield from self._trials.leaner(passing, self._executed)
+            if passing.auxiliary in alone or not self._auxiliary_alone(passing):
                 return
+            alone.add(passing.auxiliary)
+            passing = self._trials.without_more(passing.auxiliary)
+            self._note(passing)
+            yield passing
+
+    def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
+        """Without the many that the test does not execute: each run to come is clearer."""
+        if len(passing.auxiliary) > _FEW:
+            yield from self._trials.executed_alone(passing, self._executed)
+
+    def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
+        yield from self._trials.leaner(passing, self._executed)
 
     def _shortest_prefix(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Bisection over the order of suspicion, on sets that are not small.
@@ -194,21 +201,31 @@ class Reversion:
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Puts back one change at a time, the least suspicious first, until each is needed.
 
-        With what the rest needs, and with all that went along before: that may have been needed
-        for more than to build.
+        With all that went along before, which may have been needed for more than to build, or
+        with what the rest needs.
         """
         while True:
             candidates = [passing.asked - {c} for c in reversed(_sorted(passing.asked, order))]
-            for trial in self._trials.revert_each([c for c in candidates if c]):
-                self._note(trial)
-                if not trial.passed and trial.auxiliary != passing.auxiliary:
-                    trial = self._trials.beside(trial.asked, passing.auxiliary)  # noqa: PLW2901
+            for trial in self._put_back([c for c in candidates if c], passing.auxiliary):
                 if trial.passed:
                     passing = trial
                     yield trial
                     break
             else:
                 return
+
+    def _put_back(self, candidates: Sequence[ChangeSet], along: ChangeSet) -> Iterator[Trial]:
+        """A trial of each of them; the second way only where the first told nothing."""
+        if not along:
+            for trial in self._trials.revert_each(candidates):
+                self._note(trial)
+                yield trial
+            return
+        for asked in candidates:
+            trial = self._trials.beside(asked, along)
+            if trial.outcome.verdict is Verdict.UNRESOLVED:
+                trial = self._try(asked)
+            yield trial
 
     def _auxiliary_alone(self, passing: Trial) -> bool:
         """Whether not the changes asked for but what went along with them made the test pass."""

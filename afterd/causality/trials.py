@@ -100,6 +100,17 @@ class Trials:
         outcome = self._see(asked)
         return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
 
+    def executed_alone(self, trial: Trial, executed: ChangeSet) -> Iterator[Trial]:
+        """``trial`` without those that go along, on a suspicion alone, and are not executed, or
+        without any where all are; told only if it passes.
+        """
+        if not (self._suspected and trial.auxiliary):
+            return
+        needed = trial.auxiliary & executed
+        lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
+        if lean.passed:
+            yield lean
+
     def leaner(self, trial: Trial, executed: ChangeSet) -> Iterator[Trial]:
         """``trial`` with less and less that goes along, where that was only a suspicion.
 
@@ -107,13 +118,11 @@ class Trials:
         the suspicion itself is put to the test: of all, and if they are few, of each. Only what
         passes is told.
         """
-        if not (self._suspected and trial.auxiliary):
+        if not self._suspected:
             return
-        needed = trial.auxiliary & executed
-        lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
-        if lean.passed:
+        for lean in self.executed_alone(trial, executed):
             trial = lean
-            yield trial
+            yield lean
         order = in_order(trial.auxiliary)
         if len(order) > _PUT_TO_TEST:
             along = ddmin([frozenset([each]) for each in order], self._beside(trial.asked))

@@ -28,7 +28,9 @@ def nothing_missing(reverted: ChangeSet, outcome: Outcome) -> str:  # noqa: ARG0
 
 
 class RunsAsBuilds:
-    """An oracle's answers, with what ``missing`` says of them; at most ``most`` runs ask for builds."""
+    """An oracle's answers, with what ``missing`` says of them; at most ``most`` runs ask for builds in
+    vain. One that finds the variant built is the run that was wanted in the first place.
+    """
 
     def __init__(self, oracle: Oracle, missing: Missing, most: int = _MOST) -> None:
         self._oracle = oracle
@@ -49,6 +51,7 @@ class RunsAsBuilds:
             return self._oracle.builds(reverted)
         if self._left <= 0:
             return False
-        self._left -= 1
         outcome = self.outcome(reverted)
-        return outcome.built and outcome.reason is not Unresolved.NOT_RUN
+        built = outcome.built and outcome.reason is not Unresolved.NOT_RUN
+        self._left -= not built
+        return built

@@ -164,6 +164,8 @@ class Calls:
         if alike is False:
             return False
         inside, beside = ([d for d in each if in_container(d)] for each in (mine, other))
+        if bool(inside) != bool(beside):
+            return False
         if _by_place(inside).keys() != _by_place(beside).keys():
             return None
         held = self.likeness.sure(lambda: self._alike(inside, beside))

@@ -19,7 +19,7 @@ from afterd.tracing.python.purity import may_write, pure_function, unchanging
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.tracefile import Recorded
-from afterd.tracing.python.values import Unknown, identity
+from afterd.tracing.python.values import Unknown, identity, same_object
 
 _ROWS = 4000  # of one activation that are looked at
 _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
@@ -91,22 +91,30 @@ class Deeds:
         if node is None:
             return
         for target in self._targets.get((node, kind), ()):
-            yield self._stored(target, row, frame)
+            yield from self._stored(target, row, frame)
+        if kind is Kind.MARK and node.type == "Delete":
+            for target in node["targets"]:
+                if target.type in {"Attribute", "Subscript"}:
+                    owner = self.run.cells.value_of(target["value"], row, frame)
+                    inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
+                    yield _Write(row, (f"{inside} deleted", None, row), owner)
         called = kind is Kind.VALUE and node.type == "Call"
         if called and self.run.cells.returned(row, frame) is None:
             yield from self._called(frame, node, row)
 
-    def _stored(self, target: Node, row: int, frame: Frame) -> _Write:
+    def _stored(self, target: Node, row: int, frame: Frame) -> Iterator[_Write]:
         evaluation = self.run.cells.evaluation
         owner = evaluation.target_value(target["value"], row, frame)
         kind = None if isinstance(owner, Unknown) else identity(owner)
         value = self.run.trace.value(row)
         if target.type == "Attribute":
             where = f".{target['attr']}"
-            return _Write((kind, where), (where, value, row), owner)
+            yield _Write((kind, where), (where, value, row), owner)
+            return
         key = evaluation.target_value(target["slice"], row, frame)
-        place = (kind, "[]", row if isinstance(key, Unknown) else key)
-        return _Write(place, ("[]", value, row), owner)
+        if not _held(owner, key, value):
+            place = (kind, "[]", row if isinstance(key, Unknown) else key)
+            yield _Write(place, ("[]", value, row), owner)
 
     @cached_property
     def _targets(self) -> dict[tuple[Node, Kind], list[Node]]:
@@ -152,3 +160,11 @@ def _own(owner: Recorded | Unknown, births: Births, row: int, frame: Frame) -> b
         return True
     born = births.made(owner, row)
     return born is not None and born > frame.entered
+
+
+def _held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:
+    """Whether a dictionary is seen to hold the value already that is stored into it."""
+    if not isinstance(owner, tuple) or owner[0] != "d":
+        return False
+    items = zip(owner[3::2], owner[4::2], strict=False)
+    return any(same == key and same_object(held, value) for same, held in items)

@@ -91,6 +91,31 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import A\ndef test():\n    assert A.go(1) == 1\n",
         [None, Conduct.PARTED],
     ),
+    "what is no longer deleted, and a store of what is there": (
+        ("def taken(d):\n"
+         "    x = d['a']\n"
+         "    del d['a']\n"
+         "    return x\n"
+         "def known(d):\n"
+         "    if 'b' not in d:\n"
+         "        d['b'] = 2\n"
+         "    return d['b']\n"
+         "def f():\n"
+         "    d = {'a': 1, 'b': 2}\n"
+         "    return taken(d), known(d), d\n"),
+        ("def taken(d):\n"
+         "    x = d['a']\n"
+         "    return x\n"
+         "def known(d):\n"
+         "    found = d.get('b') or 2\n"
+         "    d['b'] = found\n"
+         "    return found\n"
+         "def f():\n"
+         "    d = {'a': 1, 'b': 2}\n"
+         "    return taken(d), known(d), d\n"),
+        "from lib import f\ndef test():\n    assert 'a' not in f()[2]\n",
+        [Conduct.PARTED, Conduct.SAME],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",
