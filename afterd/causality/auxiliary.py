@@ -92,6 +92,10 @@ class AuxiliarySearch:
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
         self._names = {change.id: _names(change.patch) for change in changes.values()}
+        self._taken_away = {
+            change.id: _names(change.patch, "-") - _names(change.patch, "+")
+            for change in changes.values()
+        }
         self._added = {change.id: added_lines(change.patch) for change in changes.values()}
         self._spread = Counter(name for names in self._names.values() for name in names)
 
@@ -299,15 +303,19 @@ class AuxiliarySearch:
         own = NOTHING.union(*(self._names[c] for c in reverted if c in self._names))
         about = complaint(diagnostics)
         places = {place(self._changes[c]) for c in reverted if c in self._changes}
+        files = {file for file, _ in places}
 
-        def distance(identifier: ChangeId) -> tuple[bool, float, bool, bool, bool]:
+        def distance(identifier: ChangeId) -> tuple[bool, bool, float, bool, bool, bool]:
             change = self._changes[identifier]
+            near = about.is_in(change.file) if about.files else change.file in files
+            missed = self._taken_away[identifier] & about.names
             shared = self._shared(identifier, own) + 4 * self._shared(identifier, about.names)
             return (
                 identifier not in earlier,
+                not (missed and near),
                 -round(shared, 3),
                 place(change) not in places,
-                change.file not in {file for file, _ in places},
+                change.file not in files,
                 not about.is_in(change.file),
             )
 
@@ -325,7 +333,7 @@ class AuxiliarySearch:
         return NOTHING.union(*found) - reverted
 
 
-def _names(patch: str) -> frozenset[str]:
-    """The identifiers on the lines that a change removes or adds."""
-    lines = (line[1:] for line in patch.splitlines() if line[:1] in {"+", "-"})
+def _names(patch: str, signs: str = "+-") -> frozenset[str]:
+    """The identifiers on the lines that a change removes or adds, or does one of the two with."""
+    lines = (line[1:] for line in patch.splitlines() if line[:1] and line[:1] in signs)
     return frozenset(name for line in lines for name in _NAME.findall(line))

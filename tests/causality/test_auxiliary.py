@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_changes import ids, made
+from made_changes import change, ids, made
 
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.model.change import ChangeSet
@@ -144,3 +144,23 @@ def test_what_needs_very_many_others_is_given_up_within_twenty_builds() -> None:
     search = AuxiliarySearch(linked.builds, made(200), ids(200), unbuildable=linked.against)
     assert search.find(frozenset({"c1"})) is None
     assert needs.built + linked.built <= 20
+
+
+def test_what_took_the_missing_name_away_is_asked_for_first() -> None:
+    """pathspec: undoing c1 reads ``match`` again, which c2 no longer imports, and many mention."""
+    patches = {
+        1: "-    go = static(match)",
+        2: "-    match,",
+        3: "-static(match)\n+static(match, 1)",
+    }
+    changes = {f"c{n}": change(n, patch=patches.get(n, f"+static(match{n})")) for n in range(1, 9)}
+    asked: list[ChangeSet] = []
+
+    def builds(reverted: ChangeSet) -> bool:
+        asked.append(reverted)
+        return {"c1", "c2"} <= reverted
+
+    search = AuxiliarySearch(builds, changes, ids(8), suspected=True)
+    said = "NameError: name 'match' is not defined"
+    assert search.find(frozenset({"c1"}), said) == {"c2"}
+    assert asked == [{"c1", "c2"}]
