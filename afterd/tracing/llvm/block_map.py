@@ -6,6 +6,7 @@ Blocks are matched by their instructions and by their lines mapped through the c
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
 
@@ -13,6 +14,8 @@ from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView
 from afterd.tracing.llvm.recorded import pointer_of
+
+_Kind = tuple[str, str]
 
 
 class BlockMap:
@@ -24,7 +27,7 @@ class BlockMap:
         self.to_good = _matched(here, there)
         self.to_bad = {g: b for b, g in self.to_good.items()}
         self._bad, self._good = bad, good
-        self.instruction = cache(self._instruction)
+        self._instructions = cache(self._corresponding)
 
     def unchanged(self, block: int, index: int) -> bool:
         """Whether an instruction is the same one in the aligned block, names aside."""
@@ -36,28 +39,45 @@ class BlockMap:
             self._good.function.blocks[self.to_good[block]].instructions[number]
         )
 
-    def _instruction(self, block: int, index: int) -> int:
+    def instruction(self, block: int, index: int) -> int:
         """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
-        here = [_shape(i) for i in self._bad.function.blocks[block].instructions]
-        there = [_shape(i) for i in self._good.function.blocks[self.to_good[block]].instructions]
-        if len(here) == len(there):
-            return index if here[index].split(" ")[0] == there[index].split(" ")[0] else -1
-        for tag, b1, b2, g1, _ in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
-            if b1 <= index < b2:
-                return g1 + index - b1 if tag == "equal" else self._by_opcode(block, index)
-        return -1
+        return self._instructions(block)[index]
 
-    def _by_opcode(self, block: int, index: int) -> int:
-        """The instruction of the same rank among those of its kind (the last one of both matches)."""
-        here = self._bad.function.blocks[block].instructions
-        there = self._good.function.blocks[self.to_good[block]].instructions
-        kind = _kind(self._bad, here[index])
-        after = sum(_kind(self._bad, i) == kind for i in here[index + 1 :])
-        same = [at for at, i in enumerate(there) if _kind(self._good, i) == kind]
-        return same[-1 - after] if after < len(same) else -1
+    def _corresponding(self, block: int) -> list[int]:
+        """The same for each instruction of a block.
+
+        By place in blocks of one length, else by text; a store never to one that stores elsewhere, for
+        ``made[*next++]`` advances first and ``made[*next]; next++`` last. What was rewritten
+        corresponds to what has its rank among those of its kind, counted from the end.
+        """
+        mine = self._bad.function.blocks[block].instructions
+        other = self._good.function.blocks[self.to_good[block]].instructions
+        here = [_kind(self._bad, each) for each in mine]
+        there = [_kind(self._good, each) for each in other]
+        if here == there:
+            return list(range(len(mine)))
+        found = _by_rank(here, there)
+        matcher = SequenceMatcher(
+            None,
+            [(_shape(each), kind) for each, kind in zip(mine, here, strict=True)],
+            [(_shape(each), kind) for each, kind in zip(other, there, strict=True)],
+            autojunk=False,
+        )
+        for first, second, size in matcher.get_matching_blocks():
+            found[first : first + size] = range(second, second + size)
+        return found
 
 
-def _kind(view: FunctionView, instruction: Instruction) -> tuple[str, str]:
+def _by_rank(here: Sequence[_Kind], there: Sequence[_Kind]) -> list[int]:
+    """For each of ``here`` the place in ``there`` of the same rank among its kind; the last match."""
+    left: dict[_Kind, list[int]] = {}
+    for at, kind in enumerate(there):
+        left.setdefault(kind, []).append(at)
+    ranked = [left[kind].pop() if left.get(kind) else -1 for kind in reversed(here)]
+    return ranked[::-1]
+
+
+def _kind(view: FunctionView, instruction: Instruction) -> _Kind:
     """The opcode, and what a store stores to: of two stores in one statement the order may change."""
     if instruction.opcode != "store":
         return instruction.opcode, ""

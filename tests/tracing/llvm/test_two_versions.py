@@ -107,6 +107,7 @@ GUILTY = {
     "peeled": "+show(text, given[0] * 3);",
     "missed": "-int most = 9; +int most = 3;",
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
+    "reordered": "-reader.next += 1; +reader.next += 2;",
     "conduct": "-int third = whole / 3; +int third = whole / 4;",
 }
 
@@ -119,6 +120,14 @@ def test_the_steps_behind_a_failure_lead_to_the_guilty_change_and_to_few_others(
     guilty = {text for text in tied if GUILTY[name] in text}
     assert guilty, f"only met {tied}"
     assert len(tied - guilty) <= 1, "changes of other cases"
+
+
+def test_a_statement_that_stores_in_another_order_is_compared_store_by_store(
+    cases: dict[str, Case],
+) -> None:
+    steps = cases["reordered"].at("made[(int)*from->next++]")
+    assert len(steps) == 2, "one stores the place in the text, the other the function"
+    assert len({step.green.rendered for step in steps}) == 2, "both compared with the same store"
 
 
 def test_every_case_is_checked(cases: dict[str, Case]) -> None:

@@ -122,3 +122,21 @@ int case_moved(void) {
     printf("%d\n", grown);
     return 0;
 }
+
+static int once(int n) { return n; }
+static int twice(int n) { return 2 * n; }
+
+struct reader { const char *next; };
+
+int case_reordered(void) {
+    int (*const made[])(int) = {once, twice};
+    struct reader reader = {"\0\1\0\1"};
+-    reader.next += 1;
++    reader.next += 2;
+    struct reader *from = &reader;
+-    int (*got)(int) = made[(int)*from->next];
+-    from->next++;
++    int (*got)(int) = made[(int)*from->next++];
+    printf("%d %d\n", got(4), *from->next);
+    return 0;
+}
