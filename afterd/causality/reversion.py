@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from afterd.causality.hypotheses import Field, Predict, next_reversion
+from afterd.causality.belief import Field, Predict
+from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import MANY, Suspect
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.deltas.dependencies import Changes, partition
@@ -23,7 +24,9 @@ from afterd.model.outcome import Unresolved, Verdict
 _FEW = 6
 """So many changes are put back one by one at once; more are halved first."""
 _GUIDED = 10
-"""Runs that hypotheses may ask for; after them the evidence has given out."""
+"""Runs that hypotheses may ask for in a row; after them the evidence has given out."""
+_SHRUNK = 0.9
+"""Unless what passes has become so much smaller: then they have as many again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,10 @@ class Reversion:
         may only take another way around the fault.
         """
         whole = frozenset(suspect.change for suspect in field.suspects)
-        for left in reversed(range(min(2 * len(whole), _GUIDED))):
-            inside = field if passing is None else _within(field, passing.asked)
+        left = _GUIDED
+        while left > 0:
+            left -= 1
+            inside = field if passing is None else field.within(passing.asked)
             reverted = next_reversion(replace(inside, seen=self._seen))
             untried = passing is None and whole not in self._seen
             if untried and (reverted is None or not left):
@@ -108,6 +113,8 @@ class Reversion:
             trial = self._try(self._linked(reverted))
             field = _costlier(field, self._unlinked)
             if trial.passed:
+                if passing is None or len(trial.asked) <= _SHRUNK * len(passing.asked):
+                    left = _GUIDED
                 passing = trial
                 yield trial
 
@@ -247,12 +254,6 @@ def _costlier(field: Field, unlinked: ChangeSet) -> Field:
     """What was seen not to be linked alone needs others, nobody knows how many."""
     suspects = tuple(replace(s, along=MANY) if s.change in unlinked else s for s in field.suspects)
     return replace(field, suspects=suspects)
-
-
-def _within(field: Field, passing: ChangeSet) -> Field:
-    """From here on only what passed is in question."""
-    inside = tuple(suspect for suspect in field.suspects if suspect.change in passing)
-    return replace(field, suspects=inside, passing=passing, outside=0.0)
 
 
 def _sorted(changes: ChangeSet, order: Sequence[ChangeId]) -> list[ChangeId]:

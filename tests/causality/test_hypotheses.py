@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_changes import FAIL, PASS, repaired_by
 
-from afterd.causality.hypotheses import Belief, Field, next_reversion
+from afterd.causality.belief import Belief, Field
+from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Verdict
@@ -147,7 +148,8 @@ def test_every_pair_among_the_first_is_thought_of() -> None:
 
 
 _SCRIPT = """
-from afterd.causality.hypotheses import Field, next_reversion
+from afterd.causality.belief import Field
+from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.model.outcome import Verdict
 suspects = tuple(Suspect(f"c{i}", Tier(1 + i % 4)) for i in range(30))

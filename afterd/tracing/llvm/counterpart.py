@@ -182,7 +182,8 @@ class Counterparts:
     def _same_object(self, here: StepId, there: StepId, mine: int, other: int) -> bool | None:
         """Whether two addresses are the same place in corresponding heap objects; None where that
         cannot be told. Sorting a list differently only moves pointers: with all of them taken for
-        the same, a wrong order had no cause.
+        the same, a wrong order had no cause. Nor has a jump in bytecode that grew in other steps,
+        if not even the distance to the object's start is compared.
         """
         if self._bad.ids.is_initial(here) or self._green.ids.is_initial(there):
             return None
@@ -192,7 +193,9 @@ class Counterparts:
             return None
         found = self._alignment.instance(place.instance).instance
         call = self._record(place.instance, place.instruction, found) if found else -1
-        return (call == partner.call and place.offset == partner.offset) if call >= 0 else None
+        if call >= 0 and call != partner.call:
+            return False
+        return False if place.offset != partner.offset else None if call < 0 else True
 
 
 def _text(statement: Statement) -> str:

@@ -1,0 +1,249 @@
+"""How likely each reversion is to pass: weights of hypotheses, and what runs have left of them.
+
+A hypothesis is a set of suspects that may be a smallest root. Its weight is that of its changes, the
+prediction made for it, and what the runs so far say: a reversion that failed speaks against every
+hypothesis within it, one that passed leaves only those within it.
+
+Single changes are all listed, pairs and triples of the most suspicious ones. The many others of that
+size are counted, not listed (``wider``): when only the listed ones counted, the first forty of 150
+equal suspects were thought to hold every pair, and what should have been halves were thirds.
+
+All weights are guesses, so no outcome makes a hypothesis impossible, and none is ever believed:
+the search (``reversion``) believes passing runs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+
+from afterd.causality.suspicion import Suspect
+from afterd.causality.wider import Wider
+from afterd.model.change import ChangeSet
+from afterd.model.outcome import Verdict
+
+SIZES = (0.646, 0.209, 0.095, 0.05)
+"""How often one, two, three or more changes must be reverted together."""
+_LISTED = {1: 5000, 2: 48, 3: 14}
+"""So many of the most suspicious changes are combined to hypotheses of a size."""
+_PREDICTED = {1: 60, 2: 12, 3: 0}
+"""So many of the most suspicious changes get predictions, alone and in pairs."""
+_FORESEEN_WIDEST = 60
+_FORESEEN = 2.0
+"""How likely is a smallest set that is foreseen to pass, against all other hypotheses together."""
+_AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
+"""What is left of the weight of a hypothesis within a reversion that did not pass."""
+_AMONG_OTHERS = 0.8
+"""The same where more than the hypothesis was reverted, and it was unresolved: the others may have done that."""
+_UNMODELLED_SIZE = 3
+_ALONG = 8.0
+"""So many changes that must go along make a run cost twice as much."""
+
+Predict = Callable[[ChangeSet], float]
+"""How likely a reversion is to pass, by what is known without running it."""
+Seen = Mapping[ChangeSet, Verdict | None]
+"""Verdicts of reversions; None where one could not be tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What is to be decided: the suspects, most suspicious first, and what is known of them.
+
+    ``passing`` is the smallest reversion seen to pass (None: none yet; then ``outside`` is how
+    likely it is that a guilty change is not among these suspects). ``seen`` are verdicts of other reversions.
+    ``stands``: whether a reversion needs no other changes to go along, as far as is known.
+    ``sizes``: as ``SIZES``, after what passed.
+    """
+
+    suspects: tuple[Suspect, ...]
+    seen: Seen
+    passing: ChangeSet | None = None
+    outside: float = 0.0
+    predict: Predict = lambda _reverted: 0.5
+    stands: Callable[[ChangeSet], bool] = lambda _reverted: True
+    sizes: tuple[float, ...] = SIZES
+
+    def within(self, passing: ChangeSet) -> Field:
+        """From here on only what passed is in question.
+
+        Half of the suspects hold half of the single changes but a quarter of the pairs: each halving
+        that passes says that the root is small.
+        """
+        inside = tuple(suspect for suspect in self.suspects if suspect.change in passing)
+        mask = sum(1 << i for i, suspect in enumerate(self.suspects) if suspect.change in passing)
+        weights = [suspect.weight for suspect in self.suspects]
+        shares = [Wider(weights, size, 0, ()).share(mask) for size in _LISTED]
+        sizes = [size * share for size, share in zip(self.sizes, shares, strict=False)]
+        sizes.append(self.sizes[-1] * shares[0] ** _UNMODELLED_SIZE)
+        whole = sum(sizes) or 1.0
+        return replace(
+            self, suspects=inside, passing=passing, outside=0.0,
+            sizes=tuple(size / whole for size in sizes),
+        )  # fmt: skip
+
+
+class Belief:
+    """Weights of hypotheses, normalised. Sets are bit masks over the suspects' places."""
+
+    def __init__(self, field: Field) -> None:
+        self._places = [suspect.change for suspect in field.suspects]
+        self._weights = [suspect.weight for suspect in field.suspects]
+        self._along = [suspect.along for suspect in field.suspects]
+        places = {change: 1 << i for i, change in enumerate(self._places)}
+        self._against = [
+            (sum(places.get(change, 0) for change in reverted), _AGAINST[verdict])
+            for reverted, verdict in field.seen.items()
+            if verdict is not None and verdict is not Verdict.PASS
+        ]
+        self._trust = _trust(field)
+        chances = _inside(field)
+        outside = 1.0 - sum(chances)
+        self._wider = [
+            (chance, Wider(self._weights, size, listed, self._against))
+            for chance, (size, listed) in zip(chances, _LISTED.items(), strict=False)
+        ]
+        self._whole = Wider(self._weights, 1, 0, [])
+        weighed = self._weighed(field.predict)
+        scale = sum(weighed.values()) + sum(chance * wider.mass for chance, wider in self._wider)
+        self._scale = sum(chances[:-1]) / scale
+        self._known = {
+            mask: self._scale * weight * self._left(mask) for mask, weight in weighed.items()
+        }
+        self._unmodelled = chances[-1] * self._left_unmodelled()
+        wide = sum(chance * wider.left for chance, wider in self._wider)
+        self._total = sum(self._known.values()) + self._scale * wide + self._unmodelled + outside
+
+    def passes(self, mask: int) -> float:
+        """How likely reverting these suspects is to pass."""
+        within = sum(weight for known, weight in self._known.items() if not known & ~mask)
+        wide = sum(chance * wider.within(mask) for chance, wider in self._wider if wider.mass)
+        rest = self._unmodelled * self._share(mask)
+        return min(1.0, (within + self._scale * wide + rest) / self._total)
+
+    def exactly(self, mask: int) -> float:
+        """How likely these suspects are a smallest root."""
+        return self._known.get(mask, 0.0) / self._total
+
+    def cost(self, mask: int) -> float:
+        """What a run costs, in runs of what can be built as it is."""
+        return 1 + sum(self._along[place] for place in bits(mask)) / _ALONG
+
+    def alone(self, place: int) -> bool:
+        """Whether a suspect can be undone by itself, as far as is known."""
+        return not self._along[place]
+
+    def guilt(self) -> list[float]:
+        """For each suspect, how likely it is in the root, by the hypotheses that are listed."""
+        marginal = [0.0] * len(self._places)
+        for mask, weight in self._known.items():
+            for place in bits(mask):
+                marginal[place] += weight
+        return [weight / self._total for weight in marginal]
+
+    def likeliest(self, count: int) -> list[int]:
+        """The masks of the most likely hypotheses."""
+        return sorted(self._known, key=lambda mask: (-self._known[mask], mask))[:count]
+
+    def changes(self, mask: int) -> ChangeSet:
+        """The changes of a mask."""
+        return frozenset(self._places[place] for place in bits(mask))
+
+    def _weighed(self, predict: Predict) -> dict[int, float]:
+        predictions = self._predictions(predict)
+        weighed: dict[int, float] = {}
+        for size, (chance, wider) in enumerate(self._wider, start=1):
+            sets = list(combinations(range(min(len(self._places), _LISTED[size])), size))
+            products = [prod(self._weights[i] for i in places) for places in sets]
+            whole = sum(products) or 1.0
+            share = chance * (1.0 - wider.mass) / whole
+            for places, product in zip(sets, products, strict=True):
+                mask = sum(1 << i for i in places)
+                weighed[mask] = share * product * _factor(mask, predictions) ** self._trust
+        others = sum(weighed.values())
+        for mask in sorted(self._foreseen(predict)):
+            odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
+            weighed[mask] = weighed.get(mask, 0.0) + _FORESEEN * self._trust * odds * others
+        return weighed
+
+    def _predictions(self, predict: Predict) -> dict[int, float]:
+        masks = [
+            sum(1 << i for i in places)
+            for size, widest in _PREDICTED.items()
+            for places in combinations(range(min(len(self._places), widest)), size)
+        ]
+        return {mask: predict(self.changes(mask)) for mask in masks}
+
+    def _foreseen(self, predict: Predict) -> set[int]:
+        """Smallest sets that are predicted to pass: delta debugging, but on the prediction.
+
+        From the fewest leading suspects that are predicted to pass together, and from all.
+        """
+        count = len(self._places)
+        lengths = [*range(1, min(count, _FORESEEN_WIDEST) + 1), count]
+        leading = ((1 << length) - 1 for length in lengths)
+        first = next((mask for mask in leading if predict(self.changes(mask)) > 0.5), 0)
+        starts = {first, (1 << min(count, 4 * _FORESEEN_WIDEST)) - 1} - {0}
+        return {self._needed(mask, predict) for mask in starts} - {0}
+
+    def _needed(self, mask: int, predict: Predict) -> int:
+        """``mask`` without all that the prediction does not need; 0 if it is no pass."""
+        if predict(self.changes(mask)) <= 0.5:
+            return 0
+        for place in reversed(list(bits(mask))):
+            without = mask & ~(1 << place)
+            if without and predict(self.changes(without)) > 0.5:
+                mask = without
+        return mask
+
+    def _left(self, mask: int) -> float:
+        return prod(
+            _AMONG_OTHERS if left == _AGAINST[Verdict.UNRESOLVED] and mask != failed else left
+            for failed, left in self._against
+            if not mask & ~failed
+        )
+
+    def _left_unmodelled(self) -> float:
+        return 1.0 - max((self._share(mask) for mask, _ in self._against), default=0.0)
+
+    def _share(self, mask: int) -> float:
+        """How much of what is not modelled at all lies within a mask."""
+        return self._whole.share(mask) ** _UNMODELLED_SIZE
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of a mask, ascending."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def _inside(field: Field) -> list[float]:
+    """How likely the root is of each size and among the suspects.
+
+    ``outside`` is meant for one change: that both of a pair are suspects is less likely.
+    """
+    return [chance * (1.0 - field.outside) ** size for size, chance in enumerate(field.sizes, 1)]
+
+
+def _trust(field: Field) -> float:
+    """How far to believe predictions: 1 until runs have belied some, then less."""
+    right = wrong = 0
+    for reverted, verdict in field.seen.items():
+        if reverted and verdict is not None and (chance := field.predict(reverted)) != 0.5:
+            agrees = (chance > 0.5) == (verdict is Verdict.PASS)
+            right, wrong = right + agrees, wrong + (not agrees)
+    return (1 + right) / (1 + right + 2 * wrong)
+
+
+def _factor(mask: int, predictions: Mapping[int, float]) -> float:
+    """A set with a smaller one in it that is predicted to pass is no smallest root."""
+    places: Iterable[int] = list(bits(mask))
+    inside = (predictions.get(1 << place, 0.5) for place in places if mask != 1 << place)
+    unneeded = max(inside, default=0.5)
+    if unneeded > 0.5:
+        return (1 - unneeded) / unneeded
+    own = predictions.get(mask, 0.5)
+    return own / (1 - own)
