@@ -48,7 +48,9 @@ class Counterfactual:
         self._steps = [steps[identifier] for identifier in sorted(steps) if identifier != own]
         self._acting = {step.id: self._changes(step) for step in self._steps}
         self._inputs = {s.id: [read.step for read in distinct_reads(s.term)] for s in self._steps}
-        self._detours = {step.id: detours(execution, green, step) for step in self._steps}
+        self._detours = {
+            step.id: [*detours(execution, green, step), *step.choices] for step in self._steps
+        }
         self._known: dict[ChangeSet, float] = {}
 
     def passes(self, reverted: ChangeSet) -> float:

@@ -73,6 +73,8 @@ def _influences(execution: Execution, cause: Cause) -> Iterator[tuple[StepId, St
             continue
         if generator.control is not None:
             yield generator.control, None
+        for choice in generator.choices:
+            yield choice, None
         if generator.kind is StepKind.BRANCH:
             yield generator.id, None
         own = generator.id == cause.predicate.step

@@ -124,12 +124,17 @@ def role(execution: Execution, green: Green, step: Step) -> Role:
         return Role.CLEAN
     if not infected(step):
         return Role.UNKNOWN
-    if green.displaced(step.id) or step.green.elsewhere:
+    if green.displaced(step.id) or step.green.elsewhere or any(_chosen(execution, step)):
         return Role.CARRIER
     expected, got = green.value(step), green.on_green_inputs(step)
     if expected is not UNKNOWN and got is not UNKNOWN:
         return Role.CARRIER if same(expected, got) else Role.ENTRY
     return _by_inputs(execution, step)
+
+
+def _chosen(execution: Execution, step: Step) -> Iterator[Step]:
+    """Infected branches within a statement: they gave it another value to read than green's had."""
+    return filter(infected, map(execution.step, step.choices))
 
 
 def _by_inputs(execution: Execution, step: Step) -> Role:
@@ -157,10 +162,11 @@ def detours(execution: Execution, green: Green, step: Step) -> list[StepId]:
 
 
 def carriers_into(execution: Execution, step: Step) -> Iterator[Step]:
-    """What may have infected ``step``: infected steps that it read, and the branch above it."""
+    """What may have infected ``step``: infected steps that it read, and branches in and above it."""
     for read in distinct_reads(step.term):
         source = execution.step(read.step)
         if infected(source):
             yield source
+    yield from _chosen(execution, step)
     if step.control is not None and infected(guard := execution.step(step.control)):
         yield guard

@@ -184,7 +184,8 @@ class Loop:
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
         suspects = [*map(self._alone, suspects[:_LOOKED_AT]), *suspects[_LOOKED_AT:]]
         suspects.sort(key=lambda suspect: -suspect.weight)
-        return self._reversion.find_root(suspects, outside, predict)
+        last = not self._causes.promising
+        return self._reversion.find_root(suspects, outside, predict, thorough=last)
 
     def _alone(self, suspect: Suspect) -> Suspect:
         """A change that cannot be undone by itself is likelier to be what others need."""

@@ -59,16 +59,20 @@ class Reversion:
         outside: float,
         predict: Predict = lambda _reverted: 0.5,
         passing: Trial | None = None,
+        *,
+        thorough: bool = True,
     ) -> Root | None:
         """A smallest set of ``suspects`` whose reversal passes; None when none is likely.
 
-        ``outside`` is how likely it is that no set of them passes; ``passing`` a reversion that is
-        known to. Raises BudgetSpentError when the budget ends before any run passed.
+        ``outside`` is how likely it is that a guilty change is not among them; ``passing`` a reversion
+        that is known to. ``thorough``: none is given up before all were reverted together: a root
+        farther from the failure may only take another way around the fault. Raises BudgetSpentError
+        when the budget ends before any run passed.
         """
         found = passing
         try:
             field = Field(tuple(suspects), {}, None, outside, predict, self._trials.stands)
-            for trial in self._guided(field, passing):
+            for trial in self._guided(field, passing, thorough=thorough):
                 found = trial
         except BudgetSpentError:
             if found is None:
@@ -93,19 +97,15 @@ class Reversion:
         passing = self._try(reverted)
         return self._settled(passing, order) if passing.passed else None
 
-    def _guided(self, field: Field, passing: Trial | None) -> Iterator[Trial]:
-        """Ever smaller passing reversions, as the hypotheses lead.
-
-        None is given up before all suspects were reverted together: a root farther from the failure
-        may only take another way around the fault.
-        """
+    def _guided(self, field: Field, passing: Trial | None, *, thorough: bool) -> Iterator[Trial]:
+        """Ever smaller passing reversions, as the hypotheses lead."""
         whole = frozenset(suspect.change for suspect in field.suspects)
         left = _GUIDED
         while left > 0:
             left -= 1
             inside = field if passing is None else field.within(passing.asked)
             reverted = next_reversion(replace(inside, seen=self._seen))
-            untried = passing is None and whole not in self._seen
+            untried = thorough and passing is None and whole not in self._seen
             if untried and (reverted is None or not left):
                 reverted = whole
             if reverted is None:

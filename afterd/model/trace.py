@@ -74,8 +74,10 @@ class Step:
     ``id`` grows with execution order. ``target`` is the source's name of what was defined.
     ``rendered`` is ``value`` as a person reads it. ``control`` is the closest enclosing branch
     instance that decided that this step was executed (AFTER, Alg. 3: not post-dominated), ``None``
-    at the outermost level. ``changes`` are the changes this step's statement was altered by
-    (directly, through a macro, a type, an initialiser; or a removed statement that stood here).
+    at the outermost level. ``choices`` are the branches within the statement that chose what it
+    read: of a conditional expression, of ``and`` and ``or``. ``changes`` are the changes this step's
+    statement was altered by (directly, through a macro, a type, an initialiser; or a removed
+    statement that stood here).
     ``old`` is the statement as it stood in the good version, over what the *failing* run could have
     read here; None where that cannot be told. What ``effect`` says is its value against ``value``.
     """
@@ -89,6 +91,7 @@ class Step:
     rendered: str = ""
     target: str = ""
     control: StepId | None = None
+    choices: tuple[StepId, ...] = ()
     changes: tuple[ChangeId, ...] = ()
     green: GreenValue = GreenValue(Alignment.UNKNOWN)
     effect: Effect = Effect.UNKNOWN

@@ -15,6 +15,7 @@ from afterd.model.trace import StepKind
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.parting import Partings
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.ties import Ties
 
@@ -28,6 +29,7 @@ class DualSlice:
     def __init__(
         self, bad: Process, green: Process, forward: Alignment, backward: Alignment, ties: Ties
     ) -> None:
+        self._partings = Partings(bad, green, forward)
         self._bad, self._green = bad, green
         self._forward, self._backward = forward, backward
         self._ties = ties
@@ -69,11 +71,18 @@ class DualSlice:
             self.pair_records(self._bad.ids.position(mine), self._green.ids.position(other))
 
     def departed(self, green: StepId, *, besides: StepId) -> Iterator[StepId]:
-        """Branches of the failing run that went another way than the ones above green's step went."""
+        """Branches of the failing run that went another way than the ones above green's step went.
+
+        Of one that runs again and again, the first execution that did.
+        """
         for branch in self._above(green):
             mine = self._counterpart(branch)
-            if mine is not None and mine != besides and self._differs(mine, branch):
-                yield mine
+            if mine is None or not self._differs(mine, branch):
+                continue
+            first = self._partings.first(mine)
+            departed = mine if first is None or first > mine else first
+            if departed != besides:
+                yield departed
 
     def removed_guards(self, green: StepId) -> Iterator[ChangeId]:
         """Changes of branches above green's step that the failing run has nothing for."""

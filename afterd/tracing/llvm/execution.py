@@ -14,6 +14,7 @@ from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, Ste
 from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm.absence import Absence
 from afterd.tracing.llvm.alignment import Alignment
+from afterd.tracing.llvm.choices import choices
 from afterd.tracing.llvm.conduct import conduct
 from afterd.tracing.llvm.counterpart import Counterparts
 from afterd.tracing.llvm.coverage import executed_changes
@@ -115,6 +116,7 @@ class LlvmExecution:
             rendered=_readable(statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
+            choices=choices(pair.bad.statements, statement),
             changes=tied,
             green=_green(pair, statement, tied),
             effect=pair.transplant.effect(statement)

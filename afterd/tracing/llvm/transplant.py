@@ -79,7 +79,10 @@ class Transplant:
         )
         if view is None or blocks is None or instance.block not in blocks.to_good:
             return None
-        moment = self._process.values.moment(instance, instruction)
+        as_of = _as_of(instance, instruction, blocks)
+        if as_of is None:
+            return None
+        moment = self._process.values.moment(instance, as_of)
         return _Site(view, blocks.to_good[instance.block], instance, moment, blocks)
 
     def _branch(self, statement: Statement, site: _Site) -> Effect:
@@ -303,3 +306,23 @@ class Transplant:
                 offset = signed * there.size(current)
             total = Apply(Op.ADD, (total, Const(offset & (1 << 64) - 1, _ADDRESS)), _ADDRESS)
         return total
+
+
+def _as_of(instance: Instance, instruction: int, blocks: BlockMap) -> int | None:
+    """Before which instruction of the block the good version's one read what it did.
+
+    A store that the good version made later had not happened: ``made[*next++]`` advances first,
+    ``made[*next]; next++`` last. None where another store stands between that had.
+    """
+    number = blocks.instruction(instance.block, instruction)
+    if number < 0:
+        return instruction
+    stores = [
+        (at, blocks.instruction(instance.block, at))
+        for at, each in enumerate(instance.instructions[:instruction])
+        if each.opcode == "store"
+    ]
+    later = [at for at, there in stores if there > number]
+    if not later:
+        return instruction
+    return None if any(0 <= there < number and at > later[0] for at, there in stores) else later[0]

@@ -284,13 +284,10 @@ class Values:
     def _phi(self, instruction: Instruction, instance: Instance) -> Term:
         kind = typed(instruction.body)[0]
         before = self.frames.previous(instance)
-        if before is None:
+        text = incoming(instruction, before) if before else None
+        if before is None or text is None:
             return _unknown(sort_of(kind))
-        label = before.view.function.blocks[before.block].label
-        for text, source in _PHI.findall(instruction.text):
-            if source.strip('"') == label:
-                return self.operand(kind, text, before, len(before.instructions))
-        return _unknown(sort_of(kind))
+        return self.operand(kind, text, before, len(before.instructions))
 
     def _comparison(self, instruction: Instruction, instance: Instance, index: int) -> Term:
         predicate, _, body = instruction.body.partition(" ")
@@ -353,6 +350,13 @@ class Values:
                 total if offset == Const(0, _ADDRESS) else Apply(Op.ADD, (total, offset), _ADDRESS)
             )
         return total
+
+
+def incoming(phi: Instruction, before: Instance) -> str | None:
+    """What a phi takes when it is reached from a block."""
+    label = before.view.function.blocks[before.block].label
+    sources = _PHI.findall(phi.text)
+    return next((text for text, source in sources if source.strip('"') == label), None)
 
 
 def _scaled(term: Term, size: int) -> Term:

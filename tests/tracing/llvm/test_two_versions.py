@@ -6,6 +6,8 @@ import pytest
 from two_versions import Case
 
 from afterd.model.outcome import FailureKind
+from afterd.model.term import reads
+from afterd.model.trace import Alignment, Effect, StepKind
 
 FAILURES = [
     ("assertion", FailureKind.ASSERTION, "assert(doubled == 14);", "", ""),
@@ -108,6 +110,8 @@ GUILTY = {
     "missed": "-int most = 9; +int most = 3;",
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
     "reordered": "-reader.next += 1; +reader.next += 2;",
+    "rounds": "flag = level > 5; }",
+    "ternary": "-int wide = 1; +int wide = 0;",
     "conduct": "-int third = whole / 3; +int third = whole / 4;",
 }
 
@@ -128,6 +132,32 @@ def test_a_statement_that_stores_in_another_order_is_compared_store_by_store(
     steps = cases["reordered"].at("made[(int)*from->next++]")
     assert len(steps) == 2, "one stores the place in the text, the other the function"
     assert len({step.green.rendered for step in steps}) == 2, "both compared with the same store"
+    assert {step.effect for step in steps} == {Effect.NEUTRAL}, "evaluated after the step forward"
+
+
+def test_what_a_conditional_expression_chose_is_decided_by_its_branch(
+    cases: dict[str, Case],
+) -> None:
+    case = cases["ternary"]
+    chosen = [step for step in case.at("wide ? 10 : base") if step.choices]
+    assert chosen
+    branches = [case.execution.step(step.choices[0]) for step in chosen]
+    assert {branch.kind for branch in branches} == {StepKind.BRANCH}
+    assert {branch.green.alignment for branch in branches} == {Alignment.DIFFERENT}
+
+
+def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str, Case]) -> None:
+    """Later rounds of an interpreter's loop are other rounds, and their partners say nothing."""
+    case = cases["rounds"]
+    failure = case.failures[0]
+    kept = {
+        branch
+        for read in reads(failure.condition)
+        for branch in case.execution.indirect_influences(failure.step, read.step)
+    }
+    gone = [(step.rendered, step.green.rendered) for step in map(case.execution.step, kept)]
+    assert ("op_idle", "op_twice") in gone, "the fourth round differs, green raised in the fifth"
+    assert ("op_idle", "op_raise") not in gone
 
 
 def test_every_case_is_checked(cases: dict[str, Case]) -> None:

@@ -63,3 +63,31 @@ int case_conduct(void) {
     printf("%d\n", half + third + kept);
     return 0;
 }
+
+static const unsigned char code[] = {0, 1, 2, 3, 4, 2, 2, 2, 2, 5};
+static const unsigned char *next = code;
+static int level = 3, flag, running = 1;
+-static void op_test(void) { flag = level > 2; }
++static void op_test(void) { flag = level > 5; }
+static void op_skip(void) { next += flag ? 0 : 3; }
+static void op_idle(void) { flag = 0; }
+static void op_twice(void) { flag = 2; }
+static void op_raise(void) { level = 70; }
+static void op_stop(void) { running = 0; }
+static void (*const steps[])(void) = {op_test, op_skip, op_idle, op_twice, op_raise, op_stop};
+
+int case_rounds(void) {
+    while (running)
+        steps[*next++]();
+    printf("%d\n", level);
+    return 0;
+}
+
+int case_ternary(void) {
+    int base = 3;
+-    int wide = 1;
++    int wide = 0;
+    int found = wide ? 10 : base;
+    printf("%d\n", found);
+    return 0;
+}
