@@ -162,5 +162,5 @@ def test_what_took_the_missing_name_away_is_asked_for_first() -> None:
 
     search = AuxiliarySearch(builds, changes, ids(8), suspected=True)
     said = "NameError: name 'match' is not defined"
-    assert search.find(frozenset({"c1"}), said) == {"c2"}
+    assert search.find(frozenset({"c1"}), said) == frozenset({"c2"})
     assert asked == [{"c1", "c2"}]

@@ -172,10 +172,11 @@ class Calls:
         return held if alike or held is False else None
 
     def _by_default(self, frame: Frame) -> Conduct | None:
-        """What is known of an activation whose deeds cannot be told apart: a parameter of its own."""
-        given = self.deeds.given(frame)
-        altered = (row for _, _, row in given if self.ties.of_row(self.steps.trace, row))
-        differs = any(self._bound(row) is Conduct.PARTED for row in altered)
+        """What is known of an activation whose deeds cannot be told apart: a default of its own."""
+        given = (row for _, _, row in self.deeds.given(frame))
+        altered = (row for row in given if self.ties.of_row(self.steps.trace, row))
+        defaults = (row for row in altered if self.steps.parameters.is_default(row))
+        differs = any(self._bound(row) is Conduct.PARTED for row in defaults)
         return Conduct.PARTED if differs else None
 
     def _callers_conduct(self, frame: Frame) -> Conduct | None:

@@ -44,6 +44,14 @@ class Parameters:
         found = [*self._receiver(expression, row, caller), *self._all(expression, row, caller)]
         return self.terms.concrete(value, f"{name}: passed on by {expression.source[:40]}", found)
 
+    def is_default(self, position: int) -> bool:
+        """Whether the parameter whose row is at ``position`` has its default's value."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        default = None if node is None or frame is None else self._default(node, frame)
+        if default is None:
+            return False
+        return same_object(self.trace.value(default), self.trace.value(position))
+
     # -- the caller --------------------------------------------------------------------------
 
     def call_site(self, frame: Frame) -> tuple[int, Node, Frame] | None:

@@ -116,6 +116,12 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert 'a' not in f()[2]\n",
         [Conduct.PARTED, Conduct.SAME],
     ),
+    "a parameter that is written otherwise, and was given another value": (
+        "def g(x=0):\n    y = x\n    return y\n\ndef f():\n    return g(1)\n",
+        "def g(x: int = 0):\n    return x\n\ndef f():\n    return g(2)\n",
+        "from lib import f\ndef test():\n    assert f() == 1\n",
+        [Conduct.CARRIED, Conduct.PARTED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",
