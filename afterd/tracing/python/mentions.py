@@ -29,24 +29,36 @@ _STRING_WORDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Arity:
-    """How many arguments by position a function takes; ``most`` is None where there is no end."""
+    """What a function takes: ``required`` by position or name, in order, ``most`` by position, and
+    ``named`` by keyword. None stands for any.
+    """
 
-    least: int
-    most: int | None
+    required: tuple[str, ...] = ()
+    most: int | None = None
+    named: frozenset[str] | None = None
 
-    def takes(self, call: Call) -> bool:
-        """Whether a call can be meant for it, as far as the number of arguments tells."""
-        enough = call.keywords or call.arguments >= self.least
-        return enough and (self.most is None or call.arguments <= self.most)
+    def against(self, call: Call) -> str:
+        """What keeps a call from being meant for it; empty where nothing does."""
+        if self.most is not None and call.arguments > self.most:
+            return f"does not take {call.arguments} arguments"
+        if call.named is None:
+            return ""
+        missing = [name for name in self.required[call.arguments :] if name not in call.named]
+        if missing:
+            return f"needs an argument '{missing[0]}'"
+        unknown = sorted(call.named - self.named) if self.named is not None else []
+        return f"takes no argument '{unknown[0]}'" if unknown else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call by a function's name: arguments by position, and whether any go by keyword."""
+    """A call by a function's name: arguments by position, and the names of those by keyword, None
+    where they are not told.
+    """
 
     name: str
     arguments: int
-    keywords: bool
+    named: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +257,23 @@ def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
 def _arity(function: ast.FunctionDef | ast.AsyncFunctionDef, own: int) -> Arity:
     given = function.args
     if function.decorator_list:
-        return Arity(0, None)  # what it makes of the function is not known
-    most = max(len(given.posonlyargs) + len(given.args) - own, 0)
-    return Arity(max(most - len(given.defaults), 0), None if given.vararg else most)
+        return Arity()  # what it makes of the function is not known
+    by_place = [arg.arg for arg in (*given.posonlyargs, *given.args)][own:]
+    needed = by_place[: max(len(by_place) - len(given.defaults), 0)]
+    named = [*by_place, *(arg.arg for arg in given.kwonlyargs)]
+    return Arity(
+        tuple(needed),
+        None if given.vararg else len(by_place),
+        None if given.kwarg else frozenset(named),
+    )
 
 
 def _call(node: ast.AST) -> Call | None:
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=given):
             if not any(isinstance(argument, ast.Starred) for argument in args):
-                return Call(name, len(args), bool(given))
+                named = frozenset(word.arg for word in given if word.arg is not None)
+                return Call(name, len(args), named if len(named) == len(given) else None)
     return None
 
 

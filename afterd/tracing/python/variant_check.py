@@ -138,9 +138,10 @@ class _Program:
     def _miscalled(self, file: _File, names: Container[str]) -> Iterator[str]:
         """Calls by one of these names that no function of that name takes."""
         for call in file.mentions.calls:
-            taken = self._taken.get(call.name) if call.name in names else None
-            if taken and not any(arity.takes(call) for arity in taken):
-                yield f"{file.path}: TypeError: '{call.name}' does not take {call.arguments} arguments"
+            taken = self._taken.get(call.name, []) if call.name in names else []
+            against = [arity.against(call) for arity in taken]
+            if against and all(against):
+                yield f"{file.path}: TypeError: '{call.name}' {min(against)}"
 
     @cached_property
     def _given(self) -> frozenset[str]:

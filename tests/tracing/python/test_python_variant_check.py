@@ -58,6 +58,24 @@ CASES: dict[str, tuple[Files, Files, Files, str]] = {
         {"a.py": "def f(x): return x\n", "b.py": "from a import f\nf(1, 2)\n"},
         "'f' does not take 2 arguments",
     ),
+    "a parameter that is no longer there, beside a keyword": (
+        {"a.py": "def f(x, deep=0): return x\nf(1, deep=2)\n"},
+        {"a.py": "def f(x, kind, deep=0): return kind\nf(1, 2, deep=2)\n"},
+        {"a.py": "def f(x, kind, deep=0): return kind\nf(1, deep=2)\n"},
+        "'f' needs an argument 'kind'",
+    ),
+    "a keyword of another function": (
+        {"a.py": "def f(x): return x\ndef g(pop): return pop\nf(1)\n"},
+        {"a.py": "def f(x, pop=0): return x\ndef g(pop): return pop\nf(1, pop=1)\n"},
+        {"a.py": "def f(x): return x\ndef g(pop): return pop\nf(1, pop=1)\n"},
+        "'f' takes no argument 'pop'",
+    ),
+    "keywords that are not told": (
+        {"a.py": "def f(x, y): return x\nd = {'y': 1}\nf(1, **d)\n"},
+        {"a.py": "def f(x): return x\nd = {}\nf(1, **d)\n"},
+        {"a.py": "def f(x, y): return x\nd = {}\nf(1, **d)\n"},
+        "",
+    ),
     "an initialiser that takes less": (
         {"a.py": "class F:\n    def __init__(self, x, y): pass\nF(1, 2)\n"},
         {"a.py": "class F:\n    def __init__(self, x): pass\nF(1)\n"},
