@@ -25,6 +25,7 @@ from afterd.localization.fusion import Votes, fused, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.logic.correction import Corrections, Diagnosis
+from afterd.pipeline.ranking.voters import PARTS
 from afterd.pipeline.ranking.votes import line_votes
 from afterd.tracing.program.failing import FailingRun
 from afterd.tracing.program.refusal import NotFollowedError
@@ -62,7 +63,9 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class VersionResult:
-    """All techniques on one version. ``votes`` are what the fusion was made from."""
+    """All techniques on one version. ``votes`` are what the fusion was made from, which is that of
+    ``afterd rank``.
+    """
 
     version: str
     techniques: Mapping[str, Explained]
@@ -123,7 +126,11 @@ def _version(
         _failing_run(golden, faulty, input_of(t, found.folder)) for t in _spread(failing, options)
     ]
     results = {"Ochiai": Explained(_first(ochiai, version.faulty), 0.0, reported=lines)}
-    votes: dict[str, Mapping[Line, float]] = {"ochiai": suspicion}
+    votes: dict[str, Mapping[Line, float]] = {
+        name: line_votes(spectrum, TECHNIQUES[name](spectrum)).scores
+        for name in PARTS
+        if name in TECHNIQUES
+    }
     reports: dict[str, list[Report]] = {}
     for name in FORMULAS:
         technique = bugassist if name.startswith("BA") else on_demand
@@ -131,8 +138,8 @@ def _version(
             technique, runs, weights if "CW" in name else None, options
         )
         common = intersected(reports[name])
-        if name.endswith("CW"):
-            votes[name.lower()] = {line: -place for line, place in common.items()}
+        if name == "OFC+CW":
+            votes["ofc-cw"] = {line: -place for line, place in common.items()}
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
             _first(places(common), version.faulty), seconds,

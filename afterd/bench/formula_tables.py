@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from afterd.bench.formula import FORMULAS, Explained, VersionResult
 from afterd.bench.tables import Grid
-from afterd.localization.fusion import learned
+from afterd.localization.fusion import WEIGHTS, Case, fused, learned, place_of
 
 _ALL = ("BA", "BA+CW", "OFC", "OFC+CW", "Ochiai", "fused")
 
 
 def formula_tables(results: Sequence[VersionResult]) -> list[Grid]:
-    """Tables I to IV. A fault that a technique does not report has the number of lines as place."""
+    """Tables I to IV, and the fusion's weights.
+
+    A fault that a technique does not report has the number of lines as place.
+    """
     scored = [result for result in results if not result.left_out]
-    return [_ranks(results, scored), _seconds(scored), _averages(scored), _weights(scored)]
+    return [
+        _ranks(results, scored),
+        _seconds(scored),
+        _averages(scored),
+        _weights(scored),
+        _fusions(scored),
+    ]
 
 
 def rank_of(result: VersionResult, technique: str) -> float:
@@ -75,9 +84,37 @@ def _weights(scored: Sequence[VersionResult]) -> Grid:
         (name, *(str(count) for count in first[3 * at : 3 * at + 3]))
         for at, name in enumerate(_ALL)
     ]
-    cases = [(r.votes, r.faulty, float(r.lines)) for r in scored]
-    weights = ", ".join(f"{name} {weight:g}" for name, weight in learned(cases).items())
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in learned_weights(scored).items())
     title = (
         f"Table IV: faults among the first 1, 3, 10 of {len(scored)}; learned weights: {weights}"
     )
     return Grid(title, ("technique", "1", "3", "10"), tuple(rows))
+
+
+def learned_weights(results: Sequence[VersionResult]) -> dict[str, float]:
+    """Weights of a fusion with the best mean place of these versions' faults."""
+    return learned(_cases(results))
+
+
+def _cases(results: Sequence[VersionResult]) -> list[Case]:
+    return [(r.votes, r.faulty, float(r.lines)) for r in results if not r.left_out]
+
+
+def _fusions(scored: Sequence[VersionResult]) -> Grid:
+    """Weights that were learned from the versions are judged by versions that they never saw."""
+    cases = _cases(scored)
+    unseen = [learned(cases[:at] + cases[at + 1 :]) for at in range(len(cases))]
+    rows = (
+        ("default weights", _mean_place(cases, [WEIGHTS] * len(cases))),
+        ("learned from all versions", _mean_place(cases, [learned(cases)] * len(cases))),
+        ("learned from all but the one that is ranked", _mean_place(cases, unseen)),
+    )
+    return Grid("Fusion: mean place of the fault", ("weights", "place"), rows)
+
+
+def _mean_place(cases: Sequence[Case], weights: Sequence[Mapping[str, float]]) -> str:
+    places = [
+        place_of(fused(votes, (), given), lines, missing)
+        for (votes, lines, missing), given in zip(cases, weights, strict=True)
+    ]
+    return f"{fmean(places):.1f}" if places else "-"

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 
 from afterd.bench.formula import FormulaOptions, VersionResult, formula_results
-from afterd.bench.formula_tables import formula_tables
+from afterd.bench.formula_tables import formula_tables, learned_weights
 from afterd.bench.machine import machine, sentence
 from afterd.bench.siemens_layout import subject
 from afterd.bench.tables import markdown, text
 from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
 from afterd.execution.toolchain import find
+from afterd.localization.formats.weights import write_weights
 from afterd.report.sanitize import visible
 
 
@@ -28,8 +29,17 @@ from afterd.report.sanitize import visible
               metavar="S", help="CPU time of the solver for one technique on one test.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text",
               show_default=True, help="How the table is written.")  # fmt: skip
+@click.option("--weights", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the weights that a fusion should have here, for `afterd rank`.")  # fmt: skip
 @output_option
-def formula(directory: Path, inputs: int, seconds: float, form: str, output: Path | None) -> None:
+def formula(
+    directory: Path,
+    inputs: int,
+    seconds: float,
+    form: str,
+    weights: Path | None,
+    output: Path | None,
+) -> None:
     """Localise the faults of a folder of faulty versions by program formulas.
 
     DIRECTORY has the layout that `afterd bench siemens` reads. BugAssist, on-demand formulas, both
@@ -43,6 +53,9 @@ def formula(directory: Path, inputs: int, seconds: float, form: str, output: Pat
         for result in formula_results(subject(directory), find(), Path(scratch), options):
             errors().print(visible(_line(result)), markup=False, soft_wrap=True)
             results.append(result)
+    if weights is not None:
+        scored = [result for result in results if not result.left_out]
+        write_weights(learned_weights(scored), weights)
     facts = machine()
     if form == "json":
         rows = [

@@ -17,6 +17,8 @@ from afterd.cli.rank_suite import document, lines
 from afterd.errors import UsageError
 from afterd.execution.runners.reading import jobs as cores
 from afterd.localization.formats.files import write_matrix
+from afterd.localization.formats.weights import read_weights
+from afterd.localization.fusion import WEIGHTS
 from afterd.model.progress import Progress as Listener
 from afterd.model.progress import Silent
 from afterd.pipeline.ranking.counting import Ran, unheard
@@ -27,7 +29,7 @@ from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 
 ALL = "all"
 DEFAULT_TECHNIQUE = "ochiai"
-_NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "emit_tests", "output")
+_NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "emit_tests", "weights", "output")
 
 
 @click.command("rank", cls=WithTestCommand)
@@ -63,6 +65,12 @@ _NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "emit_tests", "out
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Generate tests of a failed one (C), and write them as C test cases.",
+)
+@click.option(
+    "--weights",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Weights of `fused`, as `afterd bench formula --weights` wrote them.",
 )
 @click.option(
     "--technique",
@@ -126,6 +134,9 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
             bits=int(str(given["counter_bits"])),
             each=str(given["each"] or ""),
             ran=ran,
+            weights=WEIGHTS
+            if given["weights"] is None
+            else read_weights(Path(str(given["weights"]))),
             emit=Path(str(given["emit_tests"])) if given["emit_tests"] is not None else None,
         )
         found = rank_suite(settings, request, progress)

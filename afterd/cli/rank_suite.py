@@ -55,6 +55,7 @@ def _object(place: RankedPlace) -> Mapping[str, object]:
         "function": place.function or None,
         "change": place.change or None,
         "text": place.text or None,
+        "votes": dict(place.votes) or None,
     }
 
 
@@ -69,4 +70,6 @@ def lines(found: RankedSuite) -> Iterator[str]:
 def _named(place: RankedPlace) -> str:
     change = f" [{place.change}]" if place.change else ""
     where = one_line(f"{place.file}:{place.line} {place.function}".rstrip())
-    return f"{where}{change}  {clipped(one_line(place.text), _WIDE)}".rstrip()
+    votes = ", ".join(f"{name} {at:g}" for name, at in place.votes.items())
+    said = f"  ({votes})" if votes else ""
+    return f"{where}{change}  {clipped(one_line(place.text), _WIDE)}".rstrip() + said

@@ -23,12 +23,15 @@ CHOICES = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Weights that are tried when weights are learned."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"ochiai": 1.0, "ofc+cw": 2.0, "ba+cw": 2.0, "conbas": 0.5, "sat-tar": 1.0, "slice": 0.5}
+    {"ochiai": 1.0, "ofc-cw": 2.0, "bugassist-cw": 2.0, "conbas": 0.5}
 )
-"""Weights without a benchmark of one's own; a technique that is not here weighs 1."""
+"""By the names of ``afterd rank``, without a benchmark of one's own; what is not here weighs 1."""
 
 Votes = Mapping[str, Mapping[Line, float]]
 """Technique → line → score, higher is more suspicious."""
+
+Case = tuple[Votes, Collection[Line], float]
+"""What was voted, the faulty lines, and the place of a fault that nobody voted for."""
 
 
 def fused(
@@ -65,11 +68,11 @@ def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: fl
 
 
 def learned(
-    cases: Sequence[tuple[Votes, Collection[Line], float]],
+    cases: Sequence[Case],
 ) -> dict[str, float]:
     """Weights with the best mean place of the faulty lines, one technique after the other.
 
-    A case is (votes, faulty lines, place where they are not ranked). Coordinate descent over
+    Coordinate descent over
     CHOICES from WEIGHTS: few numbers, so that a few dozen cases cannot be learned by heart.
     """
     names = sorted({name for votes, _, _ in cases for name in votes})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from afterd.bench.formula import Explained, VersionResult, input_of
-from afterd.bench.formula_tables import formula_tables, mean_rank
+from afterd.bench.formula_tables import formula_tables, learned_weights, mean_rank
+from afterd.localization.formats.weights import read_weights, write_weights
 from afterd.tracing.program.world import Input
 
 A = ("f.c", 3)
@@ -31,9 +32,17 @@ def test_what_is_not_reported_comes_last() -> None:
 
 def test_the_tables() -> None:
     left_out = VersionResult("v3", {}, 0, 0, left_out="no test reveals the fault")
-    ranks, seconds, averages, first = formula_tables([result("v1", 1.0), left_out])
+    ranks, seconds, averages, first, fusions = formula_tables([result("v1", 1.0), left_out])
     assert ranks.rows[0][1:3] == ("1", "1")
     assert ranks.rows[1][-1] == "no test reveals the fault"
     assert seconds.rows == (("v1", "0.50", "0.50", "2", "yes"),)
     assert averages.rows[0][1] == "0.50"
     assert first.rows[0] == ("BA", "1", "1", "1")
+    assert fusions.rows[0] == ("default weights", "1.0")
+
+
+def test_learned_weights_are_what_rank_reads(tmp_path: Path) -> None:
+    file = tmp_path / "weights.json"
+    weights = learned_weights([result("v1", 1.0)])
+    write_weights(weights, file)
+    assert read_weights(file) == weights == {"ochiai": 1.0}

@@ -42,7 +42,7 @@ def test_nothing_is_learned_from_nothing() -> None:
     assert learned([]) == {}
 
 
-@given(st.dictionaries(st.sampled_from(["ochiai", "ofc+cw", "new"]), _SCORES, min_size=1))
+@given(st.dictionaries(st.sampled_from(["ochiai", "ofc-cw", "new"]), _SCORES, min_size=1))
 def test_a_single_voter_keeps_its_order_and_no_line_is_lost(votes: Votes) -> None:
     ranking = fused(votes)
     assert {(r.file, r.line) for r in ranking} == {line for v in votes.values() for line in v}

@@ -97,6 +97,65 @@ def test_the_good_version_is_the_oracle(tmp_path: Path, technique: str) -> None:
     found = ranked(path, *asked, "--build", "make", "--", "make", "check")
     assert rank_of(found, technique) == 1
     assert rank_of(found, "fused") == 1
+    (fused,) = (r["ranking"] for r in found["rankings"] if r["technique"] == "fused")
+    fault = next(p for p in fused if p["line"] == FAULT)
+    assert fault["votes"]["ofc-cw"] == 1
+    assert set(fault["votes"]) == {"ochiai", "op2", "dstar", "blockrank", "ofc-cw"}
+    assert next(p for p in found["rankings"][0]["ranking"])["votes"] is None
+
+
+def test_the_votes_of_a_fusion_are_shown(tmp_path: Path) -> None:
+    path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
+    asked = ("--technique", "fused", "--build", "make", "--", "make", "check")
+    shown = afterd("rank", "HEAD~1..HEAD", *asked, cwd=path)
+    assert "ofc-cw 1)" in shown.out, shown.err + shown.out
+
+
+def test_weights_decide_what_a_fusion_says(tmp_path: Path) -> None:
+    path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
+    names = ("ochiai", "op2", "dstar", "blockrank")
+    weights = tmp_path / "weights.json"
+    weights.write_text(json.dumps({"schema": 1, "weights": dict.fromkeys(names, 0)}))
+    asked = ("HEAD~1..HEAD", "--technique", "fused", "--weights", str(weights))
+    found = ranked(path, *asked, "--build", "make", "--", "make", "check")
+    scores = {p["score"] > 0: "ofc-cw" in p["votes"] for p in found["rankings"][0]["ranking"]}
+    assert scores[True]
+    assert not scores.get(False, False)
+    weights.write_text("{}")
+    afterd("rank", *asked, "--", "make", "check", cwd=path).refused(2, "weights")
+
+
+TWO = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    int a = atoi(argv[1]);
+    int b = atoi(argv[2]);
+    int area = a * b;
+    int edge = 2 * (a + b);
+    printf("%d\\n", area);
+    printf("%d\\n", edge);
+    return 0;
+}
+"""
+
+
+def test_conbas_explains_two_wrong_outputs(tmp_path: Path) -> None:
+    path = tmp_path / "areas"
+    path.mkdir()
+    suite = SUITE.partition("check 2")[0].replace("./fee $1 $2", "./two $1 $2 | tr '\\n' ' '")
+    suite += 'check 3 5 "15 16 " 1\ncheck 2 2 "4 8 " 2\ncheck 0 0 "0 0 " 3\n'
+    makefile = "all: two\ntwo: two.c\n\t$(CC) -o $@ two.c\ncheck: all\n\tsh suite.sh\n"
+    wrong = TWO.replace("a * b", "a + b + 2").replace("2 * (a + b)", "2 * (a + b + 1)")
+    repository(path, {"two.c": TWO, "suite.sh": suite, "Makefile": makefile}, {"two.c": wrong})
+    asked = ("HEAD~1..HEAD", "--technique", "conbas", "--build", "make", "--", "make", "check")
+    found = ranked(path, *asked)
+    named = {p["line"] for p in found["rankings"][0]["ranking"]}
+    assert {9, 10} <= named  # no single statement explains both
+    assert 6 not in named
 
 
 def test_an_assertion_is_the_oracle_without_a_range(tmp_path: Path) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
 from afterd.localization.examination import Line
 from afterd.pipeline.ranking.voters import VOTERS, FusedVoter
 from afterd.pipeline.ranking.votes import Counted, Votes
 
 A, B = ("f.c", 1), ("f.c", 2)
-NOTHING = cast("Counted", None)  # these voters do not look
+NOTHING: Any = None
+COUNTED = Counted(NOTHING, NOTHING, "", NOTHING)  # these voters do not look
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,11 @@ class Fixed:
 
 def test_a_voter_that_lacks_something_is_left_out() -> None:
     voter = FusedVoter({"x": Fixed({A: 1.0, B: 0.5}), "y": Fixed({B: 9.0}, "edges")})
-    votes = voter(NOTHING).scores
-    assert votes[A] > votes[B]
-    assert voter.lacks(NOTHING) == ""
-    assert FusedVoter({"y": Fixed({}, "edges")}).lacks(NOTHING) == "edges"
+    votes = voter(COUNTED)
+    assert votes.scores[A] > votes.scores[B]
+    assert votes.parts[A] == {"x": 1.0}
+    assert voter.lacks(COUNTED) == ""
+    assert FusedVoter({"y": Fixed({}, "edges")}).lacks(COUNTED) == "edges"
 
 
 def test_it_is_a_technique_of_rank() -> None:

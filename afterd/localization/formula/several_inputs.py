@@ -20,12 +20,16 @@ def intersected(reports: Sequence[Report]) -> dict[Line, float]:
     The faulty statements are executed by all failing tests and responsible for all failures.
     Reports without a diagnosis (a technique gave up on that input) say nothing and are left out.
     """
-    answered = [ranked(report) for report in reports if report.diagnoses]
+    return common([ranked(report) for report in reports if report.diagnoses])
+
+
+def common(answered: Sequence[Mapping[Line, float]]) -> dict[Line, float]:
+    """Lines that all of some rankings have, with the mean of their places."""
     if not answered:
         return {}
-    common = set.intersection(*(set(places) for places in answered))
+    named = set.intersection(*(set(places) for places in answered))
     return {
-        line: sum(places[line] for places in answered) / len(answered) for line in sorted(common)
+        line: sum(places[line] for places in answered) / len(answered) for line in sorted(named)
     }
 
 

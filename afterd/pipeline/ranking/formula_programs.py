@@ -8,14 +8,15 @@ range only its assertions and its exit status say that it failed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.execution.toolchain import find
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import FileKind
 from afterd.model.entity import Invocation
-from afterd.pipeline.ranking.votes import Counted, NoVoteError
+from afterd.pipeline.ranking.memory import NoVoteError
+from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.llvm.counters.session import counted_build
 from afterd.tracing.llvm.modules import Module, ModuleStore
 from afterd.tracing.program.failing import FailingRun
@@ -30,6 +31,9 @@ from afterd.vcs.worktree import Slot
 
 BOUNDS = Bounds(instances=300_000)
 """A run that is longer takes more than seconds to execute with terms."""
+
+MOST = 2
+"""Failed tests that are explained; lines that all name are what a technique votes for."""
 
 _LIBTOOL = "lt-"
 
@@ -68,11 +72,17 @@ class FailingInput:
         return kind_of(statement.location.file, rules) is not FileKind.TEST
 
 
-def failing_inputs(counted: Counted, most: int) -> list[FailingInput]:
+def failing_inputs(counted: Counted, most: int = MOST) -> list[FailingInput]:
     """Some failed tests' programs that fail when they are executed from their IR as well.
 
+    They are executed once in a ranking; each caller has runs of its own, which it may narrow.
     Raises NoVoteError where there is none, and the errors of building the good version.
     """
+    found = counted.memory.once("failing inputs", lambda: _found(counted))
+    return [replace(failing, run=replace(failing.run, window=0)) for failing in found[:most]]
+
+
+def _found(counted: Counted) -> list[FailingInput]:
     folder = counted.workspace.state / "counted"
     faulty = _Programs(ModuleStore(folder / "c" / "build"), (folder / "tree").resolve())
     good = _good(counted, folder)
@@ -89,7 +99,7 @@ def failing_inputs(counted: Counted, most: int) -> list[FailingInput]:
             continue
         oracle = None if good is None else good.of(invocation)
         found.append(FailingInput(failing, counted, invocation, oracle))
-        if len(found) == most:
+        if len(found) == MOST:
             break
     if not found:
         raise NoVoteError(f"There is no formula of a failed test: {refused}.")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
+from afterd.localization.formula.conbas import ReducedSlice, conbas
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import Report
-from afterd.localization.formula.several_inputs import intersected
+from afterd.localization.formula.report import Report, places, ranked
+from afterd.localization.formula.several_inputs import common
 from afterd.localization.formula.subject import Subject
 from afterd.localization.techniques import TECHNIQUES
-from afterd.logic.correction import Corrections
-from afterd.pipeline.ranking.formula_programs import failing_inputs
-from afterd.pipeline.ranking.votes import Counted, NoVoteError, Votes, line_votes
-
-INPUTS = 2
-"""Failed tests that are explained; lines that both name are what the technique votes for."""
+from afterd.logic.maxsat import MaxSat
+from afterd.pipeline.ranking.failing_subjects import failing_subjects, lacks_subjects
+from afterd.pipeline.ranking.memory import NoVoteError
+from afterd.pipeline.ranking.votes import Counted, Voter, Votes, line_votes
 
 SECONDS = 10.0
 """Of the solver's CPU time, for each failed test."""
@@ -35,30 +35,62 @@ class FormulaVoter:
         """A line's score is the reciprocal of its mean place. Raises NoVoteError."""
         ochiai = line_votes(counted.spectrum, TECHNIQUES["ochiai"](counted.spectrum)).scores
         weights = clause_weights(ochiai) if self.weighted else None
-        reports = [self._report(s, weights) for s in failing_inputs(counted, INPUTS)]
-        places = intersected(reports)
-        if not places:
-            reason = next((r.reason for r in reports if r.reason), "no line could repair the tests")
-            raise NoVoteError(f"The formula of a failed test gives no answer: {reason}.")
-        return Votes({line: 1 / place for line, place in places.items()})
+        subjects = failing_subjects(counted)
+        reports = [self._report(counted, subject, weights) for subject in subjects]
+        answers = [ranked(report) for report in reports if report.diagnoses]
+        return _votes(answers, next((r.reason for r in reports if r.reason), ""))
 
-    def _report(self, subject: Subject, weights: Mapping[Line, int] | None) -> Report:
+    def _report(
+        self, counted: Counted, subject: Subject, weights: Mapping[Line, int] | None
+    ) -> Report:
         technique = bugassist if self.all_paths else on_demand
-        with Corrections() as solver:
-            solver.begin(SECONDS)
-            return technique(subject, solver, weights)
+        return technique(subject, counted.memory.solver(SECONDS), weights)
 
     def lacks(self, counted: Counted, /) -> str:
-        """Whether the suite's programs can be executed from their IR at all."""
-        runs = [run for run in counted.spectrum.runs if run.failed]
-        if not runs or any(run.invocations for run in runs):
-            return ""
-        return "a failed test that runs a C program"
+        """What formulas miss."""
+        return lacks_subjects(counted)
 
 
-FORMULAS: Mapping[str, FormulaVoter] = {
+@dataclass(frozen=True, slots=True)
+class ConbasVoter:
+    """Reduced relevant slices of all wrong outputs; a line of a smaller diagnosis comes first."""
+
+    def __call__(self, counted: Counted, /) -> Votes:
+        """A line's score is the reciprocal of its mean place. Raises NoVoteError."""
+        with closing(MaxSat()) as hitting:
+            reduced = [
+                conbas(subject, counted.memory.solver(SECONDS), hitting)
+                for subject in failing_subjects(counted)
+            ]
+        answers = [_smallest_first(found) for found in reduced if found.diagnoses]
+        return _votes(answers, next((r.reason for r in reduced if r.reason), ""))
+
+    def lacks(self, counted: Counted, /) -> str:
+        """What formulas miss."""
+        return lacks_subjects(counted)
+
+
+def _smallest_first(found: ReducedSlice) -> dict[Line, float]:
+    sizes: dict[Line, float] = {}
+    for diagnosis in found.diagnoses:
+        for line in diagnosis:
+            sizes[line] = min(float(len(diagnosis)), sizes.get(line, float(len(diagnosis))))
+    return places(sizes)
+
+
+def _votes(answers: list[dict[Line, float]], reason: str) -> Votes:
+    """Lines that all answers name. Raises NoVoteError where there is none."""
+    found = common(answers)
+    if not found:
+        said = reason or "no line could repair the tests"
+        raise NoVoteError(f"The formula of a failed test gives no answer: {said}.")
+    return Votes({line: 1 / place for line, place in found.items()})
+
+
+FORMULAS: Mapping[str, Voter] = {
     "bugassist": FormulaVoter(all_paths=True, weighted=False),
     "bugassist-cw": FormulaVoter(all_paths=True, weighted=True),
     "ofc": FormulaVoter(all_paths=False, weighted=False),
     "ofc-cw": FormulaVoter(all_paths=False, weighted=True),
+    "conbas": ConbasVoter(),
 }

@@ -12,10 +12,10 @@ from pathlib import Path
 from string import Template
 
 from afterd.localization.formula.sat_tar import Round, sat_tar
-from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import TooLargeError
 from afterd.pipeline.ranking.formula_programs import FailingInput, failing_inputs
-from afterd.pipeline.ranking.votes import Counted, NoVoteError
+from afterd.pipeline.ranking.memory import NoVoteError
+from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.strings import printed
 from afterd.tracing.program.trials import Trial, Trials
@@ -47,12 +47,10 @@ def generated_tests(counted: Counted) -> list[GeneratedTest]:
     if first is None:
         raise NoVoteError("No test can be generated: the good version cannot be followed.")
     try:
-        with Corrections() as solver:
-            solver.begin(SECONDS)
-            rounds = sat_tar(
-                failing.run, first, trials, solver, failing.suspect,
-                lambda done: done.generated < MOST,
-            )  # fmt: skip
+        rounds = sat_tar(
+            failing.run, first, trials, counted.memory.solver(SECONDS), failing.suspect,
+            lambda done: done.generated < MOST,
+        )  # fmt: skip
     except TooLargeError as refused:
         raise NoVoteError(f"No test can be generated: {refused}.") from refused
     made = (_expected(failing, trial) for trial in _runs(rounds))

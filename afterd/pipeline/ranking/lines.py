@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,9 @@ SourceText = Callable[[Line], str]
 
 @dataclass(frozen=True, slots=True)
 class RankedPlace:
-    """A line: ``rank`` lines are at least as suspicious; ``change`` is the one that stands on it."""
+    """A line: ``rank`` lines are at least as suspicious; ``change`` is the one that stands on it;
+    ``votes`` are its places by the techniques that a ranking was fused from.
+    """
 
     rank: int
     score: float
@@ -28,6 +30,7 @@ class RankedPlace:
     confidence: float | None = None
     change: ChangeId = ""
     text: str = ""
+    votes: Mapping[str, float] = field(default_factory=dict)
 
 
 def ranked_lines(
@@ -53,6 +56,7 @@ def ranked_lines(
             confidence=votes.confidence.get(lines[at]),
             change=changed.get(lines[at], "") if preferred[at] else "",
             text=text(lines[at]),
+            votes=votes.parts.get(lines[at], {}),
         )
         for at in np.argsort(places, kind="stable")
     )

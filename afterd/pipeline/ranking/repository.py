@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from afterd.config import Settings, command_line
 from afterd.errors import TestError, TraceError, UsageError
 from afterd.localization.examination import Line
+from afterd.localization.fusion import WEIGHTS
 from afterd.localization.spectrum import Entity, Spectrum
 from afterd.model.change import FileKind
 from afterd.model.progress import Progress
@@ -19,11 +20,12 @@ from afterd.pipeline.ranking.c_suite import NothingCountedError, counted_spectru
 from afterd.pipeline.ranking.counting import Counting, Ran, unheard
 from afterd.pipeline.ranking.generated_tests import generated_tests, write_tests
 from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lines
+from afterd.pipeline.ranking.memory import Memory, NoVoteError
 from afterd.pipeline.ranking.python_spectrum import python_spectrum
 from afterd.pipeline.ranking.python_suite import is_python, python_counts
 from afterd.pipeline.ranking.spectrum import narrowed
-from afterd.pipeline.ranking.voters import VOTERS
-from afterd.pipeline.ranking.votes import Counted, NoVoteError
+from afterd.pipeline.ranking.voters import VOTERS, voted
+from afterd.pipeline.ranking.votes import Counted
 from afterd.pipeline.workspace import Workspace, opened, wanted_range
 from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
@@ -41,7 +43,7 @@ class RankRequest:
 
     ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
     left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
-    ``emit``: where generated tests are written.
+    ``emit``: where generated tests are written. ``weights`` are those of the fusion.
     """
 
     techniques: tuple[str, ...]
@@ -52,6 +54,7 @@ class RankRequest:
     each: str = ""
     ran: Ran = unheard
     emit: Path | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +92,10 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
             request.ran,
         )
         spectrum = suite_spectrum(workspace, suite, tree, counting)
-        counted = Counted(workspace, suite, tree, spectrum, wanted)
-        rankings, lacking = rankings_of(counted, request)
-        emitted = () if request.emit is None else (_emitted(counted, request.emit),)
+        with closing(Memory()) as memory:
+            counted = Counted(workspace, suite, tree, spectrum, wanted, request.weights, memory)
+            rankings, lacking = rankings_of(counted, request)
+            emitted = () if request.emit is None else (_emitted(counted, request.emit),)
         found = RankedSuite(
             0,
             command_line(suite.recipe.test),
@@ -174,7 +178,9 @@ def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mappi
     rankings = {}
     for name in able:
         try:
-            rankings[name] = ranked_lines(counted.spectrum, VOTERS[name](counted), changed, text)
+            rankings[name] = ranked_lines(
+                counted.spectrum, voted(name, VOTERS[name], counted), changed, text
+            )
         except NoVoteError as nothing:
             if not request.optional:
                 raise

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from afterd.localization.examination import Line
 from afterd.localization.fusion import fused
 from afterd.localization.techniques import TECHNIQUES
 from afterd.pipeline.ranking.formula_votes import FORMULAS
-from afterd.pipeline.ranking.votes import Counted, NoVoteError, SpectrumVoter, Voter, Votes
+from afterd.pipeline.ranking.memory import NoVoteError
+from afterd.pipeline.ranking.votes import Counted, SpectrumVoter, Voter, Votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +22,19 @@ class FusedVoter:
 
     def __call__(self, counted: Counted, /) -> Votes:
         """Vote by the places that the others give."""
-        scores: dict[str, Mapping[tuple[str, int], float]] = {}
+        scores: dict[str, Mapping[Line, float]] = {}
         for name, voter in self.voters.items():
             if voter.lacks(counted):
                 continue
             try:
-                scores[name] = voter(counted).scores
+                scores[name] = voted(name, voter, counted).scores
             except NoVoteError:
                 continue
-        return Votes({(line.file, line.line): line.score for line in fused(scores)})
+        ranking = fused(scores, weights=counted.weights)
+        return Votes(
+            {(line.file, line.line): line.score for line in ranking},
+            parts={(line.file, line.line): line.votes for line in ranking},
+        )
 
     def lacks(self, counted: Counted, /) -> str:
         """What all of them miss."""
@@ -36,14 +42,20 @@ class FusedVoter:
         return reasons[0] if all(reasons) else ""
 
 
+def voted(name: str, voter: Voter, counted: Counted) -> Votes:
+    """A voter's votes, which are asked for once in a ranking. Raises NoVoteError."""
+    return counted.memory.once(("votes", name), lambda: voter(counted))
+
+
 _SINGLE: Mapping[str, Voter] = {
     **{name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()},
     **FORMULAS,
 }
-# The best spectrum-based ones on schedule-lab, one by edges, and a formula where there is one.
-_FUSED = ("ochiai", "op2", "dstar", "blockrank", "ofc-cw")
+PARTS = ("ochiai", "op2", "dstar", "blockrank", "ofc-cw")
+"""What is fused: the best spectrum-based ones on schedule-lab, one by edges, and a formula."""
+
 FUSED = "fused"
 
 VOTERS: Mapping[str, Voter] = MappingProxyType(
-    {**_SINGLE, FUSED: FusedVoter({name: _SINGLE[name] for name in _FUSED})}
+    {**_SINGLE, FUSED: FusedVoter({name: _SINGLE[name] for name in PARTS})}
 )

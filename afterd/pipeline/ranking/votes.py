@@ -12,11 +12,12 @@ from typing import Protocol
 
 import numpy as np
 
-from afterd.errors import TestError
 from afterd.localization.examination import Line, on_units
+from afterd.localization.fusion import WEIGHTS
 from afterd.localization.spectrum import Columns, EntityKind, Spectrum, Vector
 from afterd.localization.techniques import Suspicion, Technique
 from afterd.pipeline.failing import Suite
+from afterd.pipeline.ranking.memory import Memory
 from afterd.pipeline.workspace import Range, Workspace
 
 _EVALUATED = frozenset([EntityKind.PREDICATE, EntityKind.CONDITION])
@@ -24,17 +25,21 @@ _EVALUATED = frozenset([EntityKind.PREDICATE, EntityKind.CONDITION])
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one."""
+    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one;
+    ``parts`` the places of a line by technique where the technique is a fusion of others.
+    """
 
     scores: Mapping[Line, float]
     confidence: Mapping[Line, float] = field(default_factory=dict)
+    parts: Mapping[Line, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
     """A counted suite, and all that a voter may look at beside its spectrum.
 
-    ``wanted`` is the range whose changes are known; None where no range was given.
+    ``wanted`` is the range whose changes are known; None where no range was given. ``weights`` are
+    those of a fusion; ``memory`` is of one ranking.
     """
 
     workspace: Workspace
@@ -42,10 +47,8 @@ class Counted:
     tree: str
     spectrum: Spectrum
     wanted: Range | None = None
-
-
-class NoVoteError(TestError):
-    """A technique looked, and has no opinion; the message says why."""
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    memory: Memory = field(default_factory=Memory)
 
 
 class Voter(Protocol):
