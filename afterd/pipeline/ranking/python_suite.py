@@ -41,11 +41,7 @@ def python_counts(
     shares = min(counting.jobs, _MOST_SHARES)
     with ThreadPoolExecutor(shares) as pool:
         trees = list(pool.map(lambda share: _built(recipe, tree, share, counting), range(shares)))
-    extra = dict(recipe.extra)
-    entries = [entry for entry in extra.pop("PYTHONPATH", "").split(":") if entry]
-    if elsewhere := [entry for entry in entries if not entry.startswith(SLOT)]:
-        extra["PYTHONPATH"] = ":".join(elsewhere)
-    inside = [entry.removeprefix(SLOT).strip("/") or "." for entry in entries if SLOT in entry]
+    extra, inside = import_path(recipe)
     workdir = workspace.repository.workdir
     request = PythonTraceRequest(
         good=trees[0],
@@ -55,13 +51,23 @@ def python_counts(
         changes=(),
         directory=workspace.state / "counted" / "python-runs",
         folder=recipe.folder,
-        pythonpath=tuple(inside),
+        pythonpath=inside,
         original=Path(workdir) if workdir else None,
         limits=workspace.limits.test,
         work=workspace.work and f"{workspace.work} {tree}",
     )
     counting.progress.stage("running the tests with counters")
     return shared_spectra(request, trees, counting.ran)
+
+
+def import_path(recipe: Recipe) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What is added to the environment, and the folders of the tree that are first on the path."""
+    extra = dict(recipe.extra)
+    entries = [entry for entry in extra.pop("PYTHONPATH", "").split(":") if entry]
+    if elsewhere := [entry for entry in entries if not entry.startswith(SLOT)]:
+        extra["PYTHONPATH"] = ":".join(elsewhere)
+    inside = [entry.removeprefix(SLOT).strip("/") or "." for entry in entries if SLOT in entry]
+    return extra, tuple(inside)
 
 
 def _built(recipe: Recipe, tree: str, share: int, counting: Counting) -> Path:

@@ -1,0 +1,118 @@
+"""Failed Python tests as what formula-based techniques ask: recorded once more, with terms.
+
+The recording is the formula (``formula.recorded``): one path, what could not be made a term is the
+value that it had. The good version beside it, where a range is given, says which assertion is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.errors import TraceError
+from afterd.execution.build import Builder
+from afterd.execution.environment import scrubbed
+from afterd.localization.formula.recorded import RecordedRun
+from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
+from afterd.model.change import FileKind
+from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.ranking.memory import NoVoteError
+from afterd.pipeline.ranking.python_suite import import_path
+from afterd.pipeline.ranking.votes import Counted
+from afterd.tracing.cautious import CautiousExecution
+from afterd.tracing.python.request import PythonTraceRequest
+from afterd.tracing.python.session import trace
+from afterd.vcs.kinds import kind_of
+from afterd.vcs.worktree import Slot
+
+
+@dataclass(slots=True)
+class RecordedTest:
+    """A recorded failed test in which only the program can be wrong."""
+
+    run: RecordedRun
+    counted: Counted
+
+    def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return suspecting(self.run.on_demand(explored), self._suspect)
+
+    def all_paths(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return self.run.all_paths()
+
+    def trace(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        return suspecting(self.run.trace(), self._suspect)
+
+    def narrow(self) -> bool:
+        """See ``formula.subject.Subject``."""
+        return self.run.narrow()
+
+    def _suspect(self, statement: Statement) -> bool:
+        rules = self.counted.workspace.rules
+        return kind_of(statement.location.file, rules) is not FileKind.TEST
+
+
+def recorded_tests(counted: Counted, most: int) -> list[RecordedTest]:
+    """Some failed tests whose assertion was recognised. Raises NoVoteError where there is none."""
+    executions = counted.memory.once("recorded tests", lambda: _recorded(counted, most))
+    return [
+        RecordedTest(RecordedRun(execution, execution.failures()[0]), counted)
+        for execution in executions
+    ]
+
+
+def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
+    wanted = counted.wanted
+    names = [run.name for run in counted.spectrum.runs if run.failed]
+    refused = "no assertion of it was recognised"
+    found: list[CautiousExecution] = []
+    bad = _built(counted, counted.tree, "bad")
+    good = bad if wanted is None else _built(counted, wanted.variants.good, "good")
+    for name in names[: 2 * most]:
+        request = _request(counted, counted.suite.test(name), name, good, bad)
+        try:
+            execution = CautiousExecution(trace(request))
+        except TraceError as error:
+            refused = str(error).rstrip(".")
+            continue
+        if execution.failures():
+            found.append(execution)
+        if len(found) == most:
+            break
+    if not found:
+        raise NoVoteError(f"There is no formula of a failed test: {refused}.")
+    return found
+
+
+def _built(counted: Counted, tree: str, name: str) -> Path:
+    workspace = counted.workspace
+    slot = Slot(workspace.state / "counted" / f"python-{name}", workspace.objects)
+    built = Builder(slot).build(counted.suite.recipe, tree)
+    if not built.ok:
+        raise NoVoteError(
+            f"The {name} version does not build ({built.detail.splitlines()[0]}): there is no formula."
+        )
+    return slot.path
+
+
+def _request(
+    counted: Counted, test: FailingTest, name: str, good: Path, bad: Path
+) -> PythonTraceRequest:
+    workspace, recipe = counted.workspace, test.recipe
+    extra, inside = import_path(recipe)
+    return PythonTraceRequest(
+        good=good,
+        bad=bad,
+        command=recipe.test,
+        environment=scrubbed(extra=extra),
+        changes=() if counted.wanted is None else counted.wanted.changes.live,
+        directory=workspace.state / "counted" / "python-traced",
+        test=name,
+        folder=recipe.folder,
+        pythonpath=inside,
+        original=Path(workspace.repository.workdir) if workspace.repository.workdir else None,
+        limits=workspace.limits.test,
+    )
