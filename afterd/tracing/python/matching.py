@@ -66,20 +66,28 @@ class _Matcher:
         self._leftovers(bad.root, good.root)
 
     def _moved(self, bad: Sequence[Module], good: Sequence[Module]) -> None:
-        """Definitions without a partner, by qualified name, wherever they went."""
-        candidates: dict[str, list[Node]] = {}
-        for module in good:
+        """Definitions without a partner, by qualified name, wherever they went; then functions that
+        are now in a class of another name, by their own where it tells, and half of their lines.
+        """
+        for name in (qualified_name, _function_name):
+            mine, others = self._lone(bad, name), self._lone(good, name)
+            for key in sorted(mine.keys() & others.keys() - {""}):
+                pairs = list(zip(mine[key], others[key], strict=False))
+                if name is _function_name:
+                    lone = len(mine[key]) == len(others[key]) == 1
+                    pairs = [pair for pair in pairs if lone and _half_alike(*pair)]
+                for node, twin in pairs:
+                    if node.type == twin.type and node not in self.good and twin not in self.bad:
+                        self._definition(node, twin)
+
+    def _lone(self, modules: Iterable[Module], name: _Key) -> dict[str, list[Node]]:
+        """Definitions without a partner by their name."""
+        found: dict[str, list[Node]] = {}
+        for module in modules:
             for node in module.nodes.values():
-                if node.type in _DEFINITIONS and node not in self.bad:
-                    candidates.setdefault(qualified_name(node), []).append(node)
-        for module in bad:
-            for node in module.nodes.values():
-                if node.type in _DEFINITIONS and node not in self.good:
-                    same = [
-                        c for c in candidates.get(qualified_name(node), []) if c not in self.bad
-                    ]
-                    if same and same[0].type == node.type:
-                        self._definition(node, same[0])
+                if node.type in _DEFINITIONS and node not in self.good and node not in self.bad:
+                    found.setdefault(name(node), []).append(node)
+        return found
 
     # -- blocks ------------------------------------------------------------------------------
 
@@ -194,3 +202,13 @@ def _shape(node: Node) -> str:
     value = node["value"] if node.type == "Expr" else None
     callee = value["func"] if isinstance(value, Node) and value.type == "Call" else None
     return f"{node.type} {spelled} {callee.source if isinstance(callee, Node) else ''}"
+
+
+def _function_name(node: Node) -> str:
+    return "" if node.type == "ClassDef" else str(node["name"])
+
+
+def _half_alike(one: Node, other: Node) -> bool:
+    """Whether half of the lines of two definitions are the same, wherever they are indented."""
+    mine, others = ([line.strip() for line in node.source.splitlines()] for node in (one, other))
+    return SequenceMatcher(None, mine, others, autojunk=False).ratio() >= 0.5

@@ -83,9 +83,12 @@ class Comparison:
 
     def _objects(self, value: Recorded, green: Recorded) -> bool:
         mine, other = self.types[value[2]], self.green_types[green[2]]
-        # The module is left out: moving a class to another file does not change its objects.
+        # The module is left out: moving a class to another file does not change its objects. So is
+        # where a function is defined.
         if mine[1] != other[1]:
             return False
+        if mine[1] == "function" and isinstance(value[3], str) and isinstance(green[3], str):
+            return value[3].rpartition(".")[2] == green[3].rpartition(".")[2]
         return self.equal(value[3], green[3])
 
     def _items(self, value: Sequence[Recorded], green: Sequence[Recorded]) -> bool:

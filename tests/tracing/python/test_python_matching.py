@@ -44,6 +44,13 @@ def statement(found: Module, text: str) -> Node:
 
 
 PAIRS = [
+    (
+        "class New(Base):\n    def go(self, x):\n        y = x + 1\n        return y\n",
+        "class Old:\n    def go(self, x):\n        y = x + 1\n        return y\n"
+        "class New:\n    pass\n",
+        "return y",
+        "return y",
+    ),
     ("x = 1\ny = 2\n", "y = 2\n", "y = 2", "y = 2"),
     ("x = f(1)\n", "x = 1\n", "x = f(1)", "x = 1"),
     (
