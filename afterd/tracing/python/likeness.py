@@ -39,7 +39,7 @@ class Likeness:
     ) -> bool:
         """Whether a value seen at a position is as green's was at a row."""
         if not self.comparison.equal(value, other):
-            return False
+            return self._relatives(value, position, other, row, depth)
         if not isinstance(value, tuple) or not depth:
             return True
         if CUT in (value, other):
@@ -63,6 +63,16 @@ class Likeness:
             self._known[key] = self._same_content(value, position, other, row, depth)
         return self._known[key]
 
+    def _relatives(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int
+    ) -> bool:
+        """Whether an object of a new subclass, say, holds what the other one did: maybe it does."""
+        if not depth or not self.comparison.related(value, other):
+            return False
+        shared = self._shared(value, position, other, row)
+        self.guessed += 1
+        return bool(shared) and self._hold_alike(shared, depth)
+
     def _same_origin(self, value: Recorded, position: int, other: Recorded, row: int) -> bool:
         """Whether two objects were born at the same point of the two runs, or the same place of
         the program, as far as is known: one type does not make them one.
@@ -78,15 +88,25 @@ class Likeness:
     def _same_content(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int
     ) -> bool:
+        shared = self._shared(value, position, other, row)
+        if shared:
+            return self._hold_alike(shared, depth)
+        return self._made_alike(value, position, other, row, depth)
+
+    def _shared(
+        self, value: Recorded, position: int, other: Recorded, row: int
+    ) -> list[tuple[int, int]]:
+        """Where each attribute that both have was written, by name."""
         mine = self.steps.cells.attributes.attributes(value, position)
         theirs = self.green.cells.attributes.attributes(other, row)
-        shared = mine.keys() & theirs.keys()
-        for name in sorted(shared):
-            here, there = mine[name], theirs[name]
-            written = self.steps.trace.value(here), self.green.trace.value(there)
-            if not self.alike(written[0], here, written[1], there, depth - 1):
-                return False
-        return bool(shared) or self._made_alike(value, position, other, row, depth)
+        return [(mine[name], theirs[name]) for name in sorted(mine.keys() & theirs.keys())]
+
+    def _hold_alike(self, shared: list[tuple[int, int]], depth: int) -> bool:
+        written = self.steps.trace.value, self.green.trace.value
+        return all(
+            self.alike(written[0](here), here, written[1](there), there, depth - 1)
+            for here, there in shared
+        )
 
     def sure(self, question: Callable[[], bool]) -> bool | None:
         """The answer to a question about likeness; None for a yes that rests on types alone."""

@@ -91,6 +91,16 @@ class Comparison:
             return value[3].rpartition(".")[2] == green[3].rpartition(".")[2]
         return self.equal(value[3], green[3])
 
+    def related(self, value: Recorded, green: Recorded) -> bool:
+        """Whether they are objects of two classes of which one was made from the other."""
+        if not (
+            isinstance(value, tuple) and isinstance(green, tuple) and value[0] == green[0] == "o"
+        ):
+            return False
+        mine, other = self.types[value[2]], self.green_types[green[2]]
+        above, above_other = _ancestry(self.types, mine), _ancestry(self.green_types, other)
+        return mine[1] != other[1] and (mine[1] in above_other or other[1] in above)
+
     def _items(self, value: Sequence[Recorded], green: Sequence[Recorded]) -> bool:
         return len(value) == len(green) and all(map(self.equal, value, green))
 
@@ -98,6 +108,12 @@ class Comparison:
         """The order of a set of strings differs from process to process."""
         left = sorted(map(_sortable, value))
         return left == sorted(map(_sortable, green)) or self._items(value, green)
+
+
+def _ancestry(types: Types, kind: Sequence[Any]) -> list[str]:
+    """The names of a class's ancestors among the recorded ones, without ``object``."""
+    names = {each[2]: str(each[1]) for each in types}
+    return [names[each] for each in kind[3] if each in names and names[each] != "object"]
 
 
 def _sortable(value: Recorded) -> str:

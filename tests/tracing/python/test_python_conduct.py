@@ -122,6 +122,28 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f() == 1\n",
         [Conduct.CARRIED, Conduct.PARTED],
     ),
+    "an object of a class that was made from the other's": (
+        ("class A:\n"
+         "    def __init__(self, x):\n"
+         "        self.x = x\n"
+         "class B(A):\n"
+         "    pass\n"
+         "def make():\n"
+         "    return B(1)\n"
+         "def f():\n"
+         "    return make().x\n"),
+        ("class A:\n"
+         "    def __init__(self, x):\n"
+         "        self.x = x\n"
+         "class B(A):\n"
+         "    pass\n"
+         "def make():\n"
+         "    return A(1)\n"
+         "def f():\n"
+         "    return make().x + 1\n"),
+        "from lib import f\ndef test():\n    assert f() == 1\n",
+        [None, Conduct.PARTED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",
