@@ -125,7 +125,7 @@ def _failing(
     faulty: _Programs, good: _Programs | None, invocation: Invocation
 ) -> FailingRun | None:
     """The run; None where it does not fail. Raises NotFollowedError."""
-    given = Input(invocation.argv[1:], _read(invocation.stdin))
+    given = _input(invocation)
     expectation = Expectation(None, 0)
     if good is not None:
         expectation = good.of(invocation).run(given).expectation
@@ -134,9 +134,12 @@ def _failing(
     return FailingRun(program, given, expectation, shown) if shown.fails(expectation) else None
 
 
-def _read(stdin: str) -> bytes:
-    path = Path(stdin)
-    return path.read_bytes() if path.is_absolute() and path.is_file() else b""
+def _input(invocation: Invocation) -> Input:
+    """Standard input from a device (/dev/null, a terminal) is empty; what came through a pipe is gone."""
+    path = Path(invocation.stdin)
+    if path.is_absolute() and path.is_file():
+        return Input(invocation.argv[1:], path.read_bytes())
+    return Input(invocation.argv[1:], stdin_known=invocation.stdin.startswith("/dev/"))
 
 
 class _Programs:

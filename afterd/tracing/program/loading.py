@@ -22,6 +22,7 @@ from afterd.tracing.llvm.ir import NAME, Function, functions
 from afterd.tracing.llvm.metadata import DebugInformation
 from afterd.tracing.llvm.program import _DEFINITION as DEFINITION
 from afterd.tracing.program.code import Body, Context, decode
+from afterd.tracing.program.linking import told_apart
 from afterd.tracing.program.memory import Memory
 
 _FLAGS = (
@@ -76,7 +77,7 @@ class Image:
         self._root = str(root.absolute())
         self._bodies: dict[str, Body] = {}
         self._owner: dict[str, Module] = {}
-        modules = [self._module(text) for text in texts]
+        modules = [self._module(text) for text in told_apart(texts)]
         for module in modules:
             self._place(module)
         for module in modules:

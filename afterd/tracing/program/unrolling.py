@@ -129,7 +129,7 @@ class Program:
     ) -> Machine:
         return Machine(
             self.image, self.names, wanted, bounds or self.bounds, expectation,
-            library=library.call, world=World(given.stdin), symbolic_from=start,
+            library=library.call, world=World(given.stdin, given.stdin_known), symbolic_from=start,
             last=last, trace_only=trace_only, alternatives=alternatives,
         )  # fmt: skip
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from afterd.tracing.program.refusal import NotFollowedError
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One test's input: the arguments after the program's name, and standard input."""
+    """One test's input: the arguments after the program's name, and standard input, if it is known."""
 
     arguments: tuple[str, ...] = ()
     stdin: bytes = b""
+    stdin_known: bool = True
 
 
 @dataclass(slots=True)
 class World:
-    """The position in the input, and the state of functions that keep one."""
+    """The position in the input, and the state of functions that keep one.
+
+    What reads raises NotFollowedError where standard input is not ``known``.
+    """
 
     stdin: bytes = b""
+    known: bool = True
     at: int = 0
     token: int = 0  # strtok's
     random: int = 1
@@ -34,6 +41,7 @@ class World:
 
     def line(self, most: int) -> bytes:
         """The next line, with its end, of at most so many bytes."""
+        self._read()
         end = self.stdin.find(b"\n", self.at)
         end = len(self.stdin) if end < 0 else end + 1
         taken = self.stdin[self.at : min(end, self.at + most)]
@@ -42,6 +50,7 @@ class World:
 
     def byte(self) -> int:
         """The next byte, or -1."""
+        self._read()
         if self.at >= len(self.stdin):
             return -1
         self.at += 1
@@ -49,9 +58,14 @@ class World:
 
     def word(self) -> bytes:
         """The next word after white space."""
+        self._read()
         while self.at < len(self.stdin) and self.stdin[self.at : self.at + 1].isspace():
             self.at += 1
         start = self.at
         while self.at < len(self.stdin) and not self.stdin[self.at : self.at + 1].isspace():
             self.at += 1
         return self.stdin[start : self.at]
+
+    def _read(self) -> None:
+        if not self.known:
+            raise NotFollowedError("it reads a pipe, and what came through it was not kept")

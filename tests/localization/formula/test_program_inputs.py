@@ -1,0 +1,58 @@
+"""Programs of several modules, and what they read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from formula_programs import compiler, loaded
+
+from afterd.tracing.program.observing import Event
+from afterd.tracing.program.refusal import NotFollowedError
+from afterd.tracing.program.unrolling import load
+from afterd.tracing.program.world import Input
+
+MAIN = """\
+#include <stdio.h>
+int other(int value);
+static int count = 1;
+static int twice(int value) { return 2 * value + count; }
+int main(void) { printf("first %d\\n", twice(3)); return other(4); }
+"""
+OTHER = """\
+#include <stdio.h>
+static int count = 100;
+static int twice(int value) { count++; return value + count; }
+int other(int value) { printf("second %d\\n", twice(value)); printf("not @twice\\n"); return 0; }
+"""
+READING = """\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int value = 1;
+    if (argc > 1)
+        scanf("%d", &value);
+    printf("%d\\n", value);
+    return 0;
+}
+"""
+
+
+def test_static_names_of_two_modules_are_two_things(tmp_path: Path) -> None:
+    sources = [tmp_path / "main.c", tmp_path / "other.c"]
+    for source, text in zip(sources, (MAIN, OTHER), strict=True):
+        source.write_text(text)
+    shown = load(sources, compiler(), tmp_path).run(Input())
+    assert [event.values for event in shown.events] == [(7,), (105,), ()]
+    assert [event.what for event in shown.events][2].strip() == "not @twice"
+
+
+def test_what_came_through_a_pipe_is_not_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "reading.c"
+    file.write_text(READING)
+    program = loaded(file)
+    piped = Input(("x",), stdin_known=False)
+    with pytest.raises(NotFollowedError, match="pipe"):
+        program.run(piped)
+    assert program.run(Input((), stdin_known=False)).events == program.run(Input()).events
+    assert program.run(Input(("x",), b"5")).events[0] == Event("%d\n", (5,))
