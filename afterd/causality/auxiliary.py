@@ -205,11 +205,20 @@ class AuxiliarySearch:
             if not said:
                 return gamma
             left = [c for c in candidates if c not in gamma]
-            more = self._complained_of(said, left) or self._beside(said, left, reverted | gamma)
+            more = self._asked_for(said, left, reverted | gamma)
             if not more or len(gamma | more) > most:
                 return None
             gamma |= more
         return None
+
+    def _asked_for(
+        self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
+    ) -> ChangeSet:
+        """What answers a complaint: where a file does not parse, what stands nearest to the cut."""
+        beside = self._beside(said, candidates, reverted)
+        if beside and complaint(said).unparsed:
+            return beside
+        return self._complained_of(said, candidates) or beside
 
     def _complained_of(self, said: str, candidates: Sequence[ChangeId]) -> ChangeSet:
         """Those that wrote a line which is shown; else those in a file with errors that mention a

@@ -19,15 +19,19 @@ _LINKED = re.compile(
 _MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): ")
 _GUTTER = re.compile(r"^\s*\d+ \| ?")
 _NAME = re.compile(r"[A-Za-z_]\w+")
+_UNPARSED = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """``lines`` are source lines without the white space around them."""
+    """``lines`` are source lines without the white space around them. ``unparsed``: a file is not even
+    understood, and what it quotes is no name.
+    """
 
     names: frozenset[str]
     files: frozenset[str]
     lines: frozenset[str]
+    unparsed: bool = False
 
     def is_in(self, file: str) -> bool:
         """Whether it speaks of this file."""
@@ -41,6 +45,7 @@ def complaint(said: str) -> Complaint:
         frozenset((*quoted, *(name.rpartition(".")[2] for name in quoted))),
         frozenset(_FILE.findall(said)),
         frozenset(_shown(said)),
+        _UNPARSED.search(said) is not None,
     )
 
 

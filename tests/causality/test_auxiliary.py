@@ -164,3 +164,18 @@ def test_what_took_the_missing_name_away_is_asked_for_first() -> None:
     said = "NameError: name 'match' is not defined"
     assert search.find(frozenset({"c1"}), said) == frozenset({"c2"})
     assert asked == [{"c1", "c2"}]
+
+
+def test_where_a_file_does_not_parse_the_nearest_change_goes_along() -> None:
+    """click: half of a re-indented function; that ``break`` is quoted says nothing."""
+    changes = {f"c{n}": change(n, file="f.py", patch="+    x = 1") for n in range(1, 6)}
+    changes["c6"] = change(6, file="g.py", patch="+        break")
+
+    def suspicion(reverted: ChangeSet) -> str:
+        halved = "c3" in reverted and "c4" not in reverted
+        return "f.py: SyntaxError: 'break' outside loop (, line 30)" if halved else ""
+
+    search = AuxiliarySearch(lambda _: True, changes, ids(6), unbuildable=suspicion, suspected=True)
+    found = search.find(frozenset({"c3"}))
+    assert found is not None
+    assert found == frozenset({"c4"})

@@ -37,9 +37,15 @@ class VariantCheck:
         self._files: dict[tuple[str, str], _File] = {}
 
     def against(self, reverted: ChangeSet) -> str:
-        """What is wrong with the variant and with neither version, a line each; or empty."""
+        """What is wrong with the variant and with neither version, a line each; or empty.
+
+        Of a file that does not parse nothing is known, so what others miss of it is not told.
+        """
         program = self._program(reverted)
-        faults = set(program.faults(self._known, self._bad)) - self._accepted
+        faults = (
+            set(program.unparsed()) - self._accepted
+            or set(program.faults(self._known, self._bad)) - self._accepted
+        )
         return "\n".join(sorted(faults)[:_SHOWN])
 
     @cached_property
@@ -113,9 +119,9 @@ class _Program:
         """
         gone = known - self._given
         altered = {name for name, _ in self.functions ^ (like.functions if like else frozenset())}
+        yield from self.unparsed()
         for file in self.files:
             if file.mentions.error:
-                yield f"{file.path}: {file.mentions.error}"
                 continue
             yield from self._missing(file, gone)
             if like is None or file not in like.files:
@@ -124,6 +130,12 @@ class _Program:
                     yield f"{file.path}: NameError: name '{name}' is not defined"
             elif altered:
                 yield from self._miscalled(file, altered)
+
+    def unparsed(self) -> Iterator[str]:
+        """What keeps files from compiling."""
+        for file in self.files:
+            if file.mentions.error:
+                yield f"{file.path}: {file.mentions.error}"
 
     def _missing(self, file: _File, gone: frozenset[str]) -> Iterator[str]:
         path = file.path

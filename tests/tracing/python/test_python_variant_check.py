@@ -125,17 +125,22 @@ CASES: dict[str, tuple[Files, Files, Files, str]] = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_is_said_against_a_variant(case: tuple[Files, Files, Files, str]) -> None:
     bad, good, variant, said = case
-    versions = {frozenset(): bad, frozenset({"c1", "c2"}): good, frozenset({"c1"}): variant}
-    texts = {str(hash(text)): text for files in versions.values() for text in files.values()}
-    check = VariantCheck(
-        lambda reverted: {path: str(hash(text)) for path, text in versions[reverted].items()},
-        lambda identifier: texts[identifier].encode(),
-        frozenset({"c1", "c2"}),
-    )
+    check = _check(bad, good, variant)
     answer = check.against(frozenset({"c1"}))
     assert (said in answer) if said else not answer
     assert not check.against(frozenset())
     assert not check.against(frozenset({"c1", "c2"}))
+
+
+def _check(bad: Files, good: Files, variant: Files) -> VariantCheck:
+    """The variant is without c1, the good version without c2 as well."""
+    versions = {frozenset(): bad, frozenset({"c1", "c2"}): good, frozenset({"c1"}): variant}
+    texts = {str(hash(text)): text for files in versions.values() for text in files.values()}
+    return VariantCheck(
+        lambda reverted: {path: str(hash(text)) for path, text in versions[reverted].items()},
+        lambda identifier: texts[identifier].encode(),
+        frozenset({"c1", "c2"}),
+    )
 
 
 def whole(text: str) -> Mentions:
@@ -157,3 +162,13 @@ def whole(text: str) -> Mentions:
 def test_a_class_is_read_member_by_member(text: str) -> None:
     """A class is cut into its members, and what they bind for each other is bound."""
     assert mentions(text.encode()) == whole(text)
+
+
+def test_of_a_file_that_does_not_parse_nothing_else_is_told() -> None:
+    """click: a re-indented half was undone, and all that the file defines seemed to be missing."""
+    bad = {"a.py": "def f(x):\n    return x\n", "b.py": "import a\na.f(1)\n"}
+    good = {**bad, "a.py": "def f(x):\n    return -x\n"}
+    variant = {**bad, "a.py": "def f(x):\nreturn -x\n"}
+    said = _check(bad, good, variant).against(frozenset({"c1"}))
+    assert said.startswith("a.py: IndentationError")
+    assert len(said.splitlines()) == 1
