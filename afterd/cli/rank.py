@@ -22,14 +22,27 @@ from afterd.localization.fusion import WEIGHTS
 from afterd.model.progress import Progress as Listener
 from afterd.model.progress import Silent
 from afterd.pipeline.ranking.counting import Ran, unheard
+from afterd.pipeline.ranking.emitted import FORMS
 from afterd.pipeline.ranking.repository import RankRequest, rank_suite
 from afterd.pipeline.ranking.voters import VOTERS
+from afterd.pipeline.ranking.votes import ROUNDS
 from afterd.report.live import listening
 from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 
 ALL = "all"
 DEFAULT_TECHNIQUE = "ochiai"
-_NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "emit_tests", "weights", "output")
+_NOT_FOR_A_MATRIX = (
+    "test",
+    "build",
+    "good",
+    "each",
+    "jobs",
+    "emit_tests",
+    "emit_form",
+    "rounds",
+    "weights",
+    "output",
+)
 
 
 @click.command("rank", cls=WithTestCommand)
@@ -64,8 +77,12 @@ _NOT_FOR_A_MATRIX = ("test", "build", "good", "each", "jobs", "emit_tests", "wei
     "emit_tests",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Generate tests of a failed one (C), and write them as C test cases.",
+    help="Generate tests of a failed one (C), and write them as test cases.",
 )
+@click.option("--emit-form", "emit_form", type=click.Choice(FORMS), metavar="FORM",
+              help="Write them as C programs, or as a file for pytest: c or pytest.  [default: c]")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=0), metavar="N",
+              help=f"Tests that SAT-TAR generates at most; Ctrl-C ends earlier.  [default: {ROUNDS}]")  # fmt: skip
 @click.option(
     "--weights",
     type=click.Path(path_type=Path),
@@ -137,6 +154,8 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
             weights=WEIGHTS
             if given["weights"] is None
             else read_weights(Path(str(given["weights"]))),
+            form=str(given["emit_form"] or FORMS[0]),
+            rounds=ROUNDS if given["rounds"] is None else int(str(given["rounds"])),
             emit=Path(str(given["emit_tests"])) if given["emit_tests"] is not None else None,
         )
         found = rank_suite(settings, request, progress)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +198,32 @@ def test_generated_tests_are_kept_as_c(tmp_path: Path) -> None:
         assert failing == ("It fails on" in source.read_text())
         failed += failing
     assert 0 < failed < len(sources)
+
+
+def test_generated_tests_are_kept_for_pytest(tmp_path: Path) -> None:
+    path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
+    kept = tmp_path / "kept"
+    emitted = ("--emit-tests", str(kept), "--emit-form", "pytest", "--technique", "sat-tar")
+    asked = ("HEAD~1..HEAD", *emitted, "--build", "make", "--", "make", "check")
+    found = ranked(path, *asked)
+    assert rank_of(found, "sat-tar") == 1
+    (said,) = (note for note in found["notes"] if "of them fail on this version" in note)
+    failing = int(said.partition("; ")[2].split()[0])
+    for text, failed in ((LIBRARY, 0), (WRONG, failing)):
+        (path / "lib.c").write_text(text)
+        subprocess.run(["cc", "-o", tmp_path / "fee", "fee.c", "lib.c"], cwd=path, check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", kept],
+            env={**os.environ, "AFTERD_PROGRAM": str(tmp_path / "fee")},
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (f"{failed} failed" in done.stdout) == bool(failed), done.stdout
+        assert done.returncode == bool(failed)
+
+
+def test_rounds_are_bounded(tmp_path: Path) -> None:
+    path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
+    kept = tmp_path / "kept"
+    asked = ("HEAD~1..HEAD", "--emit-tests", str(kept), "--rounds", "1", "--build", "make")
+    ranked(path, *asked, "--", "make", "check")
+    assert len(list(kept.iterdir())) == 2  # the failed test's input and one more

@@ -94,8 +94,8 @@ def sat_tar(
     formula = suspecting(_whole(subject), suspect)
     suspects = unsatisfiable_cores(formula, solver)
     lines = frozenset(s.line for s in formula.executed if suspect(s))
-    candidates = generated_tests(subject, first, execute, solver)
     rounds = [Round((first,), suspects, ratings((first,), suspects, lines))]
+    candidates = generated_tests(subject, first, execute, solver, lambda: proceed(rounds[-1]))
     idle = 0
     while proceed(rounds[-1]):
         last = rounds[-1]
@@ -130,9 +130,14 @@ def unsatisfiable_cores(formula: ProgramFormula, solver: Corrections) -> frozens
 
 
 def generated_tests(
-    subject: Subject, first: Executed, execute: Executes[Executed], solver: Corrections
+    subject: Subject,
+    first: Executed,
+    execute: Executes[Executed],
+    solver: Corrections,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[Executed]:
-    """Tests of the failing trace's branches taken the other way, and of the traces that this gives.
+    """Tests of the failing trace's branches taken the other way, and of the traces that this gives,
+    as far as the user lets it ``go_on``.
 
     One for each set of executed lines (Listing 2, first step, asks for unique coverage).
     """
@@ -140,13 +145,15 @@ def generated_tests(
     seen = {first.lines}
     waiting = [subject]
     for _ in range(TRACES):
-        if not waiting:
+        if not waiting or not go_on():
             break
         for run in _other_ways(waiting.pop(0), execute, solver):
             if run.lines not in seen:
                 seen.add(run.lines)
                 found.append(run)
                 waiting.append(execute.subject(run))
+            if not go_on():
+                break
     return found
 
 

@@ -18,14 +18,15 @@ from afterd.model.progress import Progress
 from afterd.pipeline.failing import Suite, suite_of
 from afterd.pipeline.ranking.c_suite import NothingCountedError, counted_spectrum
 from afterd.pipeline.ranking.counting import Counting, Ran, unheard
-from afterd.pipeline.ranking.generated_tests import generated_tests, write_tests
+from afterd.pipeline.ranking.emitted import write_tests
+from afterd.pipeline.ranking.generated_tests import generated_tests
 from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lines
 from afterd.pipeline.ranking.memory import Memory, NoVoteError
 from afterd.pipeline.ranking.python_spectrum import python_spectrum
 from afterd.pipeline.ranking.python_suite import is_python, python_counts
 from afterd.pipeline.ranking.spectrum import narrowed
 from afterd.pipeline.ranking.voters import VOTERS, voted
-from afterd.pipeline.ranking.votes import Counted
+from afterd.pipeline.ranking.votes import ROUNDS, Counted
 from afterd.pipeline.workspace import Workspace, opened, wanted_range
 from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
@@ -43,7 +44,8 @@ class RankRequest:
 
     ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
     left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
-    ``emit``: where generated tests are written. ``weights`` are those of the fusion.
+    ``emit``: where generated tests are written, in which ``form``; ``rounds`` of SAT-TAR at most.
+    ``weights`` are those of the fusion.
     """
 
     techniques: tuple[str, ...]
@@ -54,6 +56,8 @@ class RankRequest:
     each: str = ""
     ran: Ran = unheard
     emit: Path | None = None
+    form: str = "c"
+    rounds: int = ROUNDS
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
 
 
@@ -93,9 +97,13 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
         )
         spectrum = suite_spectrum(workspace, suite, tree, counting)
         with closing(Memory()) as memory:
-            counted = Counted(workspace, suite, tree, spectrum, wanted, request.weights, memory)
+            counted = Counted(
+                workspace, suite, tree, spectrum, wanted, request.weights, request.rounds, memory
+            )
             rankings, lacking = rankings_of(counted, request)
-            emitted = () if request.emit is None else (_emitted(counted, request.emit),)
+            emitted = (
+                () if request.emit is None else (_emitted(counted, request.emit, request.form),)
+            )
         found = RankedSuite(
             0,
             command_line(suite.recipe.test),
@@ -188,12 +196,12 @@ def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mappi
     return rankings, lacking
 
 
-def _emitted(counted: Counted, directory: Path) -> str:
+def _emitted(counted: Counted, directory: Path, form: str) -> str:
     """Write generated tests, and say so. Raises NoVoteError where there are none."""
     if not counted.spectrum.failed.any():
         return "No test failed: no tests were generated."
     tests = generated_tests(counted)
-    write_tests(tests, directory)
+    write_tests(tests, directory, form)
     fail = sum(not test.passes for test in tests)
     return f"{len(tests)} tests are in {directory}; {fail} of them fail on this version."
 

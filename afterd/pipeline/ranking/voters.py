@@ -10,6 +10,7 @@ from afterd.localization.examination import Line
 from afterd.localization.fusion import fused
 from afterd.localization.techniques import TECHNIQUES
 from afterd.pipeline.ranking.formula_votes import FORMULAS
+from afterd.pipeline.ranking.generated_tests import SatTarVoter
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.votes import Counted, SpectrumVoter, Voter, Votes
 
@@ -50,6 +51,7 @@ def voted(name: str, voter: Voter, counted: Counted) -> Votes:
 _SINGLE: Mapping[str, Voter] = {
     **{name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()},
     **FORMULAS,
+    "sat-tar": SatTarVoter(),
 }
 PARTS = ("ochiai", "op2", "dstar", "blockrank", "ofc-cw")
 """What is fused: the best spectrum-based ones on schedule-lab, one by edges, and a formula."""

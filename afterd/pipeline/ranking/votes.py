@@ -23,6 +23,10 @@ from afterd.pipeline.workspace import Range, Workspace
 _EVALUATED = frozenset([EntityKind.PREDICATE, EntityKind.CONDITION])
 
 
+ROUNDS = 8
+"""Tests that are generated of one failed test."""
+
+
 @dataclass(frozen=True, slots=True)
 class Votes:
     """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one;
@@ -39,7 +43,7 @@ class Counted:
     """A counted suite, and all that a voter may look at beside its spectrum.
 
     ``wanted`` is the range whose changes are known; None where no range was given. ``weights`` are
-    those of a fusion; ``memory`` is of one ranking.
+    those of a fusion; ``rounds`` are SAT-TAR's at most; ``memory`` is of one ranking.
     """
 
     workspace: Workspace
@@ -48,6 +52,7 @@ class Counted:
     spectrum: Spectrum
     wanted: Range | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    rounds: int = ROUNDS
     memory: Memory = field(default_factory=Memory)
 
 

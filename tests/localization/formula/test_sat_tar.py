@@ -85,3 +85,4 @@ def test_the_user_stops(solver: Corrections, tmp_path: Path) -> None:
     assert first is not None
     rounds = sat_tar(failing, first, trials, solver, in_method, lambda r: r.generated < 1)
     assert rounds[-1].generated == 1
+    assert len(sat_tar(failing, first, trials, solver, in_method, lambda _: False)) == 1
