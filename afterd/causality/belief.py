@@ -37,6 +37,8 @@ _AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
 """What is left of the weight of a hypothesis within a reversion that did not pass."""
 _AMONG_OTHERS = 0.8
 """The same where more than the hypothesis was reverted, and it was unresolved: the others may have done that."""
+_ONE_STEP = 8.0
+"""How much likelier changes of one executed statement are to be needed together, against others."""
 _UNMODELLED_SIZE = 3
 _ALONG = 8.0
 """So many changes that must go along make a run cost twice as much."""
@@ -91,6 +93,7 @@ class Belief:
         self._places = [suspect.change for suspect in field.suspects]
         self._weights = [suspect.weight for suspect in field.suspects]
         self._along = [suspect.along for suspect in field.suspects]
+        self._steps = [suspect.step for suspect in field.suspects]
         places = {change: 1 << i for i, change in enumerate(self._places)}
         self._against = [
             (sum(places.get(change, 0) for change in reverted), _AGAINST[verdict])
@@ -155,7 +158,7 @@ class Belief:
         weighed: dict[int, float] = {}
         for size, (chance, wider) in enumerate(self._wider, start=1):
             sets = list(combinations(range(min(len(self._places), _LISTED[size])), size))
-            products = [prod(self._weights[i] for i in places) for places in sets]
+            products = [self._together(places) for places in sets]
             whole = sum(products) or 1.0
             share = chance * (1.0 - wider.mass) / whole
             for places, product in zip(sets, products, strict=True):
@@ -166,6 +169,14 @@ class Belief:
             odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
             weighed[mask] = weighed.get(mask, 0.0) + _FORESEEN * self._trust * odds * others
         return weighed
+
+    def _together(self, places: tuple[int, ...]) -> float:
+        """What some suspects weigh as one root: half a statement undone is seldom a repair."""
+        weight = prod(self._weights[i] for i in places)
+        steps = {self._steps[i] for i in places}
+        return (
+            weight * _ONE_STEP if len(places) > 1 and len(steps) == 1 and 0 not in steps else weight
+        )
 
     def _predictions(self, predict: Predict) -> dict[int, float]:
         masks = [

@@ -94,6 +94,17 @@ def test_a_belied_prediction_is_believed_less() -> None:
     assert next_reversion(Field(suspects, seen, None, 0.15, wrong)) != frozenset({"c4"})
 
 
+def test_changes_of_one_statement_are_tried_together() -> None:
+    """marshmallow: two lines of a message, of which neither repairs alone."""
+    places = [7, 7, 0, 4, 5, 6]
+    suspects = tuple(
+        Suspect(f"c{i}", Tier.ENTRY if step == 7 else Tier.CAUSE, step=step)
+        for i, step in enumerate(places, start=1)
+    )
+    alone = {frozenset({"c1"}): Verdict.FAIL, frozenset({"c2"}): Verdict.UNRESOLVED}
+    assert next_reversion(Field(suspects, alone, None, 0.15)) == frozenset({"c1", "c2"})
+
+
 def test_nothing_is_worth_a_run_when_the_root_is_surely_elsewhere() -> None:
     whole = {frozenset({"c1", "c2"}): Verdict.FAIL}
     assert next_reversion(_field(Tier.CAUSE, Tier.CAUSE, seen=whole)) is None
