@@ -17,7 +17,7 @@ from afterd.causality.belief import Field, Predict
 from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import MANY, Suspect
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
-from afterd.deltas.dependencies import Changes, partition
+from afterd.deltas.dependencies import Changes, by_file, partition
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Unresolved, Verdict
 
@@ -159,7 +159,9 @@ class Reversion:
             yield from self._trials.executed_alone(passing, self._executed)
 
     def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
-        yield from self._trials.leaner(passing, self._executed)
+        known = [change for change in in_order(passing.auxiliary) if change in self._changes]
+        groups = by_file(known, self._changes)
+        yield from self._trials.leaner(passing, self._executed, groups)
 
     def _shortest_prefix(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Bisection over the order of suspicion, on sets that are not small.

@@ -111,18 +111,27 @@ class Trials:
         if lean.passed:
             yield lean
 
-    def leaner(self, trial: Trial, executed: ChangeSet) -> Iterator[Trial]:
+    def leaner(
+        self, trial: Trial, executed: ChangeSet, groups: Sequence[ChangeSet] = ()
+    ) -> Iterator[Trial]:
         """``trial`` with less and less that goes along, where that was only a suspicion.
 
         What the test does not execute need not go along for the test; where all is executed,
-        the suspicion itself is put to the test: of all, and if they are few, of each. Only what
-        passes is told.
+        the suspicion itself is put to the test: of all, of those of a file (``groups``: they may need
+        each other and nobody else needs them), and if they are few, of each. Only what passes is told.
         """
         if not self._suspected:
             return
         for lean in self.executed_alone(trial, executed):
             trial = lean
             yield lean
+        for group in groups:
+            left = trial.auxiliary - group
+            if len(trial.auxiliary & group) > 1 and left:
+                lean = self._belied(trial.asked, left)
+                if lean.passed:
+                    trial = lean
+                    yield trial
         order = in_order(trial.auxiliary)
         if len(order) > _PUT_TO_TEST:
             along = ddmin([frozenset([each]) for each in order], self._beside(trial.asked))

@@ -29,13 +29,13 @@ def nothing_missing(reverted: ChangeSet, outcome: Outcome) -> str:  # noqa: ARG0
 
 class RunsAsBuilds:
     """An oracle's answers, with what ``missing`` says of them; at most ``most`` runs ask for builds in
-    vain. One that finds the variant built is the run that was wanted in the first place.
+    vain, one after the other. One that finds the variant built is the run that was wanted anyway.
     """
 
     def __init__(self, oracle: Oracle, missing: Missing, most: int = _MOST) -> None:
         self._oracle = oracle
         self._missing = missing
-        self._left = most
+        self._most = self._left = most
 
     def outcome(self, reverted: ChangeSet) -> Outcome:
         """The outcome; UNRESOLVED, does not build, where something is missing."""
@@ -53,5 +53,5 @@ class RunsAsBuilds:
             return False
         outcome = self.outcome(reverted)
         built = outcome.built and outcome.reason is not Unresolved.NOT_RUN
-        self._left -= not built
+        self._left = self._most if built else self._left - 1
         return built

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_changes import (
+    DIFFERENT,
     NOT_BUILT,
     PASS,
     Answer,
@@ -233,6 +234,26 @@ def test_what_went_along_with_another_is_kept_where_it_helped() -> None:
     found = Reversion(trials, changes).find_root(suspects, 0.15)
     assert found is not None
     assert found.changes | found.auxiliary == {"c1", "c3"}
+
+
+def test_of_what_went_along_two_that_need_only_each_other_go() -> None:
+    """pyparsing: two slots of another class, of which neither can be left out alone."""
+    needs = {"c1": {"c2", "c6", "c7"}, "c6": {"c7"}, "c7": {"c6"}}
+    files = {n: "f.py" if n < 5 else "g.py" for n in range(1, 8)}
+
+    def suspicion(reverted: ChangeSet) -> str:
+        missing = {n for c in reverted for n in needs.get(c, set()) if n not in reverted}
+        return " ".join(f"'name{n[1:]}' is not defined" for n in sorted(missing))
+
+    def oracle(reverted: ChangeSet) -> Outcome:
+        halved = len(reverted & {"c6", "c7"}) == 1
+        return DIFFERENT if halved else repaired_by({"c1", "c2"})(reverted)
+
+    changes = {f"c{n}": change(n, file=files[n], patch=f"+name{n}") for n in range(1, 8)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), unbuildable=suspicion)
+    reversion = Reversion(Trials(oracle, auxiliary, suspected=True), changes, executed=ids(7))
+    found = reversion.find_root([Suspect("c1", Tier.ENTRY)], 0.15)
+    assert found == Root(frozenset({"c1"}), frozenset({"c2"}), minimal=True)
 
 
 def test_where_what_went_along_did_it_that_is_the_root() -> None:

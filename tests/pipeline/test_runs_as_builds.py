@@ -1,0 +1,32 @@
+"""What a variant lacks is asked of runs: few in vain, as many as tell."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from afterd.execution.oracle import Oracle
+from afterd.model.change import ChangeSet
+from afterd.model.outcome import Outcome, Verdict
+from afterd.pipeline.runs_as_builds import RunsAsBuilds
+
+
+class _Runs:
+    """An oracle whose every run fails; what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[ChangeSet] = []
+
+    def outcome(self, reverted: ChangeSet) -> Outcome:
+        """One run."""
+        self.asked.append(reverted)
+        return Outcome(Verdict.FAIL)
+
+
+def test_three_questions_in_vain_one_after_the_other_are_the_last() -> None:
+    runs = _Runs()
+    builds = RunsAsBuilds(
+        cast("Oracle", runs), lambda reverted, _outcome: "" if "c1" in reverted else "missing"
+    ).builds
+    answers = [builds(frozenset({name})) for name in ("c2", "c3", "c1", "c4", "c5", "c6", "c1")]
+    assert answers == [False, False, True, False, False, False, False]
+    assert len(runs.asked) == 6
