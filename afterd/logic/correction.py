@@ -104,11 +104,13 @@ class Corrections:
         known: Iterable[Sequence[Literal]] = (),
         size: int = 5,
         count: int = 500,
+        *,
+        patient: bool = False,
     ) -> Found:
         """Minimal sets of statements to drop, smallest (lightest) first, none above ``size``.
 
-        It ends early where several sets need frontiers: those sides must be encoded first, and
-        what was found until then may be too small.
+        It ends early where several sets need frontiers, unless it is ``patient``: those sides must
+        be encoded first, and what was found until then may be too small.
         """
         by_selector = _by_selector(encoded)
         selectors = sorted(by_selector)
@@ -127,6 +129,7 @@ class Corrections:
             cores=[list(core) for core in known],
             size=size,
             count=count,
+            patient=patient,
         )
         if isinstance(reply, str):
             return Found(complete=False, reason=reply)

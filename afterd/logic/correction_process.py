@@ -110,8 +110,9 @@ class Session:
                 needed = self._frontier_needed(request, members)
                 needs.update(dict.fromkeys(needed))
                 needy += bool(needed)
-                if needy >= _PATIENCE or len(sets) >= request["count"]:
-                    reason = "the formula must grow" if needy else f"{len(sets)} sets are enough"
+                tired = needy >= _PATIENCE and not request["patient"]
+                if tired or len(sets) >= request["count"]:
+                    reason = "the formula must grow" if tired else f"{len(sets)} sets are enough"
                     return {**found, "needs": list(needs), "reason": reason}
         except TimeUpError:
             reason = "time-out"

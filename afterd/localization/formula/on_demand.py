@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
@@ -14,6 +14,9 @@ from afterd.logic.encoding import Encoded
 from afterd.logic.program_formula import Branch, Frontier, ProgramFormula, TooLargeError
 
 ITERATIONS = 60
+
+MOST_CLAUSES = 1_000_000
+"""Of all iterations' formulas: with more of them growth is not tried a second time in small steps."""
 
 FACTOR = 3
 
@@ -33,43 +36,99 @@ def on_demand(
     CoMSS has a repair within the formula, so it is one of BugAssist's; and each of BugAssist's
     contains one of ours, so that the two sets are equal (the paper observed it).
 
-    Where the formula outgrows its bounds, the last iteration's are the answer, and it says so: each
-    of BugAssist's contains one of them, but what one of them needs of other sides is not known.
+    Where the formula outgrows its bounds, even with no side but those that are needed, all sets of
+    the last one that did not are the answer, and it says so: each of BugAssist's of that size is
+    one of them, but what one of them needs of other sides is not known.
     """
-    name = "OFC" if weights is None else "OFC+CW"
-    explored: set[Branch] = set()
-    history: list[tuple[Diagnosis, ...]] = []
-    found, settled = Found(), Found()
-    formula: ProgramFormula | None = None
-    encoded: Encoded | None = None
+    growing = _Growing(subject, solver, weights)
+    settled, reason = Found(), ""
     for bound in sorted({1, size}):  # single statements first: they are what is mostly wanted
+        try:
+            complete = growing.settle(bound)
+        except TooLargeError as refused:
+            reason = f"{'stopped growing' if growing.history else 'gives up'}: {refused}"
+            if not settled.finished:
+                growing.as_far_as_it_went(bound)
+            break
+        if growing.found.complete or growing.found.finished:
+            settled = growing.found if complete else settled
+        if not (complete and growing.found.complete):
+            break
+    found = settled if settled.finished else growing.found
+    reason = reason or growing.found.reason
+    if not found.diagnoses:
+        reason = reason or "nothing of what is encoded could repair it"
+    notes = growing.formula.notes if growing.formula else ()
+    return Report(
+        "OFC" if weights is None else "OFC+CW", ordered(found.diagnoses, weights), reason,
+        tuple(growing.history), weights, (*notes, *solver.encoding.notes), solver.encoding.size,
+        found.finished,
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The formula as it grows, and what was found in it last."""
+
+    subject: Subject
+    solver: Corrections
+    weights: Mapping[Line, int] | None
+    explored: set[Branch] = field(default_factory=set)
+    spare: set[Branch] = field(default_factory=set)  # of these, what nothing asked for last time
+    formula: ProgramFormula | None = None
+    encoded: Encoded | None = None  # None: the formula has to be made anew
+    last: Encoded | None = None
+    found: Found = field(default_factory=Found)
+    history: list[tuple[Diagnosis, ...]] = field(default_factory=list)
+
+    def settle(self, size: int) -> bool:
+        """Grow until no set up to ``size`` needs a side; False where that has no end. TooLargeError."""
         for _ in range(ITERATIONS):
-            try:
-                if formula is None or encoded is None:
-                    formula = subject.on_demand(explored)
-                    encoded = solver.encoding.encode(formula)
-            except TooLargeError as refused:
-                if not found.diagnoses and subject.narrow():
-                    explored, found, encoded = set(), Found(), None
-                    solver.restart()
-                    continue
-                reason = f"gives up: {refused}" if not history else f"stopped growing: {refused}"
-                answer = settled if settled.finished else replace(found, finished=0)
-                return _report(name, answer, reason, history, weights, formula, solver)
-            found = solver.enumerate(encoded, weights, found.cores, bound)
-            history.append(found.diagnoses)
-            fresh = {formula.frontier[at].branch for at in found.needs} - explored
+            formula, encoded = self._made()
+            self.found = self.solver.enumerate(encoded, self.weights, self.found.cores, size)
+            self.history.append(self.found.diagnoses)
+            fresh = {formula.frontier[at].branch for at in self.found.needs} - self.explored
             if not fresh:
-                break
-            explored |= grown(fresh, explored, formula.frontier)
-            encoded = None
-        if fresh or not (found.complete or found.finished):
-            break
-        settled = found
-        if not found.complete:
-            break
-    answer = settled if settled.finished else found
-    return _report(name, answer, found.reason, history, weights, formula, solver)
+                return True
+            added = grown(fresh, self.explored, formula.frontier)
+            self.spare = added - fresh
+            self.explored |= added
+            self.encoded = None
+        return False
+
+    def as_far_as_it_went(self, size: int) -> None:
+        """All sets of the last formula that was not too large, whatever sides they need."""
+        if self.last is not None:
+            self.found = self.solver.enumerate(
+                self.last, self.weights, self.found.cores, size, patient=True
+            )
+            self.history.append(self.found.diagnoses)
+        self.found = replace(self.found, finished=0)
+
+    def _made(self) -> tuple[ProgramFormula, Encoded]:
+        """The formula with the sides that are explored. Raises TooLargeError."""
+        while self.formula is None or self.encoded is None:
+            try:
+                self.formula = self.subject.on_demand(self.explored)
+                self.last = self.encoded = self.solver.encoding.encode(self.formula)
+            except TooLargeError:
+                if not self._makes_do_with_less():
+                    raise
+        return self.formula, self.encoded
+
+    def _makes_do_with_less(self) -> bool:
+        """Whether there is less to ask for: fewer instructions before anything was found, then only
+        the sides that are needed.
+        """
+        if not self.found.diagnoses and self.subject.narrow():
+            self.explored, self.found, self.last = set(), Found(), None
+            self.solver.restart()
+        elif self.spare and self.solver.encoding.size < MOST_CLAUSES:
+            self.explored -= self.spare
+        else:
+            return False
+        self.spare = set()
+        return True
 
 
 def grown(
@@ -88,19 +147,3 @@ def grown(
         if side.branch not in explored:
             added[side.branch] = None
     return set(added)
-
-
-def _report(
-    name: str,
-    found: Found,
-    reason: str,
-    history: list[tuple[Diagnosis, ...]],
-    weights: Mapping[Line, int] | None,
-    formula: ProgramFormula | None,
-    solver: Corrections,
-) -> Report:
-    notes = (*(formula.notes if formula else ()), *solver.encoding.notes)
-    return Report(
-        name, ordered(found.diagnoses, weights), reason, tuple(history), weights, notes,
-        solver.encoding.size, found.finished,
-    )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from afterd.model.term import BOOL, Apply, Const, Op, Read, SortKind, Term, Value, bitvec
 from afterd.tracing.llvm.constants import from_word
-from afterd.tracing.program.collecting import Collector, conjoined, negated
+from afterd.tracing.program.collecting import Collector, any_of, conjoined, negated
 from afterd.tracing.program.memory import Memory
 from afterd.tracing.program.operations import Known
 
@@ -133,16 +133,20 @@ def _sort_of(value: Value) -> Any:  # noqa: ANN401 - a Sort
 
 
 def _positions(arrivals: Sequence[Arrival]) -> tuple[Position, ...]:
-    """Where in the output the program is, under which condition."""
+    """Where in the output the program is, under which condition: each place once, the run's first."""
     # Terms are told apart by identity: comparing shared ones takes exponentially long.
     alike = {tuple((id(given), at) for given, at in arrival.positions) for arrival in arrivals}
     if len(alike) == 1:
         return arrivals[0].positions
-    return tuple(
-        (arrival.side.condition if given is None else conjoined(given, arrival.side.condition), at)
-        for arrival in arrivals
-        for given, at in arrival.positions
-    )
+    conditions: dict[int, list[Term]] = {}
+    for arrival in arrivals:
+        for given, at in arrival.positions:
+            condition = arrival.side.condition
+            here = condition if given is None else conjoined(given, condition)
+            conditions.setdefault(at, []).append(here)
+    if len(conditions) == 1:  # whatever was taken
+        return ((None, next(iter(conditions))),)
+    return tuple((any_of(found), at) for at, found in conditions.items())
 
 
 def unexplored(

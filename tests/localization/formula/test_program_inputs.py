@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from formula_programs import compiler, loaded
 
-from afterd.tracing.program.observing import Event
+from afterd.localization.formula.bugassist import bugassist
+from afterd.logic.correction import Corrections
+from afterd.tracing.program.failing import FailingRun
+from afterd.tracing.program.observing import Event, Expectation
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.unrolling import load
 from afterd.tracing.program.world import Input
@@ -56,3 +59,19 @@ def test_what_came_through_a_pipe_is_not_nothing(tmp_path: Path) -> None:
         program.run(piped)
     assert program.run(Input((), stdin_known=False)).events == program.run(Input()).events
     assert program.run(Input(("x",), b"5")).events[0] == Event("%d\n", (5,))
+
+
+def test_outputs_that_depend_on_branches_cost_no_more_than_their_number(tmp_path: Path) -> None:
+    """Where a program is in its output was known path by path: 2^30 of them here."""
+    file = tmp_path / "rows.c"
+    rows = "".join(f'    if (value > {at}) puts("row");\n' for at in range(30))
+    file.write_text(f"#include <stdio.h>\nvoid rows(int value)\n{{\n{rows}}}\n")
+    program = loaded(file, "rows")
+    shown = program.run(Input(("7",)))
+    expected = Expectation(program.run(Input(("6",))).events)
+    formula, _ = program.formula(Input(("7",)), expected, lambda _branch: True, shown.instances)
+    sides = FailingRun(program, Input(("7",)), expected)
+    with Corrections() as solver:
+        report = bugassist(sides, solver)
+    assert formula.violated
+    assert ("rows.c", 10) in report.lines  # if (value > 6)
