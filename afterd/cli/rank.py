@@ -40,6 +40,7 @@ _NOT_FOR_A_MATRIX = (
     "emit_tests",
     "emit_form",
     "rounds",
+    "invariant",
     "weights",
     "output",
 )
@@ -81,6 +82,8 @@ _NOT_FOR_A_MATRIX = (
 )
 @click.option("--emit-form", "emit_form", type=click.Choice(FORMS), metavar="FORM",
               help="Write them as C programs, or as a file for pytest: c or pytest.  [default: c]")  # fmt: skip
+@click.option("--invariant", metavar="FUNCTION",
+              help="A C function without arguments that must not return 0 when main has returned.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=0), metavar="N",
               help=f"Tests that SAT-TAR generates at most; Ctrl-C ends earlier.  [default: {ROUNDS}]")  # fmt: skip
 @click.option(
@@ -156,6 +159,7 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
             else read_weights(Path(str(given["weights"]))),
             form=str(given["emit_form"] or FORMS[0]),
             rounds=ROUNDS if given["rounds"] is None else int(str(given["rounds"])),
+            invariant=str(given["invariant"] or ""),
             emit=Path(str(given["emit_tests"])) if given["emit_tests"] is not None else None,
         )
         found = rank_suite(settings, request, progress)

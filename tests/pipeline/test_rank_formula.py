@@ -221,6 +221,45 @@ def test_generated_tests_are_kept_for_pytest(tmp_path: Path) -> None:
         assert done.returncode == bool(failed)
 
 
+KEPT = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int size, listed;
+int repOk(void)
+{
+    return size == listed;
+}
+int main(int argc, char **argv)
+{
+    for (int at = 1; at < argc; at++) {
+        listed++;
+        if (atoi(argv[at]) > 0)
+            size++;
+    }
+    printf("%d\\n", repOk());
+    return 0;
+}
+"""
+
+
+def test_an_invariant_is_an_oracle_without_a_range(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.mkdir()
+    suite = (
+        'check() { if [ "$(./list $1 $2)" = 1 ]; then echo "ok $3"; else echo "not ok $3"; fi; }\n'
+        "check 1 2 1\ncheck 5 -3 2\ncheck 4 4 3\n"
+    )
+    makefile = "all: list\nlist: list.c\n\t$(CC) -o $@ list.c\ncheck: all\n\tsh suite.sh\n"
+    good = KEPT.replace(" > 0)", " != 0)")
+    repository(path, {"list.c": good, "suite.sh": suite, "Makefile": makefile}, {"list.c": KEPT})
+    asked = ("--technique", "ofc", "--build", "make", "--", "make", "check")
+    assert afterd("rank", *asked, cwd=path).status != 0  # it does nothing wrong that is known
+    found = ranked(path, "--invariant", "repOk", *asked)
+    lines = {place["line"] for place in found["rankings"][0]["ranking"]}
+    assert 12 in lines
+    assert 6 not in lines  # the invariant is no suspect
+
+
 def test_rounds_are_bounded(tmp_path: Path) -> None:
     path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
     kept = tmp_path / "kept"

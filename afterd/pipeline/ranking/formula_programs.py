@@ -68,6 +68,8 @@ class FailingInput:
 
     def suspect(self, statement: Statement) -> bool:
         """Whether a statement may be wrong."""
+        if self.counted.invariant and statement.location.function == self.counted.invariant:
+            return False
         rules = self.counted.workspace.rules
         return kind_of(statement.location.file, rules) is not FileKind.TEST
 
@@ -84,7 +86,9 @@ def failing_inputs(counted: Counted, most: int = MOST) -> list[FailingInput]:
 
 def _found(counted: Counted) -> list[FailingInput]:
     folder = counted.workspace.state / "counted"
-    faulty = _Programs(ModuleStore(folder / "c" / "build"), (folder / "tree").resolve())
+    faulty = _Programs(
+        ModuleStore(folder / "c" / "build"), (folder / "tree").resolve(), counted.invariant
+    )
     good = _good(counted, folder)
     found: list[FailingInput] = []
     refused = "no failed test started a program that was built with the project"
@@ -118,7 +122,7 @@ def _good(counted: Counted, folder: Path) -> _Programs | None:
     slot = Slot(folder / "good", counted.workspace.objects)
     tree = counted.wanted.variants.good
     made = counted_build(counted.suite.recipe, tree, slot, find(), folder / "c-good")
-    return _Programs(made.store, made.root)
+    return _Programs(made.store, made.root, counted.invariant)
 
 
 def _failing(
@@ -145,7 +149,8 @@ def _input(invocation: Invocation) -> Input:
 class _Programs:
     """The programs of a counted build, by the module that has their ``main``."""
 
-    def __init__(self, store: ModuleStore, root: Path) -> None:
+    def __init__(self, store: ModuleStore, root: Path, invariant: str = "") -> None:
+        self._invariant = invariant
         self._modules = {(m.directory, m.source): m for m in store.modules()}  # the last build's
         self._root = root
         self._loaded: dict[Path, Program] = {}
@@ -156,7 +161,9 @@ class _Programs:
         if main.ir not in self._loaded:
             rest = [m for m in self._modules.values() if not _has_main(m)]
             texts = [module.ir.read_text(errors="surrogateescape") for module in (main, *rest)]
-            self._loaded[main.ir] = Program(Image(texts, self._root), bounds=BOUNDS)
+            self._loaded[main.ir] = Program(
+                Image(texts, self._root), bounds=BOUNDS, invariant=self._invariant
+            )
         return self._loaded[main.ir]
 
     def _main(self, name: str) -> Module:

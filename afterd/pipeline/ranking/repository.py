@@ -44,7 +44,8 @@ class RankRequest:
 
     ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
     left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
-    ``emit``: where generated tests are written, in which ``form``; ``rounds`` of SAT-TAR at most.
+    ``emit``: where generated tests are written, in which ``form``; ``rounds`` of SAT-TAR at most,
+    ``invariant`` a function that must hold when the program ends.
     ``weights`` are those of the fusion.
     """
 
@@ -58,6 +59,7 @@ class RankRequest:
     emit: Path | None = None
     form: str = "c"
     rounds: int = ROUNDS
+    invariant: str = ""
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
 
 
@@ -98,7 +100,15 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
         spectrum = suite_spectrum(workspace, suite, tree, counting)
         with closing(Memory()) as memory:
             counted = Counted(
-                workspace, suite, tree, spectrum, wanted, request.weights, request.rounds, memory
+                workspace,
+                suite,
+                tree,
+                spectrum,
+                wanted,
+                request.weights,
+                request.rounds,
+                request.invariant,
+                memory,
             )
             rankings, lacking = rankings_of(counted, request)
             emitted = (

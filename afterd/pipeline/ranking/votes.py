@@ -43,7 +43,8 @@ class Counted:
     """A counted suite, and all that a voter may look at beside its spectrum.
 
     ``wanted`` is the range whose changes are known; None where no range was given. ``weights`` are
-    those of a fusion; ``rounds`` are SAT-TAR's at most; ``memory`` is of one ranking.
+    those of a fusion; ``rounds`` are SAT-TAR's at most; ``invariant``
+    is a function of the program that must hold when it ends; ``memory`` is of one ranking.
     """
 
     workspace: Workspace
@@ -53,6 +54,7 @@ class Counted:
     wanted: Range | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     rounds: int = ROUNDS
+    invariant: str = ""
     memory: Memory = field(default_factory=Memory)
 
 

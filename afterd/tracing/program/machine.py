@@ -39,6 +39,7 @@ class Machine(Control):
         last: int | None = None,
         trace_only: bool = False,
         alternatives: bool = True,
+        invariant: str = "",
     ) -> None:
         super().__init__(
             wanted, trace_only=trace_only, symbolic_from=symbolic_from, whole_sides=alternatives
@@ -59,6 +60,8 @@ class Machine(Control):
         self.exhausted = False
         self.library = library
         self.world = world
+        self._invariant = invariant
+        self._ended = False  # main returned; the invariant is being evaluated
 
     def run(self, entry: str, arguments: list[Known]) -> ProgramFormula:
         """Execute from a function; the formula of what was executed."""
@@ -219,11 +222,31 @@ class Machine(Control):
         """Return from an activation."""
         self.frames.pop()
         if not self.frames:
-            self.observer.exited(self.positions, known, real=self.real)
-            self.finish("it ended")
+            self._main_returned(known)
+            return
         caller = self.frames[-1]
         if frame.result:
             caller.registers[frame.result] = known
+
+    def _main_returned(self, known: Known) -> None:
+        """The end, or the invariant's evaluation, and the end after that."""
+        if self._ended:
+            self._judged(known)
+        self.observer.exited(self.positions, known, real=self.real)
+        body = self.image.body(self._invariant) if self._invariant else None
+        if body is None:
+            self.finish("it ended")
+            return
+        self._ended = True
+        self._enter(body, self.collector.names.of("invariant"), [], "")
+
+    def _judged(self, known: Known) -> None:
+        value, term = known
+        sort = bitvec(32) if term is None else term.sort
+        holds = Apply(Op.NE, (term or Const(value, sort), Const(0, sort)), BOOL)
+        name = f"the invariant {self._invariant}"
+        self.observer.asserted(name, holds, held=bool(value), real=self.real)
+        self.finish("it ended" if value or not self.real else f"{name} does not hold")
 
 
 def _zero(operand: Operand) -> Term:

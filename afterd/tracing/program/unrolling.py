@@ -63,6 +63,7 @@ class Program:
     """A program loaded for execution; ``entry`` is called with the input's arguments.
 
     ``main`` gets a count and an array; another function gets its integer arguments as numbers.
+    ``invariant`` is a function without arguments that must not return 0 when the entry has returned.
     """
 
     image: Image
@@ -70,6 +71,7 @@ class Program:
     bounds: Bounds = field(default_factory=Bounds)
     names: Names = field(default_factory=Names)
     sources: dict[int, tuple[str, int]] = field(default_factory=dict)
+    invariant: str = ""
 
     def run(self, given: Input) -> Shown:
         """Execute without terms. Raises NotFollowedError."""
@@ -130,7 +132,7 @@ class Program:
         return Machine(
             self.image, self.names, wanted, bounds or self.bounds, expectation,
             library=library.call, world=World(given.stdin, given.stdin_known), symbolic_from=start,
-            last=last, trace_only=trace_only, alternatives=alternatives,
+            last=last, trace_only=trace_only, alternatives=alternatives, invariant=self.invariant,
         )  # fmt: skip
 
     def _arguments(self, machine: Machine, given: Input) -> list[Known]:

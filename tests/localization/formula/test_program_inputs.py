@@ -75,3 +75,34 @@ def test_outputs_that_depend_on_branches_cost_no_more_than_their_number(tmp_path
         report = bugassist(sides, solver)
     assert formula.violated
     assert ("rows.c", 10) in report.lines  # if (value > 6)
+
+
+GUARDED = """\
+#include <stdlib.h>
+static int size, listed;
+int repOk(void)
+{
+    return size == listed;
+}
+int main(int argc, char **argv)
+{
+    listed = argc - 1;
+    for (int at = 1; at < argc; at++)
+        if (atoi(argv[at]) > 0)
+            size++;
+    return 0;
+}
+"""
+
+
+def test_an_invariant_is_asked_when_main_returns(tmp_path: Path) -> None:
+    file = tmp_path / "guarded.c"
+    file.write_text(GUARDED)
+    program = loaded(file)
+    assert program.run(Input(("1", "-2"))).ending == "it ended"
+    program.invariant = "repOk"
+    assert program.run(Input(("1", "2"))).ending == "it ended"
+    assert program.run(Input(("1", "-2"))).ending == "the invariant repOk does not hold"
+    with Corrections() as solver:
+        report = bugassist(FailingRun(program, Input(("1", "-2"))), solver)
+    assert ("guarded.c", 11) in report.lines
