@@ -142,9 +142,10 @@ class Calls:
             return where in {Parting.NOWHERE, Parting.UNASKED}
 
         alike = likeness.sure(same)
-        if alike and where is Parting.NOWHERE:
-            left = list(self.deeds.left(frame)), list(self.green_deeds.left(twin))
-            alike = self._did_alike(*left)
+        if where is Parting.NOWHERE:
+            mine, other = self.deeds.left(frame), self.green_deeds.left(twin)
+            left = self._did_alike(list(mine), list(other))
+            alike = left if left is False else alike and left
         if alike is None or where is Parting.UNKNOWN:
             return self._by_default(frame)
         if alike:

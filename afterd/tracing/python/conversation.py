@@ -65,7 +65,8 @@ def parting(
         mine, other = ([turn for turn in each if not turn.taken] for each in (mine, other))
     for here, there in zip_longest(mine, other):
         if here is None or there is None:
-            return Parting.UNASKED, frame.entered
+            closed = {turn.what for turn in (here, there) if turn is not None} == {"end"}
+            return Parting.NOWHERE if closed else Parting.UNASKED, frame.entered
         if not (here.what and there.what):
             return Parting.UNKNOWN, here.row
         alike = here.what == there.what

@@ -399,6 +399,35 @@ GAPS: dict[str, tuple[str, str, str]] = {
          "    return V.get()\n"),
         "def test():\n    with lib.other():\n        pass\n    assert lib.now() == 1\n",
     ),
+    "a context variable that is not reset after an error": (
+        ("from contextlib import contextmanager\n"
+         "from contextvars import ContextVar\n"
+         "V = ContextVar('v', default=1)\n"
+         "\n"
+         "@contextmanager\n"
+         "def other():\n"
+         "    token = V.set(2)\n"
+         "    try:\n"
+         "        yield V\n"
+         "    finally:\n"
+         "        V.reset(token)\n"),
+        ("from contextlib import contextmanager\n"
+         "from contextvars import ContextVar\n"
+         "V = ContextVar('v', default=1)\n"
+         "\n"
+         "@contextmanager\n"
+         "def other():\n"
+         "    token = V.set(2)\n"
+         "    yield V\n"
+         "    V.reset(token)\n"),
+        ("def test():\n"
+         "    try:\n"
+         "        with lib.other():\n"
+         "            raise ValueError\n"
+         "    except ValueError:\n"
+         "        pass\n"
+         "    assert lib.V.get() == 1\n"),
+    ),
 }  # fmt: skip
 
 
