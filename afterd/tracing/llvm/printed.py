@@ -33,7 +33,8 @@ _BEFORE = 4096  # bytes before the departure at which a printed string may begin
 class Conversion:
     """What prints some bytes: the ``number``-th variable argument, of an LLVM type.
 
-    ``begins`` is where in the written bytes its own begin; -1 where that could not be told.
+    ``begins`` is where in the written bytes its own begin; -1 where that could not be told. ``inside``:
+    the byte in question is surely one of them, for nothing else of any length was printed.
     ``stars`` are the arguments that give its width and its precision.
     """
 
@@ -41,6 +42,7 @@ class Conversion:
     kind: str
     begins: int = -1
     stars: tuple[int, ...] = ()
+    inside: bool = False
 
 
 def printed_otherwise(
@@ -86,7 +88,7 @@ def _formatted(
     if star is not None or term is None:
         return star
     if conversion.kind == "ptr":
-        return _byte_of_text(process, call, term, departure, conversion.begins)
+        return _byte_of_text(process, call, term, departure, conversion)
     return another_value(term, _constant(_argument(*there) if there else None))
 
 
@@ -263,7 +265,8 @@ def _conversion(process: Process, call: Call, departure: Departure) -> Conversio
     for group, conversion in enumerate(groups, start=1):
         start, last = matched.start(group), max(matched.end(group) - 1, matched.start(group))
         if start <= offset <= last:
-            return replace(conversion, begins=start)
+            texts = [each for each in groups if each.kind == "ptr"]
+            return replace(conversion, begins=start, inside=texts == [conversion])
     before = [
         replace(conversion, begins=matched.start(group))
         for group, conversion in enumerate(groups, start=1)
@@ -273,17 +276,23 @@ def _conversion(process: Process, call: Call, departure: Departure) -> Conversio
 
 
 def _byte_of_text(
-    process: Process, call: Call, pointer: Term, departure: Departure, begins: int
+    process: Process, call: Call, pointer: Term, departure: Departure, conversion: Conversion
 ) -> Term | None:
-    """A string argument: the first byte of the string that is not as in green, or the pointer itself."""
+    """A string argument: the first byte of the string that is not as in green, or the pointer itself.
+
+    What recorded writes left in a byte may be stale, as of memory that snprintf wrote since: a byte
+    that was printed for sure is not thought to be the string's end.
+    """
     address = known(pointer)
     if not isinstance(address, int) or departure.bad is None:
         return None
     moment = process.values.moment(call.instance, call.index)
     first = process.values.memory.byte(address, moment)
+    begins = conversion.begins
     for start in _beginnings(departure.bad.data, departure.offset, first, begins):
         offset = departure.offset - start
-        ends = start == begins and process.values.memory.byte(address + offset, moment) == 0
+        may_end = start == begins and not conversion.inside
+        ends = may_end and process.values.memory.byte(address + offset, moment) == 0
         found = _byte(process, call, address, offset, departure, ends=ends)
         if found is not None:
             return found

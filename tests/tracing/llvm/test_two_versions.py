@@ -110,6 +110,8 @@ GUILTY = {
     "missed": "-int most = 9; +int most = 3;",
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
     "reordered": "-reader.next += 1; +reader.next += 2;",
+    "printed_again": "-int lines = 17; +int lines = 14;",
+    "printed_less": "-int lines = 10; +int lines = 1;",
     "rounds": "flag = level > 5; }",
     "ternary": "-int wide = 1; +int wide = 0;",
     "conduct": "-int third = whole / 3; +int third = whole / 4;",
@@ -158,6 +160,11 @@ def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str
     gone = [(step.rendered, step.green.rendered) for step in map(case.execution.step, kept)]
     assert ("op_idle", "op_twice") in gone, "the fourth round differs, green raised in the fifth"
     assert ("op_idle", "op_raise") not in gone
+
+
+def test_a_printed_byte_is_not_what_stood_in_its_memory_before(cases: dict[str, Case]) -> None:
+    copied = {(s.rendered, s.green.rendered) for s in cases["printed_again"].at("memcpy(copy")}
+    assert ("'4' (52)", "'7' (55)") in copied
 
 
 def test_every_case_is_checked(cases: dict[str, Case]) -> None:

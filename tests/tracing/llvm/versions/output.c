@@ -163,3 +163,35 @@ int case_merged(void) {
 +    printf("text %s", line);
     return 0;
 }
+
+static char *lasting(size_t size) {
+    char *block = malloc(size);
+    memset(block, 0, size);
+    return block;
+}
+
+int case_printed_again(void) {
+    free(lasting(48));
+    char *text = malloc(48), *copy = malloc(48);
+-    int lines = 17;
++    int lines = 14;
+    int length = snprintf(text, 48, "line %d", lines);
+    memcpy(copy, text, (size_t)length);
+    printf("error: %.*s\n", length, copy);
+    return 0;
+}
+
+static void number(char *to, int value) {
+    char digits[8];
+    int length = snprintf(digits, 8, "%d", value);
+    memcpy(to, digits, (size_t)length);
+}
+
+int case_printed_less(void) {
+    char text[8] = ".......";
+-    int lines = 10;
++    int lines = 1;
+    number(text, lines);
+    printf("%.4s\n", text);
+    return 0;
+}
