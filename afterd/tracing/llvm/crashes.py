@@ -9,8 +9,8 @@ from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import bitvec
 from afterd.tracing.llvm import arithmetic, records
-from afterd.tracing.llvm.failed import Call, Failed, another_value, call_at, other_way
-from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.failed import Failed, another_value, call_at, other_way
+from afterd.tracing.llvm.frames import Call, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.recorded import arguments, callee, operands

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, Apply, Const, Op, Term
-from afterd.tracing.llvm.failed import Call, Failed, call_at, other_way
-from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.failed import Failed, call_at, other_way
+from afterd.tracing.llvm.frames import Call, Instance
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.recorded import arguments, callee, typed
 

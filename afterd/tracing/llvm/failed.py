@@ -8,8 +8,7 @@ from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, Apply, Const, Op, SortKind, StepId, Term
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.frames import Instance
-from afterd.tracing.llvm.ir import Instruction
+from afterd.tracing.llvm.frames import Call
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.values import known
 
@@ -33,25 +32,6 @@ class Failed:
     records: tuple[int, int] | None = None
     green: Term | None = None
     green_event: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """An executed call: the block instance, the instruction in it, the CALL record."""
-
-    instance: Instance
-    index: int
-    position: int
-
-    @property
-    def instruction(self) -> Instruction:
-        """The call."""
-        return self.instance.instructions[self.index]
-
-    @property
-    def location(self) -> Location:
-        """Where it stands in the source."""
-        return self.instance.view.place(self.instance.block, self.index)
 
 
 def call_at(process: Process, position: int) -> Call | None:

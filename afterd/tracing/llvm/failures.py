@@ -8,7 +8,8 @@ from afterd.model.outcome import FailureKind
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.crashes import crash
 from afterd.tracing.llvm.endings import wrong_status
-from afterd.tracing.llvm.failed import Call, Failed, call_at, other_way
+from afterd.tracing.llvm.failed import Failed, call_at, other_way
+from afterd.tracing.llvm.frames import Call
 from afterd.tracing.llvm.outputs import Departure, departures
 from afterd.tracing.llvm.printed import printed_otherwise
 from afterd.tracing.llvm.process import Process

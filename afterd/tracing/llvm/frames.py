@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from afterd.model.location import Location
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView, Program
@@ -29,6 +30,25 @@ class Instance:
     def instructions(self) -> tuple[Instruction, ...]:
         """The block's instructions."""
         return self.view.function.blocks[self.block].instructions
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An executed call: the block instance, the instruction in it, the CALL record."""
+
+    instance: Instance
+    index: int
+    position: int
+
+    @property
+    def instruction(self) -> Instruction:
+        """The call."""
+        return self.instance.instructions[self.index]
+
+    @property
+    def location(self) -> Location:
+        """Where it stands in the source."""
+        return self.instance.view.place(self.instance.block, self.index)
 
 
 class Frames:

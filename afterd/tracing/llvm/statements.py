@@ -26,7 +26,8 @@ from afterd.model.term import (
 from afterd.model.trace import StepKind
 from afterd.tracing.llvm import arithmetic, records
 from afterd.tracing.llvm.constants import from_word, recorded_value, sort_of, to_word
-from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.formats import LISTED, listed_reads
+from afterd.tracing.llvm.frames import Call, Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type
 from afterd.tracing.llvm.steps import StepIds
@@ -269,6 +270,8 @@ class Statements:
             for kind, text in arguments(instruction)
             for read in self._argument_reads(kind, text, instance, index)
         ]
+        if callee(instruction) in LISTED:
+            used += listed_reads(self.values, Call(instance, index, position))
         name = callee(instruction).removeprefix("@")
         term = Concrete(
             value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used))

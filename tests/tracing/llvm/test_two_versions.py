@@ -112,6 +112,7 @@ GUILTY = {
     "reordered": "-reader.next += 1; +reader.next += 2;",
     "printed_again": "-int lines = 17; +int lines = 14;",
     "printed_less": "-int lines = 10; +int lines = 1;",
+    "listed": "-int unit = 3; +int unit = 4;",
     "rounds": "flag = level > 5; }",
     "ternary": "-int wide = 1; +int wide = 0;",
     "conduct": "-int third = whole / 3; +int third = whole / 4;",

@@ -195,3 +195,21 @@ int case_printed_less(void) {
     printf("%.4s\n", text);
     return 0;
 }
+
+static void put(char *to, const char *format, ...) {
+    va_list given, again;
+    va_start(given, format);
+    va_copy(again, given);
+    vsnprintf(to, 32, format, again);
+    va_end(again);
+    va_end(given);
+}
+
+int case_listed(void) {
+    char text[32];
+-    int unit = 3;
++    int unit = 4;
+    put(text, "%s, line %d", "main", unit);
+    puts(text);
+    return 0;
+}
