@@ -21,7 +21,7 @@ from math import prod
 
 from afterd.causality.suspicion import Suspect
 from afterd.causality.wider import Wider
-from afterd.model.change import ChangeSet
+from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Verdict
 
 SIZES = (0.646, 0.209, 0.095, 0.05)
@@ -56,7 +56,8 @@ class Field:
     ``passing`` is the smallest reversion seen to pass (None: none yet; then ``outside`` is how
     likely it is that a guilty change is not among these suspects). ``seen`` are verdicts of other reversions.
     ``stands``: whether a reversion needs no other changes to go along, as far as is known.
-    ``sizes``: as ``SIZES``, after what passed.
+    ``sizes``: as ``SIZES``, after what passed. ``neighbours``: all suspects as they follow each other in
+    the code, where there are too many to go by suspicion alone.
     """
 
     suspects: tuple[Suspect, ...]
@@ -66,6 +67,7 @@ class Field:
     predict: Predict = lambda _reverted: 0.5
     stands: Callable[[ChangeSet], bool] = lambda _reverted: True
     sizes: tuple[float, ...] = SIZES
+    neighbours: tuple[ChangeId, ...] = ()
 
     def within(self, passing: ChangeSet) -> Field:
         """From here on only what passed is in question.

@@ -9,6 +9,7 @@ what they blur in its answer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import log2
 
 from afterd.causality.belief import Belief, Field, Seen
@@ -19,6 +20,12 @@ _DIRECT = 0.6
 """Bits that are thought gained, beyond the answer's own, when a hypothesis is tried itself."""
 _TOO_SURE = 0.04
 """A run whose outcome is this sure is not worth making."""
+_BORDER = 0.012
+"""What a run costs more for each place where what is reverted stops: a name may be used across it. Half
+of 150 changes, taken by suspicion, had eighty, and was built in ten tries; half of the files has one.
+"""
+_CUTS = 24
+"""So many places at which what follows each other is cut in two; fewer changes are not cut."""
 _ENTANGLED = 0.5
 """What a run is worth where others must go along: it tells of them as well."""
 
@@ -30,14 +37,16 @@ def next_reversion(field: Field) -> ChangeSet | None:
     belief = Belief(field)
     tried = {*field.seen, field.passing, NOTHING}
     together = _telling(field.seen)
+    order = _code_order(field)
     best, most = None, 0.0
-    for candidate in _candidates(field, belief):
+    for candidate in (*_candidates(field, belief), *_cuts(order)):
         reverted = belief.changes(candidate)
         chance = belief.passes(candidate)
         if reverted in tried or not _TOO_SURE * together < chance < 1 - _TOO_SURE / 4:
             continue
         gain = _entropy(chance) + _DIRECT * belief.exactly(candidate)
-        gain *= (together if len(reverted) > 1 else 1) / belief.cost(candidate)
+        cost = belief.cost(candidate) + _BORDER * _borders(candidate, order)
+        gain *= (together if len(reverted) > 1 else 1) / cost
         if gain > most + 1e-9 and not field.stands(reverted):
             gain *= _ENTANGLED
         if gain > most + 1e-9:
@@ -64,6 +73,32 @@ def _candidates(field: Field, belief: Belief) -> Iterator[int]:
     alone = [place for place in order if belief.alone(place)]
     if len(alone) < len(order):
         yield from _prefixes(alone)
+
+
+def _code_order(field: Field) -> list[int]:
+    """The suspects' places as they follow each other in the code; empty where that does not matter."""
+    place = {suspect.change: at for at, suspect in enumerate(field.suspects)}
+    return [place[change] for change in field.neighbours if change in place]
+
+
+def _cuts(order: Sequence[int]) -> Iterator[int]:
+    """What stands before a place in the code, and what stands behind it."""
+    every = sum(1 << place for place in order)
+    if len(order) <= _CUTS:
+        return
+    step = len(order) // _CUTS
+    mask = 0
+    for length, place in enumerate(order, start=1):
+        mask |= 1 << place
+        if length % step == 0 and mask != every:
+            yield mask
+            yield every & ~mask
+
+
+def _borders(mask: int, order: Sequence[int]) -> int:
+    """How often the reverted part of the code begins or ends."""
+    inside = [mask >> place & 1 for place in order]
+    return sum(one != other for one, other in pairwise(inside))
 
 
 def _prefixes(order: Sequence[int]) -> Iterator[int]:

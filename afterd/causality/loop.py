@@ -214,7 +214,8 @@ class Loop:
                 "Reverting every change that may matter does not make the test pass."
             )
             return None
-        return self._reversion.find_root(suspects, 0.0, passing=whole)
+        in_code = structural_order(self._changes.values())
+        return self._reversion.find_root(suspects, 0.0, passing=whole, neighbours=in_code)
 
     def _all_suspects(self) -> list[Suspect]:
         tiers = (

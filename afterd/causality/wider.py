@@ -19,7 +19,8 @@ class Wider:
     """All sets of ``size`` suspects but those of the first ``listed`` ones; their masses sum to ``mass``.
 
     ``against`` are reversions that did not pass, as bit masks, with what is left of the sets within
-    each. Of several only the one that says most counts: sets within two would be counted twice.
+    each. Of those that overlap only the one that says most counts: sets within both would be counted
+    twice.
     """
 
     def __init__(
