@@ -180,13 +180,17 @@ class Causes:
                 farness=-branch.id,
                 predicate=critical.predicate,
                 parent=parent,
-                evidence=Evidence.PROVED if critical.direct else Evidence.INFERRED,
+                evidence=_evidence(critical),
                 relevance=relevance,
             )
         )
 
     def _put(self, waiting: _Waiting) -> None:
         heapq.heappush(self._waiting, waiting)
+
+
+def _evidence(critical: Critical) -> Evidence:
+    return Evidence.PROVED if critical.direct and critical.needed else Evidence.INFERRED
 
 
 def _relevance(critical: Critical) -> float:

@@ -6,30 +6,34 @@ the nearer one is analysed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Cause
-from afterd.causality.infection import settled
+from afterd.causality.infection import carriers_into, settled
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
 from afterd.model.trace import Execution, Predicate, Step, StepKind
 
 _ASKED = 200
 """Reads of one cause that are asked for indirect influences, nearest to the failure first."""
+_SELECTING = 60
+"""Infected steps behind one cause that are walked where another definition was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Critical:
     """A critical predicate; ``direct`` when its branch decided that a generator was executed.
 
-    Otherwise ``definitions`` are the steps whose value would have been overwritten.
+    Otherwise ``definitions`` are the steps whose value would have been overwritten. ``needed``: the
+    generator is one of the cause, and not only what chose between two things to read.
     """
 
     predicate: Predicate
     branch: Step
     direct: bool
     definitions: tuple[StepId, ...] = ()
+    needed: bool = True
 
 
 def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Critical]:
@@ -41,7 +45,9 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
     """
     overwritten: dict[StepId, dict[StepId, None]] = {}
     direct: set[StepId] = set()
-    for branch, definition in _influences(execution, cause):
+    needed = {branch for branch, _ in _influences(execution, cause, cause.steps)}
+    further = _selecting(execution, cause)
+    for branch, definition in _influences(execution, cause, (*further, *cause.steps)):
         met = overwritten.setdefault(branch, {})
         if definition is None:
             direct.add(branch)
@@ -54,6 +60,7 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
             branch,
             branch.id in direct,
             tuple(overwritten[branch.id]),
+            branch.id in needed,
         )
         for branch in sorted(found, key=lambda step: -step.id)
         if branch.kind is StepKind.BRANCH
@@ -65,10 +72,33 @@ def other_way(branch: Step) -> Term:
     return Apply(Op.NOT, (branch.term,), BOOL) if branch.value else branch.term
 
 
-def _influences(execution: Execution, cause: Cause) -> Iterator[tuple[StepId, StepId | None]]:
+def _selecting(execution: Execution, cause: Cause) -> list[Step]:
+    """The infected steps behind a read that met another definition than green's, in execution order.
+
+    That definition is as it was: a pointer or an index led to it, which a proof takes as given. Two
+    lists in the wrong order were each what they should be.
+    """
+    found: dict[StepId, Step] = {}
+    misled = [step for step in cause.steps if _reads_elsewhere(execution, step)]
+    while misled and len(found) < _SELECTING:
+        for source in carriers_into(execution, misled.pop()):
+            if source.id not in found and not source.green.elsewhere:
+                found[source.id] = source
+                misled.append(source)
+    return [found[identifier] for identifier in sorted(found)]
+
+
+def _reads_elsewhere(execution: Execution, step: Step) -> bool:
+    sources = (execution.step(read.step) for read in distinct_reads(step.term))
+    return any(source.green.elsewhere for source in sources)
+
+
+def _influences(
+    execution: Execution, cause: Cause, generators: Sequence[Step]
+) -> Iterator[tuple[StepId, StepId | None]]:
     """Branches, and the definition whose value their other side would have overwritten."""
     asked = 0
-    for generator in reversed(cause.steps):
+    for generator in reversed(generators):
         if settled(generator) and generator.id != cause.predicate.step:
             continue
         if generator.control is not None:

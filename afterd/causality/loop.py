@@ -35,6 +35,8 @@ __all__ = ["Analysis", "Loop", "Oracles"]
 
 _PATIENCE = 2
 """Levels that may be opened without a run while infected steps are unexplained."""
+_TOO_LITTLE = 0.05
+"""Of the weight of all suspects, in those that the last causes added: they wait for the wider search."""
 _NOT_ALONE = 0.4
 """How likely guilt is of a change that the text says cannot be undone alone, against one that can."""
 _ENTANGLED = 0.1
@@ -122,7 +124,8 @@ class Loop:
             if root is not None:
                 return root
         plausible = self._plausible()
-        if {suspect.change for suspect in plausible} <= tried:
+        added = sum(suspect.weight for suspect in plausible if suspect.change not in tried)
+        if added <= _TOO_LITTLE * sum(suspect.weight for suspect in plausible):
             return None
         return self._dynamic(plausible)
 

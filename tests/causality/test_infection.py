@@ -207,3 +207,10 @@ def test_what_its_calls_did_speaks_for_and_against_a_change() -> None:
     (parted,) = _suspects(run, 1, 2)
     assert parted.weight > plain.weight
     assert parted.tier is plain.tier
+
+
+def test_conduct_that_a_step_belies_is_that_of_other_executions() -> None:
+    run = _changed(7, 8, Effect.MATTERS)
+    (plain,) = _suspects(run, 1, 2)
+    run.conducts = {"c1": Conduct.SAME}
+    assert _suspects(run, 1, 2) == [plain]

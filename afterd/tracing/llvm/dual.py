@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from afterd.model.change import ChangeId
-from afterd.model.term import Read, StepId, Term, reads
+from afterd.model.term import Apply, Op, Read, StepId, Term, reads
 from afterd.model.trace import StepKind
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.alignment import Alignment
@@ -168,6 +168,8 @@ def _moved(process: Process, step: StepId) -> StepId | None:
     if process.recording.tag(process.ids.position(step)) != records.COPY:
         return None
     term = process.statements.statement(step).term
+    if isinstance(term, Apply) and term.op is Op.ITE:  # the second argument, if the address was so
+        term = term.args[1]
     return term.step if isinstance(term, Read) else None
 
 

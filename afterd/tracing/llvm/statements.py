@@ -31,8 +31,9 @@ from afterd.tracing.llvm.frames import Call, Frames, Instance
 from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.recorded import arguments, callee, operands, result_type
 from afterd.tracing.llvm.steps import StepIds
-from afterd.tracing.llvm.values import Values, known
+from afterd.tracing.llvm.values import Values, guarded, known
 
+_COPY_ARGUMENTS = 3  # destination, source, length
 _CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 
 
@@ -254,8 +255,20 @@ class Statements:
         else:
             bits = to_word(self.ids.observed[step], sort)
             term = self.values.memory.copy_source(position, cells.address, cells.size, sort, bits)
+            term = self._from_address(term, position, instance, index)
         place = instance.view.place(instance.block, index)
         return Statement(step, StepKind.ASSIGN, place, term, known(term), "", instance, index)
+
+    def _from_address(self, copied: Term, position: int, instance: Instance, index: int) -> Term:
+        """What a copy took, over the address that it took it from, as for a load.
+
+        A struct read through a pointer is copied: which of two lists it was read from had no cause.
+        """
+        given = arguments(instance.instructions[index])
+        if not self.recording.value(position) or len(given) < _COPY_ARGUMENTS:
+            return copied
+        where = self.values.operand(*given[1], instance, index)
+        return guarded(copied, where, copied.sort, instance.view.name)
 
     def _external(self, step: StepId, position: int) -> Statement:
         """A call of code that is not traced: its result, or bytes that it wrote."""

@@ -165,7 +165,7 @@ class Values:
         if isinstance(found, Read) and found.value is None:
             found = replace(found, value=recorded_value(value, kind))
         where = self.operand("ptr", pointer, instance, index)
-        return _guarded(found, where, sort, instruction.result)
+        return guarded(found, where, sort, instruction.result)
 
     def atomic_load(self, kind: str, instance: Instance, index: int) -> Term | None:
         """What an atomic operation found in memory; None when it left no record."""
@@ -372,8 +372,8 @@ def _scaled(term: Term, size: int) -> Term:
     return wide if size == 1 else Apply(Op.MUL, (wide, Const(size, _ADDRESS)), _ADDRESS)
 
 
-def _guarded(found: Term, where: Term, sort: Sort, name: str) -> Term:
-    """What was read, if the address was as observed; anything otherwise."""
+def guarded(found: Term, where: Term, sort: Sort, name: str) -> Term:
+    """What was read, if the address ``where`` was as observed; anything otherwise."""
     leaves = _distinct([read for read in reads(where) if read.value is not None])
     if not leaves:
         return found

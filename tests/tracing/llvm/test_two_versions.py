@@ -113,6 +113,7 @@ GUILTY = {
     "printed_again": "-int lines = 17; +int lines = 14;",
     "printed_less": "-int lines = 10; +int lines = 1;",
     "listed": "-int unit = 3; +int unit = 4;",
+    "struct_through_pointer": "-struct row *chosen = &low; +struct row *chosen = &high;",
     "rounds": "flag = level > 5; }",
     "ternary": "-int wide = 1; +int wide = 0;",
     "conduct": "-int third = whole / 3; +int third = whole / 4;",
@@ -161,6 +162,16 @@ def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str
     gone = [(step.rendered, step.green.rendered) for step in map(case.execution.step, kept)]
     assert ("op_idle", "op_twice") in gone, "the fourth round differs, green raised in the fifth"
     assert ("op_idle", "op_raise") not in gone
+
+
+def test_a_struct_is_copied_from_where_a_pointer_led(cases: dict[str, Case]) -> None:
+    case = cases["struct_through_pointer"]
+    sources = {
+        case.execution.step(read.step).text.strip()
+        for step in case.at("chosen->items[1]")
+        for read in reads(step.term)
+    }
+    assert "struct row *chosen = &high;" in sources
 
 
 def test_a_printed_byte_is_not_what_stood_in_its_memory_before(cases: dict[str, Case]) -> None:

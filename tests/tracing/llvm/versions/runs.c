@@ -91,3 +91,15 @@ int case_ternary(void) {
     printf("%d\n", found);
     return 0;
 }
+
+struct pair { long first, second, third; };
+struct row { struct pair items[2]; };
+
+int case_struct_through_pointer(void) {
+    struct row low = {{{1, 2, 3}, {4, 5, 6}}}, high = {{{7, 8, 9}, {10, 11, 12}}};
+-    struct row *chosen = &low;
++    struct row *chosen = &high;
+    struct pair taken = chosen->items[1];
+    printf("%ld\n", taken.second);
+    return 0;
+}
