@@ -8,6 +8,7 @@ harmless, one that made a difference may be to blame, wherever the causes lead.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 
 import numpy as np
 
@@ -26,6 +27,10 @@ _LATEST, _SPREAD = 6, 6
 """Executions of a block that are looked at: its last ones, and others evenly over the window."""
 _STATEMENTS = 4000
 """Statements that are evaluated at most, those of the blocks executed last first."""
+_SECONDS = 10.0
+"""For all of it: what a statement read may have been written long ago, or before the window, and looking
+for that took a minute in a run of 30 million records. It is evidence that only orders the runs.
+"""
 _NEAR = 1 << 21
 """Records before the end that are searched for executions: a scan a block of a whole window took a minute."""
 
@@ -39,10 +44,10 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     as was looked.
     """
     seen: dict[ChangeId, set[Effect]] = {}
-    left = _STATEMENTS
+    left, until = _STATEMENTS, monotonic() + _SECONDS
     for view, block in executed_blocks(bad):
         tied = _tied(view, block, ties)
-        if not tied or left <= 0:
+        if not tied or left <= 0 or monotonic() > until:
             continue
         for instance in _sampled(bad, view, block):
             left -= len(tied)
