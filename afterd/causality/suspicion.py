@@ -19,8 +19,11 @@ from afterd.model.trace import Conduct, Effect, Execution, Step
 _LEVEL_DISCOUNT = 0.75
 _EFFECT_SEEN = 1.5
 """A change whose old text would have done otherwise here, against one of which that is unknown."""
-_UNMET = 2.0
-"""A change at which the runs part, met by no cause, against one of a cause of which nothing is known."""
+_UNMET = {Conduct.PARTED: 2.0}
+_UNMET_ELSE = 0.5
+"""A change at which the runs part, met by no cause, against one of a cause of which nothing is known. Of
+those that only kept another value there are dozens in a busy commit.
+"""
 _OMISSIONS_ASKED = 200
 _CONDUCT = {
     Conduct.PARTED: 4.0,
@@ -105,8 +108,12 @@ def suspects_of(
     best: dict[ChangeId, Suspect] = {}
     conduct = _not_belied(execution.conduct(), links)
     found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
-    also = (c for c, did in conduct.items() if did in unmet)
-    for suspect in (*found, *(Suspect(c, Tier.CAUSE, factor=_UNMET) for c in also)):
+    also = (
+        Suspect(change, Tier.CAUSE, factor=_UNMET.get(did, _UNMET_ELSE))
+        for change, did in conduct.items()
+        if did in unmet
+    )
+    for suspect in (*found, *also):
         known = best.get(suspect.change)
         if known is None or _key(suspect) < _key(known):
             best[suspect.change] = suspect
