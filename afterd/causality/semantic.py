@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 from afterd.causality.cause import Cause
 from afterd.causality.infection import clean, settled
@@ -22,17 +23,23 @@ from afterd.model.term import Read, StepId
 from afterd.model.trace import Execution, Predicate, Step
 from afterd.tracing.slicing import BackwardSlice
 
+_AT_ONCE = 100
 CoreOf = Callable[[Problem], Answer]
 """Why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceLimits:
-    """How many steps are taken at first, by what factor that grows, and how many at most."""
+    """How many steps are taken at first, by what factor that grows, and how many at most.
+
+    After ``seconds`` no more are taken: in a run of 30 million records one predicate took a minute, and
+    the one that mattered was not asked for any more. Then what was not followed is taken as observed.
+    """
 
     first: int = 400
     growth: int = 4
     most: int = 4000
+    seconds: float = 10.0
     inferred: int = 400  # steps that stand for a cause which the solver could not find
 
 
@@ -51,10 +58,13 @@ def semantic_analysis(
     )
     steps: list[Step] = []
     answer: Answer = Undecided("nothing was asked")
-    hopeless = False
+    hopeless = late = False
+    until = monotonic() + limits.seconds
     for count in _sizes(limits):
-        steps += walk.take(count - len(steps))
-        cut = not walk.exhausted and count == limits.most
+        while len(steps) < count and not (walk.exhausted or late):
+            steps += walk.take(min(_AT_ONCE, count - len(steps)))
+            late = monotonic() > until
+        cut = not walk.exhausted and (late or count == limits.most)
         facts = walk.pending() if cut else []
         if not (hopeless or walk.exhausted):
             unforced = _unforced(predicate, steps, walk.pending(), core_of)
@@ -64,7 +74,7 @@ def semantic_analysis(
             hopeless = isinstance(answer, Undecided)  # a longer slice is no easier
         if isinstance(answer, Unsatisfiable):
             return _proved(execution, predicate, answer, facts, steps)
-        if walk.exhausted:
+        if walk.exhausted or late:
             break
     return _inferred(execution, predicate, steps, limits.inferred, answer)
 
