@@ -29,10 +29,6 @@ _SHRUNK = 0.9
 """Unless what passes has become so much smaller: then they have as many again."""
 
 
-_COVERED = 0.95
-"""Of the suspects' weight: what is left is not worth a run with all of them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Root:
     """Changes whose reversal passed, with those that went along for the program to build.
@@ -114,7 +110,7 @@ class Reversion:
             left -= 1
             inside = field if passing is None else field.within(passing.asked)
             reverted = next_reversion(replace(inside, seen=self._seen))
-            untried = thorough and passing is None and not self._covered(field)
+            untried = thorough and passing is None and whole not in self._seen
             if untried and (reverted is None or not left):
                 reverted = whole
             if reverted is None:
@@ -126,15 +122,6 @@ class Reversion:
                     left = _GUIDED
                 passing = trial
                 yield trial
-
-    def _covered(self, field: Field) -> bool:
-        """Whether what was reverted without a pass held nearly all of the suspicion."""
-        most = _COVERED * sum(suspect.weight for suspect in field.suspects)
-        return any(
-            verdict is not None
-            and sum(s.weight for s in field.suspects if s.change in reverted) >= most
-            for reverted, verdict in self._seen.items()
-        )
 
     def _linked(self, reverted: ChangeSet) -> ChangeSet:
         """Without what keeps it from being linked, which is looked at by itself later."""

@@ -160,6 +160,7 @@ def test_whatever_is_suspected_it_ends(seed: int, needs: dict[int, set[int]]) ->
 @settings(deadline=None, max_examples=150)
 @given(st.integers(), st.integers(1, 9), st.lists(st.sampled_from(Tier), min_size=1, max_size=4))
 @example(99_030_869_804, 8, [Tier.ENTRY])  # ten runs that tell nothing, and none of all together
+@example(0, 7, [Tier.ENTRY, Tier.EXECUTED, Tier.ENTRY])  # one suspect left out, which was needed
 def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:
     """Non-monotone, inconsistent, with unresolved runs: the promises hold all the same."""
     answer = arbitrary(seed, count)
