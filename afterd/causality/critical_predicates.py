@@ -45,10 +45,13 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
     """
     overwritten: dict[StepId, dict[StepId, None]] = {}
     direct: set[StepId] = set()
-    needed = {branch for branch, _ in _influences(execution, cause, cause.steps)}
-    further = _selecting(execution, cause)
-    for branch, definition in _influences(execution, cause, (*further, *cause.steps)):
+    needed: set[StepId] = set()
+    own = {step.id for step in cause.steps}
+    further = [step for step in _selecting(execution, cause) if step.id not in own]
+    for generator, branch, definition in _influences(execution, cause, (*further, *cause.steps)):
         met = overwritten.setdefault(branch, {})
+        if generator in own:
+            needed.add(branch)
         if definition is None:
             direct.add(branch)
         else:
@@ -95,21 +98,21 @@ def _reads_elsewhere(execution: Execution, step: Step) -> bool:
 
 def _influences(
     execution: Execution, cause: Cause, generators: Sequence[Step]
-) -> Iterator[tuple[StepId, StepId | None]]:
-    """Branches, and the definition whose value their other side would have overwritten."""
+) -> Iterator[tuple[StepId, StepId, StepId | None]]:
+    """Generators and branches, and the definition whose value their other side would have overwritten."""
     asked = 0
     for generator in reversed(generators):
         if settled(generator) and generator.id != cause.predicate.step:
             continue
         if generator.control is not None:
-            yield generator.control, None
+            yield generator.id, generator.control, None
         for choice in generator.choices:
-            yield choice, None
+            yield generator.id, choice, None
         if generator.kind is StepKind.BRANCH:
-            yield generator.id, None
+            yield generator.id, generator.id, None
         own = generator.id == cause.predicate.step
         for read in distinct_reads(cause.predicate.condition if own else generator.term):
             asked += 1
             if asked <= _ASKED:
                 for branch in execution.indirect_influences(generator.id, read.step):
-                    yield branch, read.step
+                    yield generator.id, branch, read.step

@@ -23,7 +23,6 @@ from afterd.model.term import Read, StepId
 from afterd.model.trace import Execution, Predicate, Step
 from afterd.tracing.slicing import BackwardSlice
 
-_AT_ONCE = 100
 CoreOf = Callable[[Problem], Answer]
 """Why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
 
@@ -58,12 +57,11 @@ def semantic_analysis(
     )
     steps: list[Step] = []
     answer: Answer = Undecided("nothing was asked")
-    hopeless = late = False
+    hopeless = False
     until = monotonic() + limits.seconds
     for count in _sizes(limits):
-        while len(steps) < count and not (walk.exhausted or late):
-            steps += walk.take(min(_AT_ONCE, count - len(steps)))
-            late = monotonic() > until
+        steps += walk.take(count - len(steps), lambda: monotonic() > until)
+        late = monotonic() > until
         cut = not walk.exhausted and (late or count == limits.most)
         facts = walk.pending() if cut else []
         if not (hopeless or walk.exhausted):

@@ -68,3 +68,13 @@ class Recipe:
 def _digest(*parts: str) -> str:
     text = "\0\0".join(parts)
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def import_path(recipe: Recipe) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What is added to the environment, and the folders of the slot's tree that ``PYTHONPATH`` names."""
+    extra = dict(recipe.extra)
+    entries = [entry for entry in extra.pop("PYTHONPATH", "").split(":") if entry]
+    if elsewhere := [entry for entry in entries if not entry.startswith(SLOT)]:
+        extra["PYTHONPATH"] = ":".join(elsewhere)
+    own = (entry for entry in entries if entry.startswith(SLOT))
+    return extra, tuple(entry.removeprefix(SLOT).strip("/") or "." for entry in own)

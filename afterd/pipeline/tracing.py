@@ -12,7 +12,7 @@ from afterd.deltas.dependencies import remaining
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
-from afterd.execution.recipe import SLOT
+from afterd.execution.recipe import import_path
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 from afterd.model.progress import Progress
@@ -177,14 +177,7 @@ def _python_request(
         _prepared(slot, tree, test)
         for slot, tree in zip(workspace.trace_slots(), trees, strict=True)
     )
-    extra = dict(test.recipe.extra)
-    entries = extra.pop("PYTHONPATH", "").split(":")
-    elsewhere = [entry for entry in entries if entry and not entry.startswith(SLOT)]
-    if elsewhere:
-        extra["PYTHONPATH"] = ":".join(elsewhere)
-    inside = [
-        entry.removeprefix(SLOT).strip("/") or "." for entry in entries if entry.startswith(SLOT)
-    ]
+    extra, inside = import_path(test.recipe)
     return PythonTraceRequest(
         good=good,
         bad=bad,
@@ -194,7 +187,7 @@ def _python_request(
         directory=workspace.state / "traced" / ("python-variant" if reverted else "python"),
         test=test.recipe.test_id if test.runner != "command" else "",
         folder=test.recipe.folder,
-        pythonpath=tuple(inside),
+        pythonpath=inside,
         original=Path(workspace.repository.workdir) if workspace.repository.workdir else None,
         limits=workspace.limits.test,
         work=workspace.work and f"{workspace.work} {trees}",

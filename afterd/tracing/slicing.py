@@ -51,10 +51,10 @@ class BackwardSlice:
         steps = sorted((-step for step in self._heap), reverse=True)
         return [self._reads[step] for step in steps if step in self._reads]
 
-    def take(self, count: int) -> list[Step]:
-        """The next ``count`` steps; fewer where the slice ends."""
+    def take(self, count: int, enough: Callable[[], bool] = lambda: False) -> list[Step]:
+        """The next ``count`` steps; fewer where the slice ends, or as soon as it is ``enough``."""
         taken: list[Step] = []
-        while self._heap and len(taken) < count:
+        while self._heap and len(taken) < count and not enough():
             step = self._execution.step(-heapq.heappop(self._heap))
             taken.append(step)
             self._go_on_from(step)

@@ -13,12 +13,12 @@ from pathlib import Path
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
+from afterd.execution.recipe import import_path
 from afterd.localization.formula.recorded import RecordedRun
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import FileKind
 from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.python_suite import import_path
 from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.cautious import CautiousExecution
 from afterd.tracing.python.request import PythonTraceRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.execution.environment import scrubbed
-from afterd.execution.recipe import SLOT, Recipe
+from afterd.execution.recipe import Recipe, import_path
 from afterd.pipeline.failing import Suite
 from afterd.pipeline.ranking.counting import Counting
 from afterd.pipeline.workspace import Workspace
@@ -58,16 +58,6 @@ def python_counts(
     )
     counting.progress.stage("running the tests with counters")
     return shared_spectra(request, trees, counting.ran)
-
-
-def import_path(recipe: Recipe) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What is added to the environment, and the folders of the tree that are first on the path."""
-    extra = dict(recipe.extra)
-    entries = [entry for entry in extra.pop("PYTHONPATH", "").split(":") if entry]
-    if elsewhere := [entry for entry in entries if not entry.startswith(SLOT)]:
-        extra["PYTHONPATH"] = ":".join(elsewhere)
-    inside = [entry.removeprefix(SLOT).strip("/") or "." for entry in entries if SLOT in entry]
-    return extra, tuple(inside)
 
 
 def _built(recipe: Recipe, tree: str, share: int, counting: Counting) -> Path:

@@ -6,7 +6,6 @@ before it ends: it does not depend on them by control, and only reads what was c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -16,10 +15,9 @@ from afterd.tracing.llvm.ir import Instruction
 from afterd.tracing.llvm.program import FunctionView
 from afterd.tracing.llvm.recorded import arguments
 from afterd.tracing.llvm.statements import Statement, Statements
-from afterd.tracing.llvm.values import incoming
+from afterd.tracing.llvm.values import REGISTER, incoming
 
 _MOST = 8
-_REGISTER = re.compile(r"%[-a-zA-Z$._0-9]+")
 _OPAQUE = frozenset(["load", "call", "invoke", "alloca"])
 """Where a statement of its own made the value."""
 
@@ -34,7 +32,7 @@ def _choices(statements: Statements, statement: Statement) -> Iterator[StepId]:
     given = statement.passed
     if given is not None:
         _, text = arguments(given.caller.instructions[given.call])[given.argument]
-        waiting = [(given.caller, name) for name in _REGISTER.findall(text)]
+        waiting = [(given.caller, name) for name in REGISTER.findall(text)]
     elif statement.instance is not None:
         own = statement.instance.instructions[statement.instruction]
         waiting = [(statement.instance, name) for name in _registers(own)]
@@ -76,7 +74,7 @@ def _read(statements: Statements, made: Instruction, at: Instance) -> list[str]:
         return _registers(made)
     before = statements.frames.previous(at)
     taken = incoming(made, before) if before else None
-    return _REGISTER.findall(taken) if taken else []
+    return REGISTER.findall(taken) if taken else []
 
 
 @cache
@@ -85,4 +83,4 @@ def _has_phi(view: FunctionView) -> bool:
 
 
 def _registers(instruction: Instruction) -> list[str]:
-    return _REGISTER.findall(instruction.body)
+    return REGISTER.findall(instruction.body)

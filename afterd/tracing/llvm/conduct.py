@@ -78,9 +78,8 @@ def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeI
 
 def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]:
     recording = bad.recording
-    mask = ((1 << 64) - 1) & ~records.DEPTH_MASK
     start = max(recording.first, recording.end - _NEAR)
-    found = recording.positions(start, recording.end, mask, view.executions(block))
+    found = recording.positions(start, recording.end, records.ANY_DEPTH, view.executions(block))
     places = np.unique(
         np.concatenate(
             [

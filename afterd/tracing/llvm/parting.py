@@ -17,11 +17,11 @@ from afterd.tracing.llvm import records
 from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.frames import Instance
 from afterd.tracing.llvm.process import Process
+from afterd.tracing.llvm.recording import Recording
 from afterd.tracing.llvm.statements import Statement
 
 Positions = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-_IDENTITY = ((1 << 64) - 1) & ~records.DEPTH_MASK
 _GONE = np.iinfo(np.int64).max
 """Where a branch of the failing run went that the good version does not have."""
 
@@ -101,7 +101,7 @@ def _calls(process: Process, instance: Instance, number: int) -> tuple[Positions
     if site is None:
         return None
     window = process.recording.window
-    at = _where(window.a, records.identified(records.CALL, site))
+    at = _in_window(process.recording, records.ANY_DEPTH, records.identified(records.CALL, site))
     addresses, which = np.unique(window.b[at], return_inverse=True)
     names = [hash(process.symbols.function(int(address))) for address in addresses]
     return at + window.first, np.asarray(names, dtype=np.int64)[which].astype(np.uint64)
@@ -115,10 +115,10 @@ def _turns(
     None where the block was left by a call: what it went to stands after all that the call did.
     """
     window = process.recording.window
-    at = _where(window.a, instance.view.executions(instance.block))
-    blocks = np.flatnonzero(
-        (window.a & np.uint64(records.ANY_BLOCK)) == np.uint64(records.BLOCK << records.TAG_SHIFT)
-    )
+    word = instance.view.executions(instance.block)
+    at = _in_window(process.recording, records.ANY_DEPTH, word)
+    any_block = records.BLOCK << records.TAG_SHIFT
+    blocks = _in_window(process.recording, records.ANY_BLOCK, any_block)
     after = np.searchsorted(blocks, at, side="right")
     at, after = at[after < len(blocks)], after[after < len(blocks)]
     following = blocks[after]
@@ -132,5 +132,6 @@ def _turns(
     return at + window.first, mine.astype(np.uint64)
 
 
-def _where(words: Words, wanted: int) -> Positions:
-    return np.flatnonzero((words & np.uint64(_IDENTITY)) == np.uint64(wanted)).astype(np.int64)
+def _in_window(recording: Recording, mask: int, wanted: int) -> Positions:
+    """Where in the window's columns the records are whose masked first word is ``wanted``."""
+    return recording.positions(recording.first, recording.end, mask, wanted) - recording.first

@@ -33,6 +33,7 @@ SIZE_SHIFT = 48
 SIZE_MASK = (1 << 12) - 1
 TAG = ((1 << 64) - 1) << TAG_SHIFT & ((1 << 64) - 1)
 ANY_BLOCK = TAG ^ 1 << TAG_SHIFT
+ANY_DEPTH = ((1 << 64) - 1) ^ DEPTH_MASK
 ADDRESS_MASK = (1 << 48) - 1
 LENGTH_MASK = (1 << 60) - 1
 

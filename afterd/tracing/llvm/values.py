@@ -42,6 +42,8 @@ from afterd.tracing.llvm.symbols import Symbols
 
 _ADDRESS = bitvec(64)
 _WHOLE = (1 << 64) - 1
+REGISTER = re.compile(r"%[-a-zA-Z$._0-9]+")
+"""A register (or a label) in the text of an instruction."""
 _PHI = re.compile(r"\[ (.+?), %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\") \]")
 _MULTIPLY_ADD = re.compile(r"@llvm\.fmuladd\.f(?:32|64)$")
 
@@ -321,7 +323,7 @@ class Values:
         """A result that depends on the operands but that no term describes."""
         body = instruction.body
         used: list[Read] = []
-        for name in re.findall(r"%[-a-zA-Z$._0-9]+", body):
+        for name in REGISTER.findall(body):
             if name in instance.view.definitions or name in instance.view.parameters:
                 used.extend(reads(self._located(name, instance, index, OPAQUE)))
         name = callee(instruction).removeprefix("@") if "call" in instruction.opcode else ""
