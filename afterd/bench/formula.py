@@ -1,7 +1,8 @@
 """``afterd bench formula DIR``: the experiment of Jin and Orso on a folder of faulty versions.
 
 Same layout as ``afterd bench siemens``. Every version's failing tests are explained by BugAssist
-and on-demand formulas, with and without clause weights; Ochiai ranks the same tests' spectrum.
+and on-demand formulas, with and without clause weights, and by CONBAS's reduced slices; Ochiai ranks
+the same tests' spectrum. The fusion is that of ``afterd rank``, but for the loop: there is no range.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,13 +20,15 @@ from afterd.execution.toolchain import Toolchain
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
+from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, places
-from afterd.localization.formula.several_inputs import intersected
+from afterd.localization.formula.several_inputs import common, intersected
 from afterd.localization.fusion import Votes, fused, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.logic.correction import Corrections, Diagnosis
+from afterd.logic.maxsat import MaxSat
 from afterd.pipeline.ranking.voters import PARTS
 from afterd.pipeline.ranking.votes import line_votes
 from afterd.tracing.program.failing import FailingRun
@@ -33,6 +37,7 @@ from afterd.tracing.program.unrolling import Program, load
 from afterd.tracing.program.world import Input
 
 FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")
+CONBAS = "CONBAS"
 _C = frozenset([".c"])
 
 
@@ -137,15 +142,19 @@ def _version(
         reports[name], seconds = _reports(
             technique, runs, weights if "CW" in name else None, options
         )
-        common = intersected(reports[name])
+        named = intersected(reports[name])
         if name == "OFC+CW":
-            votes["ofc-cw"] = {line: -place for line, place in common.items()}
+            votes["ofc-cw"] = {line: -place for line, place in named.items()}
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
-            _first(places(common), version.faulty), seconds,
+            _first(places(named), version.faulty), seconds,
             sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
-            len(common), agrees, "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
+            len(named), agrees, "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
         )  # fmt: skip
+    slices, seconds = _reduced(runs, options)
+    votes["conbas"] = {line: -place for line, place in slices.items()}
+    place = _first(places(slices), version.faulty)
+    results[CONBAS] = Explained(place, seconds, reported=len(slices))
     place = place_of(fused(votes), version.faulty, float(lines))
     results["fused"] = Explained(place, 0.0, reported=lines)
     return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
@@ -179,9 +188,26 @@ def _reports(
             solver.begin(options.seconds)
             began = time.process_time()
             own = FailingRun(run.program, run.given, run.expectation)  # its window is its own
-            found.append(technique(own, solver, weights))
+            found.append(technique([own], solver, weights))
             seconds += time.process_time() - began + solver.seconds
     return found, seconds / max(1, len(runs))
+
+
+def _reduced(
+    runs: Sequence[FailingRun], options: FormulaOptions
+) -> tuple[Mapping[Line, float], float]:
+    """The places of the lines that are in each input's reduced slice, and the mean CPU time."""
+    found = []
+    seconds = 0.0
+    for run in runs:
+        with Corrections() as solver, closing(MaxSat()) as hitting:
+            solver.begin(options.seconds)
+            began = time.process_time()
+            reduced = conbas(FailingRun(run.program, run.given, run.expectation), solver, hitting)
+            seconds += time.process_time() - began + solver.seconds
+        if reduced.diagnoses:
+            found.append(smallest_first(reduced))
+    return common(found), seconds / max(1, len(runs))
 
 
 def _agree(every: Sequence[Report], few: Sequence[Report]) -> bool | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from afterd.bench.formula import FORMULAS, Explained, VersionResult
+from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult
 from afterd.bench.tables import Grid
 from afterd.localization.fusion import WEIGHTS, Case, fused, learned, place_of
 
-_ALL = ("BA", "BA+CW", "OFC", "OFC+CW", "Ochiai", "fused")
+_TIMED = (*FORMULAS, CONBAS)
+_ALL = (*_TIMED, "Ochiai", "fused")
 
 
 def formula_tables(results: Sequence[VersionResult]) -> list[Grid]:
@@ -71,10 +72,10 @@ def _seconds(scored: Sequence[VersionResult]) -> Grid:
 
 
 def _averages(scored: Sequence[VersionResult]) -> Grid:
-    means = [fmean(r.techniques[n].seconds for r in scored) if scored else 0.0 for n in FORMULAS]
-    most = [max((r.techniques[n].seconds for r in scored), default=0.0) for n in FORMULAS]
+    means = [fmean(r.techniques[n].seconds for r in scored) if scored else 0.0 for n in _TIMED]
+    most = [max((r.techniques[n].seconds for r in scored), default=0.0) for n in _TIMED]
     rows = (("mean", *(f"{m:.2f}" for m in means)), ("most", *(f"{m:.2f}" for m in most)))
-    return Grid("Table III: CPU seconds a failing input", ("", *FORMULAS), rows)
+    return Grid("Table III: CPU seconds a failing input", ("", *_TIMED), rows)
 
 
 def _weights(scored: Sequence[VersionResult]) -> Grid:
@@ -104,7 +105,12 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     """Weights that were learned from the versions are judged by versions that they never saw."""
     cases = _cases(scored)
     unseen = [learned(cases[:at] + cases[at + 1 :]) for at in range(len(cases))]
+    names = sorted({name for votes, _, _ in cases for name in votes})
     rows = (
+        *(
+            (f"{name} alone", _mean_place(cases, [_only(name, names)] * len(cases)))
+            for name in names
+        ),
         ("default weights", _mean_place(cases, [WEIGHTS] * len(cases))),
         ("learned from all versions", _mean_place(cases, [learned(cases)] * len(cases))),
         ("learned from all but the one that is ranked", _mean_place(cases, unseen)),
@@ -112,9 +118,13 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     return Grid("Fusion: mean place of the fault", ("weights", "place"), rows)
 
 
+def _only(name: str, names: Sequence[str]) -> Mapping[str, float]:
+    return {other: float(other == name) for other in names}
+
+
 def _mean_place(cases: Sequence[Case], weights: Sequence[Mapping[str, float]]) -> str:
     places = [
-        place_of(fused(votes, (), given), lines, missing)
+        place_of([line for line in fused(votes, given) if line.score], lines, missing)
         for (votes, lines, missing), given in zip(cases, weights, strict=True)
     ]
     return f"{fmean(places):.1f}" if places else "-"

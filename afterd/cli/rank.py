@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from afterd.pipeline.ranking.counting import Ran, unheard
 from afterd.pipeline.ranking.emitted import FORMS
 from afterd.pipeline.ranking.repository import RankRequest, rank_suite
 from afterd.pipeline.ranking.voters import VOTERS
-from afterd.pipeline.ranking.votes import ROUNDS
+from afterd.pipeline.ranking.votes import ROUNDS, VoteOptions
 from afterd.report.live import listening
 from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
 
@@ -41,6 +41,7 @@ _NOT_FOR_A_MATRIX = (
     "emit_form",
     "rounds",
     "invariant",
+    "one_formula",
     "weights",
     "output",
 )
@@ -86,6 +87,8 @@ _NOT_FOR_A_MATRIX = (
               help="A C function without arguments that must not return 0 when main has returned.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=0), metavar="N",
               help=f"Tests that SAT-TAR generates at most; Ctrl-C ends earlier.  [default: {ROUNDS}]")  # fmt: skip
+@click.option("--one-formula", "one_formula", is_flag=True, default=None,
+              help="All failed tests in one formula: repairs of all of them at once.")  # fmt: skip
 @click.option(
     "--weights",
     type=click.Path(path_type=Path),
@@ -154,12 +157,8 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
             bits=int(str(given["counter_bits"])),
             each=str(given["each"] or ""),
             ran=ran,
-            weights=WEIGHTS
-            if given["weights"] is None
-            else read_weights(Path(str(given["weights"]))),
+            options=_options(given),
             form=str(given["emit_form"] or FORMS[0]),
-            rounds=ROUNDS if given["rounds"] is None else int(str(given["rounds"])),
-            invariant=str(given["invariant"] or ""),
             emit=Path(str(given["emit_tests"])) if given["emit_tests"] is not None else None,
         )
         found = rank_suite(settings, request, progress)
@@ -168,6 +167,16 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
     output = Path(str(given["output"])) if given["output"] is not None else None
     text = document(found) if given["form"] == "json" else "\n".join(lines(found))
     write(text + "\n", output)
+
+
+def _options(given: Mapping[str, object]) -> VoteOptions:
+    weights, rounds = given["weights"], given["rounds"]
+    return VoteOptions(
+        weights=WEIGHTS if weights is None else read_weights(Path(str(weights))),
+        rounds=ROUNDS if rounds is None else int(str(rounds)),
+        invariant=str(given["invariant"] or ""),
+        one_formula=bool(given["one_formula"]),
+    )
 
 
 def _tuple(value: object) -> tuple[object, ...]:

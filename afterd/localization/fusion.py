@@ -13,19 +13,31 @@ from types import MappingProxyType
 from afterd.localization.formula.report import Line, places
 from afterd.model.ranking import RankedLine
 
-K = 5.0
-"""How fast a vote fades with its place. The 60 of the paper is for lists of thousands of documents."""
+K = 60.0
+"""How fast a vote fades with its place: the paper's constant."""
 
-BOOST = 2.0
-"""What a line that the range changed counts for: it was green before the change."""
+KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "spectrum": ("ochiai", "op2", "dstar", "blockrank"),
+        "formula": ("ofc-cw",),
+        "slice": ("conbas",),
+        "loop": ("loop",),
+    }
+)
+"""The kinds of evidence, and the techniques of ``afterd rank`` that speak for each.
 
-CHOICES = (0.0, 0.5, 1.0, 2.0, 4.0)
+Of the spectrum: the best ones on schedule-lab, and one by edges.
+"""
+
+CHOICES = (0.0, 0.25, 0.5, 1.0, 2.0)
 """Weights that are tried when weights are learned."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"ochiai": 1.0, "ofc-cw": 2.0, "bugassist-cw": 2.0, "conbas": 0.5}
+    {name: 1 / len(names) for names in KINDS.values() for name in names}
 )
-"""By the names of ``afterd rank``, without a benchmark of one's own; what is not here weighs 1."""
+"""Without a benchmark of one's own each kind has one vote, which its techniques share: those of a
+kind see the same and err together, so that their number is no evidence. What is not here weighs 1.
+"""
 
 Votes = Mapping[str, Mapping[Line, float]]
 """Technique → line → score, higher is more suspicious."""
@@ -36,19 +48,21 @@ Case = tuple[Votes, Collection[Line], float]
 
 def fused(
     votes: Votes,
-    changed: Collection[Line] = (),
     weights: Mapping[str, float] = WEIGHTS,
 ) -> list[RankedLine]:
-    """The lines that any technique voted on, most suspicious first; ``votes`` are their places."""
+    """The lines that any technique voted on, most suspicious first; ``votes`` are their places.
+
+    A technique without a weight has its default one.
+    """
     by_technique = {
         name: places({line: -score for line, score in scores.items()})
         for name, scores in votes.items()
     }
     scores: dict[Line, float] = {}
     for name, found in by_technique.items():
+        weight = weights.get(name, WEIGHTS.get(name, 1.0))
         for line, place in found.items():
-            share = weights.get(name, 1.0) / (K + place)
-            scores[line] = scores.get(line, 0.0) + share * (BOOST if line in changed else 1.0)
+            scores[line] = scores.get(line, 0.0) + weight / (K + place)
     order = sorted(scores, key=lambda line: (-scores[line], line))
     return [
         RankedLine(
@@ -67,19 +81,17 @@ def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: fl
     return min((shared[line] for line in lines if line in shared), default=missing)
 
 
-def learned(
-    cases: Sequence[Case],
-) -> dict[str, float]:
+def learned(cases: Sequence[Case]) -> dict[str, float]:
     """Weights with the best mean place of the faulty lines, one technique after the other.
 
-    Coordinate descent over
-    CHOICES from WEIGHTS: few numbers, so that a few dozen cases cannot be learned by heart.
+    Coordinate descent over CHOICES from WEIGHTS: few numbers, so that a few dozen cases cannot be
+    learned by heart.
     """
     names = sorted({name for votes, _, _ in cases for name in votes})
     weights = {name: WEIGHTS.get(name, 1.0) for name in names}
 
     def mean(given: Mapping[str, float]) -> float:
-        return sum(place_of(fused(v, (), given), lines, m) for v, lines, m in cases) / len(cases)
+        return sum(place_of(fused(v, given), lines, m) for v, lines, m in cases) / len(cases)
 
     best = mean(weights) if cases else 0.0
     for _ in range(2 if cases else 0):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from sqlite_utils import Database
@@ -114,6 +115,18 @@ def listing(reader: Reader, limit: int = 20) -> list[Summary]:
             (limit,),
         )
         return [from_row(Summary, row, range=from_row(RevisionRange, row)) for row in rows]
+
+
+def explained(reader: Reader, repository: str, bad: str, tests: Collection[str]) -> list[int]:
+    """The newest explanation of each of the tests as it failed at a version, newest first."""
+    rows = reader.rows(
+        """SELECT max(e.id) AS id FROM explanation e
+           JOIN revision_range r ON r.id = e.range_id JOIN repository p ON p.id = r.repository_id
+           WHERE p.path = ? AND r.bad = ? AND e.test IN (SELECT value FROM json_each(?))
+           GROUP BY e.test ORDER BY id DESC""",
+        (repository, bad, json.dumps(sorted(tests))),
+    )
+    return [row["id"] for row in rows if isinstance(row["id"], int)]
 
 
 def _inserted(database: Database, row: dict[str, Cell]) -> int:

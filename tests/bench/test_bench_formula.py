@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from afterd.bench.formula import Explained, VersionResult, input_of
+from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult, input_of
 from afterd.bench.formula_tables import formula_tables, learned_weights, mean_rank
 from afterd.localization.formats.weights import read_weights, write_weights
+from afterd.localization.fusion import WEIGHTS
 from afterd.tracing.program.world import Input
 
 A = ("f.c", 3)
@@ -15,7 +16,7 @@ A = ("f.c", 3)
 def result(version: str, place: float | None) -> VersionResult:
     techniques = {
         name: Explained(place, 0.5, 2, 4, agrees=True)
-        for name in ("BA", "BA+CW", "OFC", "OFC+CW", "Ochiai", "fused")
+        for name in (*FORMULAS, CONBAS, "Ochiai", "fused")
     }
     return VersionResult(version, techniques, 3, 40, frozenset({A}), {"ochiai": {A: 1.0}})
 
@@ -38,11 +39,11 @@ def test_the_tables() -> None:
     assert seconds.rows == (("v1", "0.50", "0.50", "2", "yes"),)
     assert averages.rows[0][1] == "0.50"
     assert first.rows[0] == ("BA", "1", "1", "1")
-    assert fusions.rows[0] == ("default weights", "1.0")
+    assert fusions.rows[:2] == (("ochiai alone", "1.0"), ("default weights", "1.0"))
 
 
 def test_learned_weights_are_what_rank_reads(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
     weights = learned_weights([result("v1", 1.0)])
     write_weights(weights, file)
-    assert read_weights(file) == weights == {"ochiai": 1.0}
+    assert read_weights(file) == weights == {"ochiai": WEIGHTS["ochiai"]}

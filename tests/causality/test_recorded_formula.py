@@ -17,9 +17,9 @@ def test_the_running_example() -> None:
     subject = RecordedRun(run, run.failures()[0])
     hitting = MaxSat()
     with Corrections() as solver:
-        found = on_demand(subject, solver)
+        found = on_demand([subject], solver)
         reduced = conbas(subject, solver, hitting)
-        assert bugassist(subject, solver).reason.startswith("gives up")
+        assert bugassist([subject], solver).reason.startswith("gives up")
     hitting.close()
     single = {s.location.line for d in found.diagnoses if len(d) == 1 for s in d}
     assert {5, 10} <= single

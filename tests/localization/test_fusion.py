@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.localization.fusion import K, Votes, fused, learned, place_of
+from afterd.localization.fusion import KINDS, WEIGHTS, K, Votes, fused, learned, place_of
 
 A, B, C = (("f.c", line) for line in (1, 2, 3))
 _SCORES = st.dictionaries(
@@ -14,8 +14,8 @@ _SCORES = st.dictionaries(
 )
 
 
-def order(votes: Votes, **given: object) -> list[int]:
-    return [line.line for line in fused(votes, **given)]  # type: ignore[arg-type]  # as given below
+def order(votes: Votes) -> list[int]:
+    return [line.line for line in fused(votes)]
 
 
 def test_a_line_that_two_techniques_name_stands_before_one_that_one_does() -> None:
@@ -26,16 +26,18 @@ def test_a_line_that_two_techniques_name_stands_before_one_that_one_does() -> No
     assert first.score == pytest.approx(1 / (K + 2) + 1 / (K + 1))
 
 
-def test_changes_of_the_range_are_boosted() -> None:
-    votes = {"x": {A: 1.0, B: 0.9, C: 0.8}}
-    assert order(votes, changed={C}) == [3, 1, 2]
+def test_a_kind_of_evidence_has_one_vote_however_many_techniques_speak_for_it() -> None:
+    assert sum(WEIGHTS.values()) == pytest.approx(len(KINDS))
+    spectrum = {name: {A: 1.0, B: 0.5} for name in KINDS["spectrum"]}
+    others = {name: {B: 1.0, A: 0.5} for name in (*KINDS["formula"], *KINDS["slice"])}
+    assert order({**spectrum, **others})[0] == 2
 
 
 def test_weights_are_learned() -> None:
     cases = [({"good": {A: 1.0, B: 0.5}, "bad": {B: 1.0, A: 0.5}}, {A}, 2.0)] * 3
     weights = learned(cases)
     assert weights["good"] > weights["bad"]
-    assert place_of(fused(cases[0][0], (), weights), {A}, 2.0) == 1
+    assert place_of(fused(cases[0][0], weights), {A}, 2.0) == 1
 
 
 def test_nothing_is_learned_from_nothing() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from pipeline_runs import afterd, repository
 
+from afterd.localization.fusion import KINDS
+
 LIBRARY = """\
 static int limited(int value, int low, int high)
 {
@@ -102,7 +104,7 @@ def test_the_good_version_is_the_oracle(tmp_path: Path, technique: str) -> None:
     (fused,) = (r["ranking"] for r in found["rankings"] if r["technique"] == "fused")
     fault = next(p for p in fused if p["line"] == FAULT)
     assert fault["votes"]["ofc-cw"] == 1
-    assert set(fault["votes"]) == {"ochiai", "op2", "dstar", "blockrank", "ofc-cw"}
+    assert set(fault["votes"]) == {"ochiai", "op2", "dstar", "blockrank", "ofc-cw", "conbas"}
     assert next(p for p in found["rankings"][0]["ranking"])["votes"] is None
 
 
@@ -110,7 +112,8 @@ def test_the_votes_of_a_fusion_are_shown(tmp_path: Path) -> None:
     path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
     asked = ("--technique", "fused", "--build", "make", "--", "make", "check")
     shown = afterd("rank", "HEAD~1..HEAD", *asked, cwd=path)
-    assert "ofc-cw 1)" in shown.out, shown.err + shown.out
+    assert "ofc-cw 1, conbas " in shown.out, shown.err + shown.out
+    assert "fused has no vote of loop: it needs an explanation of a failed test" in shown.out
 
 
 def test_weights_decide_what_a_fusion_says(tmp_path: Path) -> None:
@@ -125,6 +128,32 @@ def test_weights_decide_what_a_fusion_says(tmp_path: Path) -> None:
     assert not scores.get(False, False)
     weights.write_text("{}")
     afterd("rank", *asked, "--", "make", "check", cwd=path).refused(2, "weights")
+
+
+def test_all_kinds_of_evidence_vote_once_the_loop_was_asked(tmp_path: Path) -> None:
+    suite = "bad=0\n" + SUITE.replace('else echo "not', 'else bad=1; echo "not') + "exit $bad\n"
+    path = project(tmp_path / "fees", suite, fee=PROGRAM)
+    command = ("--build", "make", "--", "make", "check")
+    assert afterd("explain", "HEAD~1..HEAD", *command, cwd=path).status == 0
+    found = ranked(path, "HEAD~1..HEAD", "--technique", "fused", "--technique", "loop", *command)
+    assert found["notes"] == []
+    assert rank_of(found, "loop") == 1
+    fault = found["rankings"][0]["ranking"][0]
+    assert fault["line"] == FAULT
+    assert fault["votes"].keys() == {name for names in KINDS.values() for name in names}
+    assert fault["votes"]["loop"] == 1
+    files = {place["file"] for place in found["rankings"][1]["ranking"]}
+    assert "suite.sh" not in files
+
+
+def test_all_failing_inputs_in_one_formula(tmp_path: Path) -> None:
+    suite = SUITE + "check 40 30 130 5\n"
+    path = project(tmp_path / "fees", suite, fee=PROGRAM)
+    asked = ("HEAD~1..HEAD", "--technique", "ofc-cw", "--technique", "bugassist-cw")
+    command = ("--build", "make", "--", "make", "check")
+    each, together = (ranked(path, *asked, *way, *command) for way in ((), ("--one-formula",)))
+    for technique in ("ofc-cw", "bugassist-cw"):
+        assert rank_of(each, technique) == rank_of(together, technique) == 1
 
 
 TWO = """\

@@ -32,6 +32,7 @@ def test_a_voter_that_lacks_something_is_left_out() -> None:
     votes = voter(COUNTED)
     assert votes.scores[A] > votes.scores[B]
     assert votes.parts[A] == {"x": 1.0}
+    assert votes.missing == {"y": "it needs edges"}
     assert voter.lacks(COUNTED) == ""
     assert FusedVoter({"y": Fixed({}, "edges")}).lacks(COUNTED) == "edges"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from afterd.localization.formula.report import Line, Report, ordered
+from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import TooLargeError
@@ -14,21 +15,24 @@ SIZE = 5
 
 
 def bugassist(
-    subject: Subject,
+    subjects: Sequence[Subject],
     solver: Corrections,
     weights: Mapping[Line, int] | None = None,
     size: int = SIZE,
 ) -> Report:
-    """The minimal sets of statements whose change could have made the input pass."""
+    """The minimal sets of statements whose change could have made the input pass; with several
+    inputs all of them, in one formula.
+    """
     name = "BA" if weights is None else "BA+CW"
     try:
-        formula = subject.all_paths()
-        encoded = solver.encoding.encode(formula)
+        formulas = [subject.all_paths() for subject in subjects]
+        encoded = encoded_together(formulas, solver)
     except TooLargeError as refused:
         solver.restart()
         return Report(name, reason=f"gives up: {refused}", weights=weights)
     found = solver.enumerate(encoded, weights, size=size)
-    notes = (*formula.notes, *solver.encoding.notes)
+    said = dict.fromkeys(note for formula in formulas for note in formula.notes)
+    notes = (*said, *solver.encoding.notes)
     return Report(
         name, ordered(found.diagnoses, weights), found.reason, (found.diagnoses,), weights, notes,
         solver.encoding.size, found.finished,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.localization.formula.relevant_slice import relevant_slice
-from afterd.localization.formula.report import Line
+from afterd.localization.formula.report import Line, places
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections
 from afterd.logic.maxsat import MaxSat
@@ -39,6 +39,15 @@ class ReducedSlice:
     def reduction(self) -> float:
         """What part of the summary slice is gone (the paper's REDUCTION metric), 0 to 1."""
         return 1 - len(self.result) / len(self.summary) if self.summary else 0.0
+
+
+def smallest_first(found: ReducedSlice) -> dict[Line, float]:
+    """Places of the result's lines: a line of a smaller diagnosis comes first."""
+    sizes: dict[Line, float] = {}
+    for diagnosis in found.diagnoses:
+        for line in diagnosis:
+            sizes[line] = min(float(len(diagnosis)), sizes.get(line, float(len(diagnosis))))
+    return places(sizes)
 
 
 def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
+from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections, Diagnosis, Found
 from afterd.logic.encoding import Encoded
@@ -22,12 +23,13 @@ FACTOR = 3
 
 
 def on_demand(
-    subject: Subject,
+    subjects: Sequence[Subject],
     solver: Corrections,
     weights: Mapping[Line, int] | None = None,
     size: int = SIZE,
 ) -> Report:
-    """The diagnoses of the failing input, from as few paths as they need.
+    """The diagnoses of the failing input, from as few paths as they need; of several inputs in one
+    formula, those that repair all of them.
 
     A side that was not executed is free, so each iteration's formula says less than the next one's
     and than BugAssist's. The paper expands the unvisited side of every conditional in a CoMSS. We
@@ -40,7 +42,7 @@ def on_demand(
     the last one that did not are the answer, and it says so: each of BugAssist's of that size is
     one of them, but what one of them needs of other sides is not known.
     """
-    growing = _Growing(subject, solver, weights)
+    growing = _Growing(subjects, solver, weights)
     settled, reason = Found(), ""
     for bound in sorted({1, size}):  # single statements first: they are what is mostly wanted
         try:
@@ -58,7 +60,7 @@ def on_demand(
     reason = reason or growing.found.reason
     if not found.diagnoses:
         reason = reason or "nothing of what is encoded could repair it"
-    notes = growing.formula.notes if growing.formula else ()
+    notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))
     return Report(
         "OFC" if weights is None else "OFC+CW", ordered(found.diagnoses, weights), reason,
         tuple(growing.history), weights, (*notes, *solver.encoding.notes), solver.encoding.size,
@@ -70,12 +72,12 @@ def on_demand(
 class _Growing:
     """The formula as it grows, and what was found in it last."""
 
-    subject: Subject
+    subjects: Sequence[Subject]
     solver: Corrections
     weights: Mapping[Line, int] | None
     explored: set[Branch] = field(default_factory=set)
     spare: set[Branch] = field(default_factory=set)  # of these, what nothing asked for last time
-    formula: ProgramFormula | None = None
+    formulas: Sequence[ProgramFormula] = ()
     encoded: Encoded | None = None  # None: the formula has to be made anew
     last: Encoded | None = None
     found: Found = field(default_factory=Found)
@@ -84,13 +86,13 @@ class _Growing:
     def settle(self, size: int) -> bool:
         """Grow until no set up to ``size`` needs a side; False where that has no end. TooLargeError."""
         for _ in range(ITERATIONS):
-            formula, encoded = self._made()
+            frontier, encoded = self._made()
             self.found = self.solver.enumerate(encoded, self.weights, self.found.cores, size)
             self.history.append(self.found.diagnoses)
-            fresh = {formula.frontier[at].branch for at in self.found.needs} - self.explored
+            fresh = {frontier[at].branch for at in self.found.needs} - self.explored
             if not fresh:
                 return True
-            added = grown(fresh, self.explored, formula.frontier)
+            added = grown(fresh, self.explored, frontier)
             self.spare = added - fresh
             self.explored |= added
             self.encoded = None
@@ -105,22 +107,22 @@ class _Growing:
             self.history.append(self.found.diagnoses)
         self.found = replace(self.found, finished=0)
 
-    def _made(self) -> tuple[ProgramFormula, Encoded]:
-        """The formula with the sides that are explored. Raises TooLargeError."""
-        while self.formula is None or self.encoded is None:
+    def _made(self) -> tuple[Sequence[Frontier], Encoded]:
+        """The formula with the sides that are explored, and those it has not. Raises TooLargeError."""
+        while self.encoded is None:
             try:
-                self.formula = self.subject.on_demand(self.explored)
-                self.last = self.encoded = self.solver.encoding.encode(self.formula)
+                self.formulas = [subject.on_demand(self.explored) for subject in self.subjects]
+                self.last = self.encoded = encoded_together(self.formulas, self.solver)
             except TooLargeError:
                 if not self._makes_do_with_less():
                     raise
-        return self.formula, self.encoded
+        return [side for formula in self.formulas for side in formula.frontier], self.encoded
 
     def _makes_do_with_less(self) -> bool:
         """Whether there is less to ask for: fewer instructions before anything was found, then only
         the sides that are needed.
         """
-        if not self.found.diagnoses and self.subject.narrow():
+        if not self.found.diagnoses and self._narrowed():
             self.explored, self.found, self.last = set(), Found(), None
             self.solver.restart()
         elif self.spare and self.solver.encoding.size < MOST_CLAUSES:
@@ -129,6 +131,11 @@ class _Growing:
             return False
         self.spare = set()
         return True
+
+    def _narrowed(self) -> bool:
+        """Whether each input could be asked for fewer instructions; all of them then are."""
+        narrowed = [subject.narrow() for subject in self.subjects]
+        return all(narrowed)
 
 
 def grown(

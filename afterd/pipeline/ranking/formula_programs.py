@@ -68,7 +68,10 @@ class FailingInput:
 
     def suspect(self, statement: Statement) -> bool:
         """Whether a statement may be wrong."""
-        if self.counted.invariant and statement.location.function == self.counted.invariant:
+        if (
+            self.counted.options.invariant
+            and statement.location.function == self.counted.options.invariant
+        ):
             return False
         rules = self.counted.workspace.rules
         return kind_of(statement.location.file, rules) is not FileKind.TEST
@@ -87,7 +90,7 @@ def failing_inputs(counted: Counted, most: int = MOST) -> list[FailingInput]:
 def _found(counted: Counted) -> list[FailingInput]:
     folder = counted.workspace.state / "counted"
     faulty = _Programs(
-        ModuleStore(folder / "c" / "build"), (folder / "tree").resolve(), counted.invariant
+        ModuleStore(folder / "c" / "build"), (folder / "tree").resolve(), counted.options.invariant
     )
     good = _good(counted, folder)
     found: list[FailingInput] = []
@@ -122,7 +125,7 @@ def _good(counted: Counted, folder: Path) -> _Programs | None:
     slot = Slot(folder / "good", counted.workspace.objects)
     tree = counted.wanted.variants.good
     made = counted_build(counted.suite.recipe, tree, slot, find(), folder / "c-good")
-    return _Programs(made.store, made.root, counted.invariant)
+    return _Programs(made.store, made.root, counted.options.invariant)
 
 
 def _failing(

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
-from afterd.localization.formula.conbas import ReducedSlice, conbas
+from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import Report, places, ranked
+from afterd.localization.formula.report import ranked
 from afterd.localization.formula.several_inputs import common
-from afterd.localization.formula.subject import Subject
 from afterd.localization.techniques import TECHNIQUES
 from afterd.logic.maxsat import MaxSat
 from afterd.pipeline.ranking.failing_subjects import failing_subjects, lacks_subjects
@@ -32,19 +31,20 @@ class FormulaVoter:
     weighted: bool
 
     def __call__(self, counted: Counted, /) -> Votes:
-        """A line's score is the reciprocal of its mean place. Raises NoVoteError."""
+        """A line's score is the reciprocal of its mean place, over the failed tests or in their one
+        formula. Raises NoVoteError.
+        """
         ochiai = line_votes(counted.spectrum, TECHNIQUES["ochiai"](counted.spectrum)).scores
         weights = clause_weights(ochiai) if self.weighted else None
+        technique = bugassist if self.all_paths else on_demand
         subjects = failing_subjects(counted)
-        reports = [self._report(counted, subject, weights) for subject in subjects]
+        together = [subjects] if counted.options.one_formula else [[one] for one in subjects]
+        reports = [
+            technique(inputs, counted.memory.solver(SECONDS * len(inputs)), weights)
+            for inputs in together
+        ]
         answers = [ranked(report) for report in reports if report.diagnoses]
         return _votes(answers, next((r.reason for r in reports if r.reason), ""))
-
-    def _report(
-        self, counted: Counted, subject: Subject, weights: Mapping[Line, int] | None
-    ) -> Report:
-        technique = bugassist if self.all_paths else on_demand
-        return technique(subject, counted.memory.solver(SECONDS), weights)
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -62,20 +62,12 @@ class ConbasVoter:
                 conbas(subject, counted.memory.solver(SECONDS), hitting)
                 for subject in failing_subjects(counted)
             ]
-        answers = [_smallest_first(found) for found in reduced if found.diagnoses]
+        answers = [smallest_first(found) for found in reduced if found.diagnoses]
         return _votes(answers, next((r.reason for r in reduced if r.reason), ""))
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
         return lacks_subjects(counted)
-
-
-def _smallest_first(found: ReducedSlice) -> dict[Line, float]:
-    sizes: dict[Line, float] = {}
-    for diagnosis in found.diagnoses:
-        for line in diagnosis:
-            sizes[line] = min(float(len(diagnosis)), sizes.get(line, float(len(diagnosis))))
-    return places(sizes)
 
 
 def _votes(answers: list[dict[Line, float]], reason: str) -> Votes:

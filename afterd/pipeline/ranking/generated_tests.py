@@ -79,7 +79,7 @@ def _tested(counted: Counted) -> tuple[FailingInput, list[Round]]:
         with stopped_by_interrupt() as go_on:
             rounds = sat_tar(
                 failing.run, first, trials, counted.memory.solver(SECONDS), failing.suspect,
-                lambda done: go_on() and done.generated < counted.rounds,
+                lambda done: go_on() and done.generated < counted.options.rounds,
             )  # fmt: skip
     except TooLargeError as refused:
         raise NoVoteError(f"No test can be generated: {refused}.") from refused

@@ -11,7 +11,6 @@ from pathlib import Path
 from afterd.config import Settings, command_line
 from afterd.errors import TestError, TraceError, UsageError
 from afterd.localization.examination import Line
-from afterd.localization.fusion import WEIGHTS
 from afterd.localization.spectrum import Entity, Spectrum
 from afterd.model.change import FileKind
 from afterd.model.progress import Progress
@@ -25,8 +24,8 @@ from afterd.pipeline.ranking.memory import Memory, NoVoteError
 from afterd.pipeline.ranking.python_spectrum import python_spectrum
 from afterd.pipeline.ranking.python_suite import is_python, python_counts
 from afterd.pipeline.ranking.spectrum import narrowed
-from afterd.pipeline.ranking.voters import VOTERS, voted
-from afterd.pipeline.ranking.votes import ROUNDS, Counted
+from afterd.pipeline.ranking.voters import FUSED, VOTERS, voted
+from afterd.pipeline.ranking.votes import Counted, VoteOptions
 from afterd.pipeline.workspace import Workspace, opened, wanted_range
 from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
@@ -44,9 +43,7 @@ class RankRequest:
 
     ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
     left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
-    ``emit``: where generated tests are written, in which ``form``; ``rounds`` of SAT-TAR at most,
-    ``invariant`` a function that must hold when the program ends.
-    ``weights`` are those of the fusion.
+    ``emit``: where generated tests are written, in which ``form``; ``options`` are the voters'.
     """
 
     techniques: tuple[str, ...]
@@ -58,9 +55,7 @@ class RankRequest:
     ran: Ran = unheard
     emit: Path | None = None
     form: str = "c"
-    rounds: int = ROUNDS
-    invariant: str = ""
-    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    options: VoteOptions = field(default_factory=VoteOptions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,17 +95,10 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
         spectrum = suite_spectrum(workspace, suite, tree, counting)
         with closing(Memory()) as memory:
             counted = Counted(
-                workspace,
-                suite,
-                tree,
-                spectrum,
-                wanted,
-                request.weights,
-                request.rounds,
-                request.invariant,
-                memory,
+                workspace, suite, tree, spectrum, bad, wanted, request.options, memory
             )
             rankings, lacking = rankings_of(counted, request)
+            missing = _without_a_vote(rankings, counted)
             emitted = (
                 () if request.emit is None else (_emitted(counted, request.emit, request.form),)
             )
@@ -122,7 +110,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
             spectrum,
             rankings,
             lacking,
-            (*_notes(spectrum), *emitted),
+            (*_notes(spectrum), *missing, *emitted),
         )
         return replace(found, id=save_ranking(workspace.store, workspace.name, _stored(found)))
 
@@ -204,6 +192,14 @@ def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mappi
                 raise
             lacking[name] = f"a vote, and has none: {nothing}"
     return rankings, lacking
+
+
+def _without_a_vote(rankings: Rankings, counted: Counted) -> tuple[str, ...]:
+    """Which techniques the fusion has no vote of, and why."""
+    if FUSED not in rankings:
+        return ()
+    missing = voted(FUSED, VOTERS[FUSED], counted).missing
+    return tuple(f"{FUSED} has no vote of {name}: {why}." for name, why in missing.items())
 
 
 def _emitted(counted: Counted, directory: Path, form: str) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from afterd.localization.examination import Line
-from afterd.localization.fusion import fused
+from afterd.localization.fusion import KINDS, fused
 from afterd.localization.techniques import TECHNIQUES
 from afterd.pipeline.ranking.formula_votes import FORMULAS
 from afterd.pipeline.ranking.generated_tests import SatTarVoter
+from afterd.pipeline.ranking.loop_votes import LoopVoter
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.votes import Counted, SpectrumVoter, Voter, Votes
 
@@ -24,17 +25,20 @@ class FusedVoter:
     def __call__(self, counted: Counted, /) -> Votes:
         """Vote by the places that the others give."""
         scores: dict[str, Mapping[Line, float]] = {}
+        missing: dict[str, str] = {}
         for name, voter in self.voters.items():
-            if voter.lacks(counted):
+            if lacking := voter.lacks(counted):
+                missing[name] = f"it needs {lacking}"
                 continue
             try:
                 scores[name] = voted(name, voter, counted).scores
-            except NoVoteError:
-                continue
-        ranking = fused(scores, weights=counted.weights)
+            except NoVoteError as nothing:
+                missing[name] = str(nothing).rstrip(".")
+        ranking = fused(scores, counted.options.weights)
         return Votes(
             {(line.file, line.line): line.score for line in ranking},
             parts={(line.file, line.line): line.votes for line in ranking},
+            missing=missing,
         )
 
     def lacks(self, counted: Counted, /) -> str:
@@ -52,9 +56,10 @@ _SINGLE: Mapping[str, Voter] = {
     **{name: SpectrumVoter(technique) for name, technique in TECHNIQUES.items()},
     **FORMULAS,
     "sat-tar": SatTarVoter(),
+    "loop": LoopVoter(),
 }
-PARTS = ("ochiai", "op2", "dstar", "blockrank", "ofc-cw")
-"""What is fused: the best spectrum-based ones on schedule-lab, one by edges, and a formula."""
+PARTS = tuple(name for names in KINDS.values() for name in names)
+"""What is fused: all kinds of evidence."""
 
 FUSED = "fused"
 

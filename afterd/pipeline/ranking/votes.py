@@ -28,33 +28,47 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
+class VoteOptions:
+    """What a user may say to voters: ``weights`` of the fusion, SAT-TAR's ``rounds`` at most, an
+    ``invariant`` (a function of the program that must hold when it ends), ``one_formula`` for all
+    failing inputs.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    rounds: int = ROUNDS
+    invariant: str = ""
+    one_formula: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Votes:
-    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one;
-    ``parts`` the places of a line by technique where the technique is a fusion of others.
+    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one.
+
+    Of a fusion: ``parts`` are the places of a line by technique, ``missing`` says of the techniques
+    without a vote why they have none.
     """
 
     scores: Mapping[Line, float]
     confidence: Mapping[Line, float] = field(default_factory=dict)
     parts: Mapping[Line, Mapping[str, float]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
     """A counted suite, and all that a voter may look at beside its spectrum.
 
-    ``wanted`` is the range whose changes are known; None where no range was given. ``weights`` are
-    those of a fusion; ``rounds`` are SAT-TAR's at most; ``invariant``
-    is a function of the program that must hold when it ends; ``memory`` is of one ranking.
+    ``bad`` is the version's revision; ``wanted`` the range whose changes are known, None where no
+    range was given; ``memory`` is of one ranking.
     """
 
     workspace: Workspace
     suite: Suite
     tree: str
     spectrum: Spectrum
+    bad: str = ""
     wanted: Range | None = None
-    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
-    rounds: int = ROUNDS
-    invariant: str = ""
+    options: VoteOptions = field(default_factory=VoteOptions)
     memory: Memory = field(default_factory=Memory)
 
 

@@ -26,7 +26,7 @@ def failing(tmp_path: Path) -> FailingRun:
 
 def test_all_paths_give_up_and_say_why(failing: FailingRun) -> None:
     with Corrections() as solver:
-        report = bugassist(failing, solver)
+        report = bugassist([failing], solver)
     assert report.reason.startswith("gives up: the run alone has")
     assert not report.diagnoses
 
@@ -34,7 +34,7 @@ def test_all_paths_give_up_and_say_why(failing: FailingRun) -> None:
 def test_on_demand_still_answers(failing: FailingRun) -> None:
     with Corrections() as solver:
         solver.begin(10.0)
-        report = on_demand(failing, solver, {}, size=1)
+        report = on_demand([failing], solver, {}, size=1)
     lines = [line for line in report.lines if line[1] in numbers(NAME)]
     assert named(NAME, lines) == {1}
     assert any("are concrete" in note for note in report.notes)

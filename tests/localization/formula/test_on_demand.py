@@ -10,7 +10,7 @@ from formula_programs import named, program, sets
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import ranked
-from afterd.localization.formula.several_inputs import in_one_formula, intersected
+from afterd.localization.formula.several_inputs import intersected
 from afterd.logic.correction import Corrections
 from afterd.tracing.program.failing import FailingRun
 from afterd.tracing.program.world import Input
@@ -36,7 +36,7 @@ def test_the_failing_trace_is_the_papers() -> None:
 
 
 def test_the_diagnoses_grow_with_the_formula(solver: Corrections) -> None:
-    report = on_demand(failing(), solver)
+    report = on_demand([failing()], solver)
     history = [sets(NAME, found) for found in report.history]
     assert history[0] == {frozenset({6}), frozenset({5})}
     assert history[-1] == {frozenset({6}), frozenset({5, 8})}
@@ -49,7 +49,7 @@ def test_two_of_the_four_paths_are_encoded() -> None:
 
 
 def test_all_paths_give_the_same_diagnoses(solver: Corrections) -> None:
-    every, few = bugassist(failing(), solver), on_demand(failing(), solver)
+    every, few = bugassist([failing()], solver), on_demand([failing()], solver)
     assert sets(NAME, every.diagnoses) == sets(NAME, few.diagnoses)
 
 
@@ -59,24 +59,25 @@ def test_all_paths_give_the_same_diagnoses(solver: Corrections) -> None:
 )
 def test_other_inputs(solver: Corrections, x: int, y: int, expected: set[frozenset[int]]) -> None:
     for technique in (bugassist, on_demand):
-        assert sets(NAME, technique(failing(x, y), solver).diagnoses) == expected
+        assert sets(NAME, technique([failing(x, y)], solver).diagnoses) == expected
 
 
 def test_several_inputs_both_ways(solver: Corrections) -> None:
     inputs = [failing(0, 0), failing(4, 1)]
-    common = intersected([on_demand(run, solver) for run in inputs])
+    common = intersected([on_demand([run], solver) for run in inputs])
     assert named(NAME, common) == {5, 6, 8}
-    together = in_one_formula(inputs, solver)
+    together = on_demand(inputs, solver)
     assert sets(NAME, together.diagnoses) == {frozenset({6}), frozenset({5, 8})}
-    mixed = in_one_formula([failing(0, 0), failing(0, 9)], solver)
+    mixed = on_demand([failing(0, 0), failing(0, 9)], solver)
+    assert set(mixed.diagnoses) == set(bugassist([failing(0, 0), failing(0, 9)], solver).diagnoses)
     assert sets(NAME, mixed.diagnoses) == {frozenset(two) for two in ((6, 8), (5, 8), (5, 6))}
 
 
 def test_weights_decide_the_order(solver: Corrections) -> None:
     run = failing()
-    lines = {s.line for d in on_demand(run, solver).diagnoses for s in d}
+    lines = {s.line for d in on_demand([run], solver).diagnoses for s in d}
     weights = {line: 100 if named(NAME, [line]) == {6} else 10 for line in lines}
-    report = on_demand(run, solver, weights)
+    report = on_demand([run], solver, weights)
     assert sets(NAME, report.diagnoses[:1]) == {frozenset({5, 8})}
     places = ranked(report)
     last = max(places, key=lambda line: places[line])

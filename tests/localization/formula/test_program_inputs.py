@@ -72,7 +72,7 @@ def test_outputs_that_depend_on_branches_cost_no_more_than_their_number(tmp_path
     formula, _ = program.formula(Input(("7",)), expected, lambda _branch: True, shown.instances)
     sides = FailingRun(program, Input(("7",)), expected)
     with Corrections() as solver:
-        report = bugassist(sides, solver)
+        report = bugassist([sides], solver)
     assert formula.violated
     assert ("rows.c", 10) in report.lines  # if (value > 6)
 
@@ -104,5 +104,5 @@ def test_an_invariant_is_asked_when_main_returns(tmp_path: Path) -> None:
     assert program.run(Input(("1", "2"))).ending == "it ended"
     assert program.run(Input(("1", "-2"))).ending == "the invariant repOk does not hold"
     with Corrections() as solver:
-        report = bugassist(FailingRun(program, Input(("1", "-2"))), solver)
+        report = bugassist([FailingRun(program, Input(("1", "-2")))], solver)
     assert ("guarded.c", 11) in report.lines
