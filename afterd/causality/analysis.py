@@ -34,7 +34,8 @@ class Oracles:
 
     ``outcomes`` answers for several variants side by side; None where that is not possible.
     ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
-    by it go; ``suspected``: without a proof. ``share_spent`` is how much of the budget is spent.
+    by it go; ``suspected``: without a proof, but for what is ``certain``. ``share_spent`` is how much of the
+    budget is spent.
     ``traced`` gives the failing run of a variant; None where that is not possible.
     """
 
@@ -45,6 +46,7 @@ class Oracles:
     unbuildable: Unbuildable = nothing_against
     is_read: IsRead = all_are_read
     suspected: bool = False
+    certain: Unbuildable = nothing_against
     share_spent: Callable[[], float] = lambda: 0.0
     traced: TracedVariant = not_traced
 
@@ -59,6 +61,7 @@ class Oracles:
             lambda more: self.unbuildable(reverted | more),
             self.is_read,
             suspected=self.suspected,
+            certain=lambda more: self.certain(reverted | more),
             share_spent=self.share_spent,
             traced=lambda more: self.traced(reverted | more),
         )

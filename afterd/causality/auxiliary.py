@@ -66,7 +66,8 @@ class AuxiliarySearch:
     """FindAuxChange with its cache: it costs builds, not test runs.
 
     ``everything`` is all that can be reverted: reverting it gives the good version, which builds.
-    ``suspected``: what speaks against a variant is no proof, and no build says more than a run does.
+    ``suspected``: what speaks against a variant is no proof, and no build says more than a run does; but
+    for what is ``certain``.
     """
 
     def __init__(
@@ -78,8 +79,10 @@ class AuxiliarySearch:
         is_read: IsRead = all_are_read,
         *,
         suspected: bool = False,
+        certain: Unbuildable = nothing_against,
     ) -> None:
         self.builds = 0
+        self._certain = certain
         self._suspected = suspected
         self._unbuildable = unbuildable
         self._is_told = unbuildable is not nothing_against
@@ -114,6 +117,10 @@ class AuxiliarySearch:
         if reverted not in self._against:
             self._against[reverted] = self._unbuildable(reverted)
         return self._against[reverted]
+
+    def certain(self, reverted: ChangeSet) -> str:
+        """What surely keeps ``reverted`` from being built, without a build."""
+        return self._certain(reverted) if self.unbuildable(reverted) else ""
 
     def along(self, change: ChangeId) -> int | None:
         """How many others a change takes along to compile; None where no few help that errors name."""

@@ -87,6 +87,7 @@ class Loop:
             unbuildable=oracles.unbuildable,
             is_read=oracles.is_read,
             suspected=oracles.suspected,
+            certain=oracles.certain,
         )
         self._trials = Trials(
             oracles.outcome, self._auxiliary, oracles.outcomes, suspected=oracles.suspected

@@ -155,10 +155,14 @@ class Trials:
         return outcome
 
     def _belied(self, asked: ChangeSet, auxiliary: ChangeSet = NOTHING) -> Trial:
-        """The outcome whatever is suspected of it."""
+        """The outcome whatever is suspected of it; what is certain needs no run."""
         reverted = asked | auxiliary
         if reverted not in self._seen or not self._seen[reverted].built:
-            self._note(reverted, self._outcome(reverted))
+            against = self._auxiliary.certain(reverted)
+            if against:
+                self._seen[reverted] = Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, against)
+            else:
+                self._note(reverted, self._outcome(reverted))
         return Trial(asked, auxiliary, self._seen[reverted])
 
     def revert_each(self, candidates: Sequence[ChangeSet]) -> Iterator[Trial]:

@@ -60,6 +60,7 @@ def search(
             unbuildable=tracing.unbuildable,
             is_read=tracing.is_read,
             suspected=tracing.suspected,
+            certain=tracing.certain,
             share_spent=oracle.share_spent,
             traced=tracing.variant,
         )

@@ -27,7 +27,7 @@ from afterd.tracing.llvm.syntax_check import SyntaxCheck, is_read
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.session import traced as python_traced
 from afterd.tracing.python.unbuildable import MissingPieces
-from afterd.tracing.python.variant_check import VariantCheck
+from afterd.tracing.python.variant_check import Lines, VariantCheck
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 
@@ -42,7 +42,8 @@ class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
 
     ``unbuildable`` tells what a compiler says against a variant without building it, for changes
-    that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same.
+    that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same, but for
+    what is ``certain``.
     ``missing`` tells from a run whether what was undone was missed; ``variant`` traces a variant.
     """
 
@@ -52,6 +53,7 @@ class Tracing:
     unbuildable: Unbuildable = nothing_against
     is_read: IsRead = all_are_read
     suspected: bool = False
+    certain: Unbuildable = nothing_against
     missing: Missing = nothing_missing
     variant: TracedVariant = not_traced
 
@@ -82,12 +84,14 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
         except TraceError as error:
             reasons.append(str(error))
         else:
+            check = _variant_check(workspace, wanted, python.execution.executed_lines())
             return Tracing(
                 CautiousExecution(python.execution),
                 "",
                 python.test_seconds,
-                _variant_check(workspace, wanted).against,
+                check.against,
                 suspected=True,
+                certain=check.certain,
                 missing=MissingPieces(wanted.changes.by_id()),
                 variant=lambda reverted: _python_variant(workspace, wanted, test, reverted),
             )
@@ -143,14 +147,14 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
     )
 
 
-def _variant_check(workspace: Workspace, wanted: Range) -> VariantCheck:
+def _variant_check(workspace: Workspace, wanted: Range, ran: tuple[Lines, Lines]) -> VariantCheck:
     reader = TreeReader(workspace.objects)
 
     def files_of(reverted: ChangeSet) -> dict[str, str]:
         files = reader.files(wanted.variants.tree(reverted))
         return {os.fsdecode(path): entry.id for path, entry in files if entry.is_file}
 
-    return VariantCheck(files_of, reader.read, wanted.everything)
+    return VariantCheck(files_of, reader.read, wanted.everything, ran)
 
 
 def _python_variant(

@@ -139,6 +139,10 @@ class PythonExecution:
                 yield frame
                 frame = frame.parent
 
+    def executed_lines(self) -> tuple[Mapping[str, frozenset[int]], Mapping[str, frozenset[int]]]:
+        """By file, the lines that the failing and the green run came to, as far as was recorded."""
+        return self.trace.lines(), self.green.trace.lines() if self.green else {}
+
     def executed_changes(self) -> Sequence[ChangeId]:
         """Changes the failing run executed, last executed first; then those only green ran."""
         last: dict[ChangeId, int] = {}

@@ -1,6 +1,7 @@
 """What a Python file defines and what it needs, without running it.
 
-Scopes are not followed for attributes and keywords: a name that is defined anywhere may be meant.
+Scopes are not followed for attributes and keywords, but of a class's own objects: a name that is defined
+anywhere may be meant.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import symtable
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+
+from afterd.tracing.python.families import ClassPart, class_parts, foreign, merged
+from afterd.tracing.python.scoping import NOTHING_NAMED, Names, Use, names_of
+from afterd.tracing.python.statements import Place, Places
 
 _CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
 _INDENTATION = re.compile(r"^[ \t]+(?=[^\s#])", re.MULTILINE)
@@ -29,13 +33,14 @@ _STRING_WORDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Arity:
-    """What a function takes: ``required`` by position or name, in order, ``most`` by position, and
-    ``named`` by keyword. None stands for any.
+    """What a function takes: ``required`` by position or name, in order, ``most`` by position,
+    ``named`` by keyword (None stands for any), and ``placed`` by either, in order.
     """
 
     required: tuple[str, ...] = ()
     most: int | None = None
     named: frozenset[str] | None = None
+    placed: tuple[str, ...] = ()
 
     def against(self, call: Call) -> str:
         """What keeps a call from being meant for it; empty where nothing does."""
@@ -47,18 +52,22 @@ class Arity:
         if missing:
             return f"needs an argument '{missing[0]}'"
         unknown = sorted(call.named - self.named) if self.named is not None else []
-        return f"takes no argument '{unknown[0]}'" if unknown else ""
+        if unknown:
+            return f"takes no argument '{unknown[0]}'"
+        twice = [name for name in self.placed[: call.arguments] if name in call.named]
+        return f"is given '{twice[0]}' twice" if twice else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call by a function's name: arguments by position, and the names of those by keyword, None
-    where they are not told.
+    where they are not told. Of a method nobody knows whose it is: its place is not certain.
     """
 
     name: str
     arguments: int
     named: frozenset[str] | None
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,8 @@ class Import:
 
     level: int
     module: str
-    name: str = ""
+    name: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +86,22 @@ class Mentions:
 
     ``defined``: given a meaning anywhere (functions, parameters, attributes, strings that are
     names). ``needed``: attributes read, keywords passed. ``imports``: what is imported, by name or
-    whole. ``unbound``: names read that no scope around them binds. ``functions`` and ``calls``:
-    parameters by a function's name, and what calls by that name pass. ``error`` is what keeps it
-    from compiling; then nothing else is known.
+    whole. ``unbound``: names read that no scope around them binds, but for what a star may have
+    brought (``stars``). ``functions`` and ``calls``: parameters by a function's name, and what calls by
+    that name pass. ``classes``: what they give and read of their own. ``foreign``: attributes that are
+    given to other objects. ``error`` is what keeps it from compiling; then nothing else is known.
     """
 
     defined: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
     imports: frozenset[Import] = frozenset()
-    unbound: frozenset[str] = frozenset()
+    unbound: frozenset[Use] = frozenset()
+    stars: frozenset[Import] = frozenset()
+    names: frozenset[str] = frozenset()
     functions: frozenset[tuple[str, Arity]] = frozenset()
     calls: frozenset[Call] = frozenset()
+    classes: frozenset[ClassPart] = frozenset()
+    foreign: frozenset[str] = frozenset()
     error: str = ""
 
 
@@ -113,26 +128,34 @@ class _Part:
     """
 
     found: Mentions
-    reads: frozenset[str]
-    binds: frozenset[str]
-    starred: bool
-    class_reads: frozenset[str] = frozenset()
-    class_binds: frozenset[str] = frozenset()
+    own: Names
+    of_class: Names = NOTHING_NAMED
 
 
 def _joined(parts: Sequence[_Part]) -> Mentions:
-    reads = frozenset[str]().union(*(part.reads for part in parts))
-    bound = _BUILTIN.union(*(part.binds for part in parts))
-    starred = any(part.starred for part in parts)
     found = [part.found for part in parts]
     return Mentions(
         defined=frozenset[str]().union(*(each.defined for each in found)),
         needed=frozenset[str]().union(*(each.needed for each in found)),
         imports=frozenset[Import]().union(*(each.imports for each in found)),
-        unbound=frozenset() if starred else reads - bound,
+        unbound=frozenset(_unbound([part.own for part in parts])),
+        stars=frozenset[Import]().union(*(each.stars for each in found)),
+        names=frozenset[str]().union(*(part.own.binds | part.own.declared for part in parts)),
         functions=frozenset[tuple[str, Arity]]().union(*(each.functions for each in found)),
         calls=frozenset[Call]().union(*(each.calls for each in found)),
+        classes=frozenset(merged(part for each in found for part in each.classes)),
+        foreign=frozenset[str]().union(*(each.foreign for each in found)),
     )
+
+
+def _unbound(parts: Sequence[Names]) -> Iterator[Use]:
+    """What is read before a part binds it, or in a function and bound by none."""
+    so_far = set(_BUILTIN.union(*(part.declared for part in parts)))
+    for part in parts:
+        yield from (use for use in part.now if use.name not in so_far)
+        so_far |= part.binds
+    for part in parts:
+        yield from (use for use in part.later if use.local or use.name not in so_far)
 
 
 def _parts(text: str) -> Iterator[_Part]:
@@ -151,10 +174,11 @@ def _parts(text: str) -> Iterator[_Part]:
         except SyntaxError:  # cut where it must not be
             yield _part(statement)
             continue
-        bound = frozenset[str]().union(*(member.class_binds for member in members))
-        yield from (
-            replace(member, reads=member.reads | (member.class_reads - bound)) for member in members
-        )
+        bound: frozenset[str] = frozenset()
+        for member in members:
+            further = frozenset(use for use in member.of_class.now if use.name not in bound)
+            bound |= member.of_class.binds
+            yield replace(member, own=replace(member.own, now=member.own.now | further))
 
 
 def _statements(text: str, indentation: str = "") -> Iterator[str]:
@@ -192,21 +216,28 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
         compile(tree, "", "exec", dont_inherit=True)
-        table = symtable.symtable(text, "", "exec")
-    tables = [(each, each is table) for each in _tables(table)]
-    inner = table.get_children()[0] if of_class else None
-    reads, binds = _scoped([each for each in tables if each[0] is not inner])
-    class_reads, class_binds = _scoped([] if inner is None else [(inner, True)])
     nodes = list(ast.walk(tree))
+    places = Places(tree, text)
+    own, inner = names_of(tree, places)
+    imports = [each for node in nodes for each in _imports(node, places)]
     found = Mentions(
         defined=frozenset(name for node in nodes for name in _defined(node)),
         needed=frozenset(name for node in nodes for name in _needed(node)),
-        imports=frozenset(each for node in nodes for each in _imports(node)),
+        imports=frozenset(each for each in imports if each.name != "*"),
+        stars=frozenset(each for each in imports if each.name == "*"),
         functions=frozenset(_functions(nodes)),
-        calls=frozenset(call for node in nodes if (call := _call(node)) is not None),
+        calls=frozenset(call for node in nodes if (call := _call(node, places)) is not None),
+        classes=frozenset(class_parts(nodes, places)),
+        foreign=frozenset(foreign(nodes)),
     )
-    starred = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes)
-    return _Part(found, reads, binds, starred, class_reads, class_binds)
+    if not of_class:
+        return _Part(found, _with_class(own, inner))
+    return _Part(found, own, inner)
+
+
+def _with_class(own: Names, inner: Names) -> Names:
+    """What the body of a class reads from around it belongs to what is around it."""
+    return replace(own, now=own.now | inner.now) if inner.now else own
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
@@ -231,13 +262,13 @@ def _needed(node: ast.AST) -> Iterator[str]:
             yield name
 
 
-def _imports(node: ast.AST) -> Iterator[Import]:
+def _imports(node: ast.AST, places: Places) -> Iterator[Import]:
     match node:
         case ast.ImportFrom(module=module, names=names, level=level):
             for alias in names:
-                yield Import(level, module or "", "" if alias.name == "*" else alias.name)
+                yield Import(level, module or "", alias.name, places.of(node))
         case ast.Import(names=names):
-            yield from (Import(0, alias.name) for alias in names)
+            yield from (Import(0, alias.name, "", places.of(node)) for alias in names)
 
 
 def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
@@ -265,40 +296,17 @@ def _arity(function: ast.FunctionDef | ast.AsyncFunctionDef, own: int) -> Arity:
         tuple(needed),
         None if given.vararg else len(by_place),
         None if given.kwarg else frozenset(named),
+        tuple(by_place),
     )
 
 
-def _call(node: ast.AST) -> Call | None:
+def _call(node: ast.AST, places: Places) -> Call | None:
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=given):
             if not any(isinstance(argument, ast.Starred) for argument in args):
                 named = frozenset(word.arg for word in given if word.arg is not None)
-                return Call(name, len(args), named if len(named) == len(given) else None)
+                place = places.of(node)
+                if isinstance(node.func, ast.Attribute):
+                    place = place.doubted()
+                return Call(name, len(args), named if len(named) == len(given) else None, place)
     return None
-
-
-def _scoped(
-    tables: Sequence[tuple[symtable.SymbolTable, bool]],
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Names that are read as global, and names that are bound, in the scopes that are marked as
-    the one in question; in the others only what they say is global.
-    """
-    symbols = [(own, symbol) for table, own in tables for symbol in table.get_symbols()]
-    bound = (
-        symbol.get_name()
-        for own, symbol in symbols
-        if (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace())
-        and (own or symbol.is_declared_global())
-    )
-    read = (
-        symbol.get_name()
-        for own, symbol in symbols
-        if symbol.is_referenced() and (own or symbol.is_global())
-    )
-    return frozenset(read), frozenset(bound)
-
-
-def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    yield table
-    for child in table.get_children():
-        yield from _tables(child)

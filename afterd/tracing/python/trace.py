@@ -72,6 +72,15 @@ class Trace:
         found = [self.module(key) for key in self._files]
         return [module for module in found if module is not None]
 
+    def lines(self) -> dict[str, frozenset[int]]:
+        """By file, the lines on which something that was executed begins."""
+        found: dict[str, set[int]] = {}
+        for site in set(self.sites):
+            node, kind = self.decode(site)
+            if node is not None and kind is not Kind.EXIT:
+                found.setdefault(node.module.path, set()).add(node.line)
+        return {path: frozenset(lines) for path, lines in found.items()}
+
     # -- numbering ---------------------------------------------------------------------------
 
     @cached_property

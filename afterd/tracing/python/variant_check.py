@@ -5,48 +5,104 @@ is dear. Most of what a half-reverted change breaks shows in the text: it does n
 name that nothing binds, imports or asks for what no file defines any more, or passes arguments that
 no function of that name takes. What the bad or the good version has of that is no fault.
 
-A suspicion, not a proof: the name may be missing where the test does not come.
+A suspicion: the name may be missing where the test does not come. It is certain where the statement was
+executed by either version's run, wherever its text stands in that version: such a variant does not
+build, and no run of the test is spent on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Self
 
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.tracing.python.families import orphans
 from afterd.tracing.python.mentions import Arity, Mentions, mentions
+from afterd.tracing.python.statements import Place, executed
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
 _SHOWN = 40
+_NOWHERE = Place("", certain=False)
+
+
+Lines = Mapping[str, frozenset[int]]
+"""By file, the lines that a run executed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a file, as Python would say it, and where; no place: nothing of it works."""
+
+    path: str
+    text: str
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
 
 
 class VariantCheck:
-    """Answers for the variants of one bad version; ``read`` gives a content by its id."""
+    """Answers for the variants of one bad version; ``read`` gives a content by its id.
+
+    ``ran``: what the bad and the good version's runs executed, if that is known.
+    """
 
     def __init__(
-        self, files_of: FilesOf, read: Callable[[str], bytes], everything: ChangeSet
+        self,
+        files_of: FilesOf,
+        read: Callable[[str], bytes],
+        everything: ChangeSet,
+        ran: tuple[Lines, Lines] = ({}, {}),
     ) -> None:
         self._files_of = files_of
         self._read = read
         self._everything = everything
         self._mentions: dict[str, Mentions] = {}
         self._files: dict[tuple[str, str], _File] = {}
+        self._ran = ran
+        self._statements: dict[str, frozenset[str]] = {}
 
     def against(self, reverted: ChangeSet) -> str:
         """What is wrong with the variant and with neither version, a line each; or empty.
 
         Of a file that does not parse nothing is known, so what others miss of it is not told.
         """
+        return _told(self._faults(reverted))
+
+    def certain(self, reverted: ChangeSet) -> str:
+        """That part of it which stops what the runs of the two versions did."""
+        return _told(fault for fault in self._faults(reverted) if self._is_certain(fault))
+
+    def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted)
-        faults = (
-            set(program.unparsed()) - self._accepted
-            or set(program.faults(self._known, self._bad)) - self._accepted
-        )
-        return "\n".join(sorted(faults)[:_SHOWN])
+        for found in (program.unparsed(), program.faults(self._known, self._bad)):
+            faults = [fault for fault in found if str(fault) not in self._accepted]
+            if faults:
+                return faults
+        return []
+
+    def _is_certain(self, fault: Fault) -> bool:
+        if fault.place is None:
+            return any(fault.path in lines for lines in self._ran)
+        return fault.place.certain and fault.place.statement in self._executed(fault.path)
+
+    def _executed(self, path: str) -> frozenset[str]:
+        """Statements that were executed wherever they stand, in a version that has them."""
+        if path not in self._statements:
+            ran, not_ran = frozenset[str](), frozenset[str]()
+            for reverted, lines in zip((NOTHING, self._everything), self._ran, strict=True):
+                identifier = self._files_of(reverted).get(path)
+                if identifier is None:
+                    continue
+                text = self._read(identifier).decode("utf-8", "replace")
+                did, did_not = executed(text, lines.get(path, frozenset()))
+                ran, not_ran = ran | did, not_ran | did_not
+            self._statements[path] = ran - not_ran
+        return self._statements[path]
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -57,7 +113,9 @@ class VariantCheck:
     def _accepted(self) -> frozenset[str]:
         """What is wrong with one of the two versions, or seems so."""
         return frozenset(
-            fault for version in (self._bad, self._good) for fault in version.faults(self._known)
+            str(fault)
+            for version in (self._bad, self._good)
+            for fault in version.faults(self._known)
         )
 
     @cached_property
@@ -87,7 +145,8 @@ class VariantCheck:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
-    """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means.
+    """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means, and
+    where, ``stars`` the modules of which it takes all.
 
     Compared by identity: there is one for each content at a path.
     """
@@ -95,13 +154,18 @@ class _File:
     path: str
     mentions: Mentions
     modules: frozenset[str]
-    imports: tuple[tuple[str, str], ...]
+    imports: tuple[tuple[str, str, Place], ...]
+    stars: frozenset[str]
 
     @classmethod
     def of(cls, path: str, found: Mentions) -> Self:
         """The file with these mentions."""
-        meant = ((_absolute(path, each.level, each.module), each.name) for each in found.imports)
-        return cls(path, found, module_names(path), tuple(meant))
+        meant = (
+            (_absolute(path, each.level, each.module), each.name, each.place)
+            for each in found.imports
+        )
+        stars = frozenset(_absolute(path, each.level, each.module) for each in found.stars)
+        return cls(path, found, module_names(path), tuple(meant), stars)
 
 
 class _Program:
@@ -112,8 +176,8 @@ class _Program:
         self.modules = frozenset[str]().union(*(file.modules for file in self.files))
         self.defined = self.modules.union(*(file.mentions.defined for file in self.files))
 
-    def faults(self, known: frozenset[str], like: _Program | None = None) -> Iterator[str]:
-        """All that is wrong, as Python would say it; ``known`` names have been defined once.
+    def faults(self, known: frozenset[str], like: _Program | None = None) -> Iterator[Fault]:
+        """All that is wrong; ``known`` names have been defined once.
 
         Without what is as wrong in ``like``: of a file that both have, what others define may differ.
         """
@@ -124,36 +188,85 @@ class _Program:
             if file.mentions.error:
                 continue
             yield from self._missing(file, gone)
+            yield from self._unbound(file)
             if like is None or file not in like.files:
                 yield from self._miscalled(file, self._taken.keys())
-                for name in file.mentions.unbound:
-                    yield f"{file.path}: NameError: name '{name}' is not defined"
             elif altered:
                 yield from self._miscalled(file, altered)
+        yield from self._orphaned()
 
-    def unparsed(self) -> Iterator[str]:
+    def unparsed(self) -> Iterator[Fault]:
         """What keeps files from compiling."""
         for file in self.files:
             if file.mentions.error:
-                yield f"{file.path}: {file.mentions.error}"
+                yield Fault(file.path, file.mentions.error)
 
-    def _missing(self, file: _File, gone: frozenset[str]) -> Iterator[str]:
+    def _missing(self, file: _File, gone: frozenset[str]) -> Iterator[Fault]:
         path = file.path
         for name in file.mentions.needed & gone:
-            yield f"{path}: AttributeError: nothing has the attribute or parameter '{name}'"
-        for module, name in file.imports:
+            said = f"AttributeError: nothing has the attribute or parameter '{name}'"
+            yield Fault(path, said, _NOWHERE)
+        for module, name, place in file.imports:
             if module in gone:
-                yield f"{path}: ModuleNotFoundError: No module named '{module}'"
+                yield Fault(path, f"ModuleNotFoundError: No module named '{module}'", place)
             elif name in gone and module in self.modules:
-                yield f"{path}: ImportError: cannot import name '{name}'"
+                yield Fault(path, f"ImportError: cannot import name '{name}'", place)
 
-    def _miscalled(self, file: _File, names: Container[str]) -> Iterator[str]:
+    def _unbound(self, file: _File) -> Iterator[Fault]:
+        if not file.mentions.unbound:
+            return
+        brought = self._brought(file, frozenset())
+        for use in file.mentions.unbound:
+            if use.local:
+                said = f"UnboundLocalError: cannot access local variable '{use.name}'"
+                yield Fault(file.path, said, use.place)
+            elif use.name not in brought:
+                said = f"NameError: name '{use.name}' is not defined"
+                yield Fault(file.path, said, use.place)
+
+    def _brought(self, file: _File, seen: frozenset[str]) -> frozenset[str]:
+        """The names that a file has from stars: of a module of the program all that it binds.
+
+        Of others nothing is known; but what is read from them is read in one of the two versions.
+        """
+        found = frozenset[str]()
+        for module in file.stars - seen:
+            for source in self._by_module.get(module, ()):
+                found |= source.mentions.names | self._brought(source, seen | {module})
+        return found
+
+    def _miscalled(self, file: _File, names: Collection[str]) -> Iterator[Fault]:
         """Calls by one of these names that no function of that name takes."""
         for call in file.mentions.calls:
             taken = self._taken.get(call.name, []) if call.name in names else []
             against = [arity.against(call) for arity in taken]
             if against and all(against):
-                yield f"{file.path}: TypeError: '{call.name}' {min(against)}"
+                yield Fault(file.path, f"TypeError: '{call.name}' {min(against)}", call.place)
+
+    def _orphaned(self) -> Iterator[Fault]:
+        """What objects are asked for by their own methods, and nobody gives them."""
+        foreign = frozenset[str]().union(*(file.mentions.foreign for file in self.files))
+        homes = {part: file.path for file in self.files for part in file.mentions.classes}
+        for name, use in orphans(homes, foreign):
+            said = f"AttributeError: '{name}' object has no attribute '{use.name}'"
+            yield Fault(self._home(name), said, use.place)
+
+    def _home(self, name: str) -> str:
+        return self._homes[name]
+
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        """The file of each class; of those that share a name, one."""
+        files = sorted(self.files, key=lambda file: file.path)
+        return {part.name: file.path for file in files for part in file.mentions.classes}
+
+    @cached_property
+    def _by_module(self) -> dict[str, list[_File]]:
+        found: dict[str, list[_File]] = {}
+        for file in self.files:
+            for module in file.modules:
+                found.setdefault(module, []).append(file)
+        return found
 
     @cached_property
     def _given(self) -> frozenset[str]:
@@ -161,7 +274,7 @@ class _Program:
         outside = {
             name or module.partition(".")[0]
             for file in self.files
-            for module, name in file.imports
+            for module, name, _ in file.imports
             if module not in self.modules
         }
         return self.defined | outside
@@ -177,6 +290,10 @@ class _Program:
         for name, arity in self.functions:
             found.setdefault(name, []).append(arity)
         return found
+
+
+def _told(faults: Iterable[Fault]) -> str:
+    return "\n".join(sorted({str(fault) for fault in faults})[:_SHOWN])
 
 
 def module_names(path: str) -> frozenset[str]:

@@ -106,10 +106,79 @@ CASES: dict[str, tuple[Files, Files, Files, str]] = {
         {"a.py": "P = namedtuple('P', 'x y')\n", "b.py": "def f(p): return p.y\n"},
         "",
     ),
-    "everything may be in a star": (
+    "a star of the program": (
         {"a.py": "from b import *\nprint(1)\n", "b.py": "x = 1\n"},
         {"a.py": "print(1)\n", "b.py": ""},
         {"a.py": "from b import *\nprint(x, 1)\n", "b.py": ""},
+        "name 'x' is not defined",
+    ),
+    "a star that brings what another star brought": (
+        {"a.py": "from b import *\n", "b.py": "from c import *\n", "c.py": "x = 1\n"},
+        {"a.py": "", "b.py": "", "c.py": ""},
+        {"a.py": "from b import *\nprint(x)\n", "b.py": "from c import *\n", "c.py": "x = 1\n"},
+        "",
+    ),
+    "a star of another package": (
+        {"a.py": "from os.path import *\n"},
+        {"a.py": "from os.path import *\nprint(join)\n"},
+        {"a.py": "from os.path import *\nprint(join, 1)\n"},
+        "",
+    ),
+    "a local of a rewritten function, beside a star": (
+        {"a.py": "from os.path import *\ndef f():\n    new = 1\n    return new\n"},
+        {"a.py": "from os.path import *\ndef f():\n    old = 1\n    return old\n"},
+        {"a.py": "from os.path import *\ndef f():\n    new = 1\n    return old\n"},
+        "name 'old' is not defined",
+    ),
+    "a method of the same name, further down": (
+        {"a.py": "def f(): pass\nclass A:\n    run = staticmethod(f)\n    def f(self): pass\n"},
+        {"a.py": "from b import f\nclass A:\n    run = staticmethod(f)\n    def f(self): pass\n"},
+        {"a.py": "class A:\n    run = staticmethod(f)\n    def f(self): pass\n"},
+        "name 'f' is not defined",
+    ),
+    "a local that is bound too late": (
+        {"a.py": "def f(xs):\n    n = len(xs)\n    return n\n"},
+        {"a.py": "def f(xs):\n    return len(xs)\n"},
+        {"a.py": "def f(xs):\n    print(n)\n    n = len(xs)\n    return n\n"},
+        "cannot access local variable 'n'",
+    ),
+    "a local of the turn before": (
+        {"a.py": "def f(xs):\n    return xs\n"},
+        {"a.py": "def f(xs):\n    return len(xs)\n"},
+        {"a.py": "def f(xs):\n    for x in xs:\n        if x: print(n)\n        n = x\n"},
+        "",
+    ),
+    "an argument that is given twice": (
+        {"a.py": "def f(x, deep=0): return x\nf(1, deep=2)\n"},
+        {"a.py": "def f(x, y, deep=0): return x\nf(1, 2, deep=2)\n"},
+        {"a.py": "def f(x, deep=0): return x\nf(1, 2, deep=2)\n"},
+        "'f' is given 'deep' twice",
+    ),
+    "an attribute that no class of the family gives": (
+        {
+            "a.py": "class A:\n    def __init__(self, skip): self.ignore(skip)\n"
+            "class B(A):\n    def f(self): return self.ignore\n"
+            "def g(skip): return skip\n"
+        },
+        {
+            "a.py": "class A:\n    def __init__(self, skip): self.skip = skip\n"
+            "class B(A):\n    def f(self): return self.skip\n"
+            "def g(skip): return skip\n"
+        },
+        {
+            "a.py": "class A:\n    def __init__(self, skip): self.ignore(skip)\n"
+            "class B(A):\n    def f(self): return self.skip\n"
+            "def g(skip): return skip\n"
+        },
+        "'B' object has no attribute 'skip'",
+    ),
+    "an attribute that somebody else gives": (
+        {"a.py": "class A:\n    def f(self): return 1\n", "b.py": "def g(a): a.skip = 1\n"},
+        {
+            "a.py": "class A:\n    skip = 0\n    def f(self): return self.skip\n",
+            "b.py": "def g(a): a.skip = 1\n",
+        },
+        {"a.py": "class A:\n    def f(self): return self.skip\n", "b.py": "def g(a): a.skip = 1\n"},
         "",
     ),
     "not Python at all": ({"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}, {"a.txt": "class"}, ""),
