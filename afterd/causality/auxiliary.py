@@ -88,7 +88,7 @@ class AuxiliarySearch:
         self._is_told = unbuildable is not nothing_against
         self._is_read = is_read
         self._against: dict[ChangeSet, str] = {}
-        self._along: dict[ChangeId, int | None] = {}
+        self._along: dict[ChangeId, ChangeSet | None] = {}
         self._ask = builds
         self._changes = changes
         self._allowed = 0
@@ -122,14 +122,14 @@ class AuxiliarySearch:
         """What surely keeps ``reverted`` from being built, without a build."""
         return self._certain(reverted) if self.unbuildable(reverted) else ""
 
-    def along(self, change: ChangeId) -> int | None:
-        """How many others a change takes along to compile; None where no few help that errors name."""
+    def along(self, change: ChangeId) -> ChangeSet | None:
+        """What a change takes along to compile; None where no few help that errors name."""
         alone = frozenset([change])
         if not self.unbuildable(alone):
-            return 0
+            return NOTHING
         if change not in self._along:
-            mended = self._mended(alone, self._read(self._candidates(alone, "")), _FEW_ALONG)
-            self._along[change] = None if mended is None else len(mended)
+            candidates = self._read(self._candidates(alone, ""))
+            self._along[change] = self._mended(alone, candidates, _FEW_ALONG)
         return self._along[change]
 
     def blamed(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet:

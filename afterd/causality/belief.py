@@ -39,6 +39,10 @@ _AMONG_OTHERS = 0.8
 """The same where more than the hypothesis was reverted, and it was unresolved: the others may have done that."""
 _ONE_STEP = 8.0
 """How much likelier changes of one executed statement are to be needed together, against others."""
+_WHOLE = 0.25
+"""How likely it is, against all other hypotheses, that all suspects in one function are needed together:
+parts of a rewrite, undone alone, leave something that neither version is.
+"""
 _UNMODELLED_SIZE = 3
 _ALONG = 8.0
 """So many changes that must go along make a run cost twice as much."""
@@ -96,9 +100,14 @@ class Belief:
         self._weights = [suspect.weight for suspect in field.suspects]
         self._along = [suspect.along for suspect in field.suspects]
         self._steps = [suspect.step for suspect in field.suspects]
+        self._homes = [suspect.home for suspect in field.suspects]
         places = {change: 1 << i for i, change in enumerate(self._places)}
+        self._needs = [
+            sum(places.get(change, 0) for change in suspect.needs | {suspect.change})
+            for suspect in field.suspects
+        ]
         self._against = [
-            (sum(places.get(change, 0) for change in reverted), _AGAINST[verdict])
+            (self._closed(sum(places.get(change, 0) for change in reverted)), _AGAINST[verdict])
             for reverted, verdict in field.seen.items()
             if verdict is not None and verdict is not Verdict.PASS
         ]
@@ -121,7 +130,8 @@ class Belief:
         self._total = sum(self._known.values()) + self._scale * wide + self._unmodelled + outside
 
     def passes(self, mask: int) -> float:
-        """How likely reverting these suspects is to pass."""
+        """How likely reverting these suspects, and what they need, is to pass."""
+        mask = self._closed(mask)
         within = sum(weight for known, weight in self._known.items() if not known & ~mask)
         wide = sum(chance * wider.within(mask) for chance, wider in self._wider if wider.mass)
         rest = self._unmodelled * self._share(mask)
@@ -129,7 +139,18 @@ class Belief:
 
     def exactly(self, mask: int) -> float:
         """How likely these suspects are a smallest root."""
-        return self._known.get(mask, 0.0) / self._total
+        return self._known.get(self._closed(mask), 0.0) / self._total
+
+    def _closed(self, mask: int) -> int:
+        """The suspects of a mask and those that they need to be undone."""
+        closed = 0
+        while mask:
+            closed |= mask
+            further = 0
+            for place in bits(mask):
+                further |= self._needs[place]
+            mask = further & ~closed
+        return closed
 
     def cost(self, mask: int) -> float:
         """What a run costs, in runs of what can be built as it is."""
@@ -164,9 +185,14 @@ class Belief:
             whole = sum(products) or 1.0
             share = chance * (1.0 - wider.mass) / whole
             for places, product in zip(sets, products, strict=True):
-                mask = sum(1 << i for i in places)
-                weighed[mask] = share * product * _factor(mask, predictions) ** self._trust
-        others = sum(weighed.values())
+                mask = self._closed(sum(1 << i for i in places))
+                weight = share * product * _factor(mask, predictions) ** self._trust
+                weighed[mask] = weighed.get(mask, 0.0) + weight
+        others, guilt = sum(weighed.values()), sum(self._weights) or 1.0
+        for mask in self._whole_homes():
+            share = sum(self._weights[place] for place in bits(mask)) / guilt
+            weight = _WHOLE * others * share * _factor(mask, predictions) ** self._trust
+            weighed[mask] = weighed.get(mask, 0.0) + weight
         for mask in sorted(self._foreseen(predict)):
             odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
             weighed[mask] = weighed.get(mask, 0.0) + _FORESEEN * self._trust * odds * others
@@ -179,6 +205,15 @@ class Belief:
         return (
             weight * _ONE_STEP if len(places) > 1 and len(steps) == 1 and 0 not in steps else weight
         )
+
+    def _whole_homes(self) -> list[int]:
+        """The sets of all suspects that stand in one function or class, of those in several only once."""
+        masks: dict[tuple[str, ...], int] = {}
+        for place, home in enumerate(self._homes):
+            for length in range(2, len(home) + 1):
+                masks[home[:length]] = masks.get(home[:length], 0) | 1 << place
+        several = {self._closed(mask) for mask in masks.values() if mask.bit_count() > 1}
+        return sorted(several)
 
     def _predictions(self, predict: Predict) -> dict[int, float]:
         masks = [

@@ -97,6 +97,9 @@ class Counterfactual:
         sources = (*self._inputs[step.id], *self._detours[step.id])
         if not touched and not any(source in imagined for source in sources):
             return None
+        own = reverted.intersection(step.changes)
+        if own and len(own) < len(set(step.changes)):
+            return _Imagined(UNKNOWN, as_in_green=False)  # neither its old text nor its new one
         restored = self._restored(step, imagined)
         if restored is not None and (touched or not self._acting[step.id]):
             return restored

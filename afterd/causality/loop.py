@@ -27,7 +27,7 @@ from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, susp
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.deltas.dependencies import Changes, structural_order
-from afterd.model.change import NOTHING, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
 
@@ -38,7 +38,7 @@ _PATIENCE = 2
 _TOO_LITTLE = 0.05
 """Of the weight of all suspects, in those that the last causes added: they wait for the wider search."""
 _NOT_ALONE = 0.4
-"""How likely guilt is of a change that the text says cannot be undone alone, against one that can."""
+"""How likely guilt is of a change that the text says needs others elsewhere, against one that does not."""
 _ENTANGLED = 0.1
 """The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
 that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
@@ -196,9 +196,17 @@ class Loop:
         along = self._auxiliary.along(suspect.change)
         if along is None:
             return replace(suspect, factor=suspect.factor * _ENTANGLED, along=MANY)
-        if self._suspected and along:
-            return replace(suspect, factor=suspect.factor * _NOT_ALONE)
-        return replace(suspect, along=along)
+        if not self._suspected:
+            return replace(suspect, along=len(along))
+        home = self._home(suspect.change)
+        elsewhere = any(self._home(each)[:2] != home[:2] for each in along)
+        factor = suspect.factor * (_NOT_ALONE if elsewhere else 1)
+        return replace(suspect, factor=factor, needs=along, home=home)
+
+    def _home(self, change: ChangeId) -> tuple[str, ...]:
+        """Where a change stands: what is rewritten together, most often."""
+        found = self._changes[change]
+        return found.file, *filter(None, found.symbol.split("."))
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from afterd.causality.cause import Link
 from afterd.causality.infection import Green, Role, effect, infected, role
-from afterd.model.change import ChangeId
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 from afterd.model.term import StepId
 from afterd.model.trace import Conduct, Effect, Execution, Step
 
@@ -77,7 +77,8 @@ class Suspect:
     """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``.
 
     ``factor`` is what else is known: how relevant the cause is, whether an effect was seen.
-    ``along``: how many other changes must go along for a variant without it to be built.
+    ``along``: how many other changes must go along for a variant without it to be built; ``needs``: which,
+    where that costs no build to know. ``home``: its file, class and function, outermost first.
     """
 
     change: ChangeId
@@ -86,6 +87,8 @@ class Suspect:
     step: StepId = 0
     factor: float = 1.0
     along: int = 0
+    needs: ChangeSet = NOTHING
+    home: tuple[str, ...] = ()
 
     @property
     def weight(self) -> float:

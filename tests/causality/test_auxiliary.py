@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_changes import change, ids, made
 
 from afterd.causality.auxiliary import AuxiliarySearch
-from afterd.model.change import ChangeSet
+from afterd.model.change import NOTHING, ChangeSet
 
 COUNT = 24
 _SOME = st.frozensets(st.sampled_from(sorted(ids(COUNT) - {"c1"})), min_size=1, max_size=4)
@@ -94,8 +94,10 @@ def test_complaints_are_answered_one_after_the_other() -> None:
     assert len(asked) < 12
 
 
-@pytest.mark.parametrize(("missing", "along"), [("two", 1), ("nowhere", None), ("", 0)])
-def test_what_must_go_along_is_counted_without_a_build(missing: str, along: int | None) -> None:
+@pytest.mark.parametrize(
+    ("missing", "along"), [("two", frozenset({"c2"})), ("nowhere", None), ("", NOTHING)]
+)
+def test_what_must_go_along_is_known_without_a_build(missing: str, along: ChangeSet | None) -> None:
     helpful = replace(made(COUNT)["c2"], patch="-int two;\n", file="a.c")
     changes = {**made(COUNT), "c2": helpful}
 

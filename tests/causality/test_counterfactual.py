@@ -81,6 +81,14 @@ def test_a_neutral_change_does_nothing(what: Effect, lower: float, upper: float)
     assert lower < _predicted(run, ["c1"]) < upper
 
 
+def test_half_of_a_statement_undone_is_not_predicted() -> None:
+    """What is left is neither the old text nor the new one."""
+    run = _sum()
+    run.steps[2] = replace(run.steps[2], changes=("c1", "c2"))
+    assert _predicted(run, ["c1"]) == 0.5
+    assert _predicted(run, ["c1", "c2"]) > 0.9
+
+
 def test_a_branch_back_on_greens_way_takes_its_steps_away() -> None:
     """Reverting c1 turns the branch; what green did not execute is gone, green's value is back."""
     run = Recorded()

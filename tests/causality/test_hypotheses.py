@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 
 from hypothesis import given, settings
@@ -183,3 +184,30 @@ def test_the_same_runs_whatever_the_hash_seed() -> None:
     }  # fmt: skip
     assert len(printed) == 1
     assert FAIL.verdict is Verdict.FAIL
+
+
+def test_what_needs_another_stands_for_both() -> None:
+    """Parts of one rewrite that cannot be undone apart are one hypothesis, as likely as all of them."""
+    needs = frozenset({"c2", "c3"})
+    parts = [
+        replace(suspect, needs=needs) for suspect in _suspects(c2=Tier.CARRIER, c3=Tier.CARRIER)
+    ]
+    belief = Belief(Field((*_suspects(c1=Tier.CARRIER), *parts), {}, None, 0.15))
+    assert belief.passes(0b010) == belief.passes(0b100) == belief.passes(0b110)
+    assert belief.passes(0b010) > 1.5 * belief.passes(0b001)
+
+
+def test_a_rewritten_function_is_undone_as_a_whole() -> None:
+    """Of a pair in one function and a pair in two, the first is likelier to be needed together."""
+    homes = {
+        "c1": ("a.py", "f"),
+        "c2": ("a.py", "f", "g"),
+        "c3": ("a.py", "h"),
+        "c4": ("b.py", "f"),
+    }
+    alike = _suspects(c1=Tier.CARRIER, c2=Tier.CARRIER, c3=Tier.CARRIER, c4=Tier.CARRIER)
+    belief = Belief(
+        Field(tuple(replace(each, home=homes[each.change]) for each in alike), {}, None, 0.15)
+    )
+    assert belief.exactly(0b0011) > 2 * belief.exactly(0b0101)
+    assert belief.exactly(0b0101) == belief.exactly(0b1010)
