@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
-from afterd.deltas.dependencies import Changes, partition, place, structural_order
+from afterd.deltas.dependencies import Changes, home, partition, place, structural_order
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
@@ -129,7 +129,12 @@ class AuxiliarySearch:
             return NOTHING
         if change not in self._along:
             candidates = self._read(self._candidates(alone, ""))
-            self._along[change] = self._mended(alone, candidates, _FEW_ALONG)
+            if not self._suspected:
+                self._along[change] = self._mended(alone, candidates, _FEW_ALONG)
+            else:  # the text tells in milliseconds
+                found = self._read_off(alone, candidates)
+                few = found is not None and len(found) <= _FEW_ALONG
+                self._along[change] = found if few else None
         return self._along[change]
 
     def blamed(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet:
@@ -225,9 +230,11 @@ class AuxiliarySearch:
         beside = self._beside(said, candidates, reverted)
         if beside and complaint(said).unparsed:
             return beside
-        return self._complained_of(said, candidates) or beside
+        return self._complained_of(said, candidates, reverted) or beside
 
-    def _complained_of(self, said: str, candidates: Sequence[ChangeId]) -> ChangeSet:
+    def _complained_of(
+        self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
+    ) -> ChangeSet:
         """Those that wrote a line which is shown; else those in a file with errors that mention a
         name in them, or stand at the head of a function of that name; else the one that mentions most.
         """
@@ -237,10 +244,24 @@ class AuxiliarySearch:
             return frozenset(wrote)
         mentioning = [c for c in candidates if self._names[c] & about.names]
         near = [c for c in mentioning if about.is_in(self._changes[c].file)]
+        if self._suspected:
+            near = self._nearest(near, [c for c in reverted if self._mentions(c, about.names)])
         near += self._heads(candidates, about)
         if near or not mentioning:
             return frozenset(near)
         return frozenset([max(mentioning, key=lambda c: self._shared(c, about.names))])
+
+    def _mentions(self, change: ChangeId, names: frozenset[str]) -> bool:
+        return bool(self._names.get(change, frozenset()) & names)
+
+    def _nearest(self, candidates: list[ChangeId], to: Sequence[ChangeId]) -> list[ChangeId]:
+        """Those that share most of where they stand: ``self`` is a name of every method."""
+        homes = [home(self._changes[each]) for each in to if each in self._changes]
+        shared = {
+            c: max((_common(home(self._changes[c]), each) for each in homes), default=0)
+            for c in candidates
+        }
+        return [c for c in candidates if shared[c] == max(shared.values())]
 
     def _heads(self, candidates: Iterable[ChangeId], about: Complaint) -> Iterator[ChangeId]:
         """The first change of each function that is named: it may be the one of its parameters."""
@@ -347,6 +368,12 @@ class AuxiliarySearch:
             if aux and (other <= reverted or (other > reverted and len(aux) <= _FEW_ALONG))
         )
         return NOTHING.union(*found) - reverted
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items two sequences begin with in common."""
+    same = (here == there for here, there in zip(one, other, strict=False))
+    return next((count for count, alike in enumerate(same) if not alike), min(len(one), len(other)))
 
 
 def _names(patch: str, signs: str = "+-") -> frozenset[str]:

@@ -39,9 +39,10 @@ _AMONG_OTHERS = 0.8
 """The same where more than the hypothesis was reverted, and it was unresolved: the others may have done that."""
 _ONE_STEP = 8.0
 """How much likelier changes of one executed statement are to be needed together, against others."""
-_WHOLE = 0.25
+_WHOLE = 0.5
 """How likely it is, against all other hypotheses, that all suspects in one function are needed together:
-parts of a rewrite, undone alone, leave something that neither version is.
+parts of a rewrite, undone alone, leave something that neither version is. (Of the real Python packages'
+regressions with suspects that share a function, half.)
 """
 _UNMODELLED_SIZE = 3
 _ALONG = 8.0

@@ -26,8 +26,8 @@ from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
-from afterd.deltas.dependencies import Changes, structural_order
-from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
+from afterd.deltas.dependencies import Changes, home, structural_order
+from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
 
@@ -198,15 +198,10 @@ class Loop:
             return replace(suspect, factor=suspect.factor * _ENTANGLED, along=MANY)
         if not self._suspected:
             return replace(suspect, along=len(along))
-        home = self._home(suspect.change)
-        elsewhere = any(self._home(each)[:2] != home[:2] for each in along)
+        own = home(self._changes[suspect.change])
+        elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
         factor = suspect.factor * (_NOT_ALONE if elsewhere else 1)
-        return replace(suspect, factor=factor, needs=along, home=home)
-
-    def _home(self, change: ChangeId) -> tuple[str, ...]:
-        """Where a change stands: what is rewritten together, most often."""
-        found = self._changes[change]
-        return found.file, *filter(None, found.symbol.split("."))
+        return replace(suspect, factor=factor, needs=along, home=own)
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""

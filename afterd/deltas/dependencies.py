@@ -43,6 +43,11 @@ def place(change: Change) -> tuple[str, str]:
     return change.file, change.symbol
 
 
+def home(change: Change) -> tuple[str, ...]:
+    """The file, then the classes and functions around a change, outermost first."""
+    return change.file, *filter(None, change.symbol.split("."))
+
+
 def remaining(changes: Iterable[Change], reverted: ChangeSet) -> tuple[Change, ...]:
     """The changes that are left when some are undone, at their lines of that variant."""
     changes = tuple(changes)

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+_Statement = ast.stmt | ast.ExceptHandler | ast.match_case
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The text of a simple statement, or of a compound one's head. ``certain``: where the statement is
-    executed this part of it is, and nothing around it catches what it raises.
+    """The text of a simple statement, or of a compound one's head, and the ``function`` it is in (empty:
+    it is executed when the file is imported, ``always`` or on a condition). ``certain``: where the
+    statement is executed this part of it is, and nothing around it catches what it raises.
     """
 
     statement: str
+    function: str = ""
+    always: bool = True
     certain: bool = True
 
     def doubted(self) -> Place:
         """The same place, not certain."""
-        return Place(self.statement, certain=False)
+        return replace(self, certain=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """Of one version's run: the statements that it executed wherever they stand, and the functions."""
+
+    statements: frozenset[tuple[str, str]] = frozenset()
+    functions: frozenset[str] = frozenset()
 
 
 class Places:
@@ -27,24 +40,66 @@ class Places:
     def __init__(self, tree: ast.Module, text: str) -> None:
         self._lines = text.splitlines()
         self._known: dict[ast.AST, Place] = {}
-        self._settle(tree, Place(""))
+        waiting: list[tuple[ast.AST, Place, str]] = [(tree, Place(""), "")]
+        while waiting:
+            waiting += self._settled(*waiting.pop())
 
     def of(self, node: ast.AST) -> Place:
         """The place of a node of the tree."""
         return self._known[node]
 
-    def _settle(self, tree: ast.AST, top: Place) -> None:
-        waiting = [(tree, top)]
-        while waiting:
-            node, around = waiting.pop()
-            if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                around = Place(_head(node, self._lines), around.certain)
-            self._known[node] = around
-            doubtful = _doubtful(node)
-            waiting += [
-                (child, around.doubted() if child in doubtful else around)
-                for child in ast.iter_child_nodes(node)
-            ]
+    def statements(self) -> Iterator[tuple[Place, range]]:
+        """Every statement, with the lines that are its own."""
+        for node, place in self._known.items():
+            if isinstance(node, ast.stmt):
+                first, last = _extent(node)
+                yield place, range(first, last + 1)
+
+    def _settled(
+        self, node: ast.AST, around: Place, scope: str
+    ) -> Iterator[tuple[ast.AST, Place, str]]:
+        """Its children, what is around them, and the classes and functions that they are in."""
+        if isinstance(node, _Statement):
+            around = replace(around, statement=_head(node, self._lines))
+        self._known[node] = around
+        inside, within = around, scope
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+            ):
+                within = f"{scope}.{name}".removeprefix(".")
+                if not isinstance(node, ast.ClassDef):
+                    inside = replace(around, function=within, always=False)
+            case (
+                ast.If()
+                | ast.For()
+                | ast.AsyncFor()
+                | ast.While()
+                | ast.Match()
+                | ast.Try()
+                | ast.TryStar()
+            ):
+                around = replace(around, always=False)
+        body: Sequence[ast.AST] = getattr(node, "body", []) if within != scope else []
+        doubtful = _doubtful(node)
+        for child in ast.iter_child_nodes(node):
+            place, own = (inside, within) if child in body else (around, scope)
+            yield child, place.doubted() if child in doubtful else place, own
+
+
+def ran(text: str, lines: frozenset[int]) -> Ran:
+    """What a run that came to these lines executed. Nothing where the text does not parse."""
+    try:
+        places = Places(ast.parse(text), text)
+    except (SyntaxError, ValueError, RecursionError):
+        return Ran()
+    did: set[tuple[str, str]] = set()
+    did_not: set[tuple[str, str]] = set()
+    for place, own in places.statements():
+        (did if lines.intersection(own) else did_not).add((place.statement, place.function))
+    return Ran(frozenset(did - did_not), frozenset(function for _, function in did))
 
 
 def _doubtful(node: ast.AST) -> Sequence[ast.AST]:
@@ -65,30 +120,7 @@ def _doubtful(node: ast.AST) -> Sequence[ast.AST]:
     return []
 
 
-def executed(text: str, lines: frozenset[int]) -> tuple[frozenset[str], frozenset[str]]:
-    """The statements with a line among ``lines``, and those without one; a text may be in both.
-
-    Empty where the text does not parse.
-    """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset(), frozenset()
-    ran: set[str] = set()
-    not_ran: set[str] = set()
-    source = text.splitlines()
-    for statement, first, last in _spans(tree, source):
-        (ran if lines.intersection(range(first, last + 1)) else not_ran).add(statement)
-    return frozenset(ran), frozenset(not_ran)
-
-
-def _spans(tree: ast.Module, source: list[str]) -> Iterator[tuple[str, int, int]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
-            yield _head(node, source), *_extent(node)
-
-
-def _head(node: ast.stmt | ast.ExceptHandler | ast.match_case, lines: list[str]) -> str:
+def _head(node: _Statement, lines: list[str]) -> str:
     first, last = _extent(node)
     own = [line.strip() for line in lines[first - 1 : last]]
     while own and (not own[-1] or own[-1].startswith("#")):
@@ -96,8 +128,8 @@ def _head(node: ast.stmt | ast.ExceptHandler | ast.match_case, lines: list[str])
     return "\n".join(own)
 
 
-def _extent(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> tuple[int, int]:
-    """The lines of a statement without its blocks."""
+def _extent(node: _Statement) -> tuple[int, int]:
+    """The first and the last line of a statement without its blocks."""
     if isinstance(node, ast.match_case):
         return node.pattern.lineno, max(node.pattern.lineno, node.body[0].lineno - 1)
     first, last = node.lineno, node.end_lineno or node.lineno

@@ -6,8 +6,8 @@ name that nothing binds, imports or asks for what no file defines any more, or p
 no function of that name takes. What the bad or the good version has of that is no fault.
 
 A suspicion: the name may be missing where the test does not come. It is certain where the statement was
-executed by either version's run, wherever its text stands in that version: such a variant does not
-build, and no run of the test is spent on it.
+executed by the run of the version that it is from, in a function that the runs of both came to (another
+may have had no caller but what was undone): such a variant does not build, and no run is spent on it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Self
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.tracing.python.families import orphans
 from afterd.tracing.python.mentions import Arity, Mentions, mentions
-from afterd.tracing.python.statements import Place, executed
+from afterd.tracing.python.statements import Place, Ran, ran
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
@@ -48,7 +48,7 @@ class Fault:
 class VariantCheck:
     """Answers for the variants of one bad version; ``read`` gives a content by its id.
 
-    ``ran``: what the bad and the good version's runs executed, if that is known.
+    ``lines``: what the bad and the good version's runs executed, if that is known.
     """
 
     def __init__(
@@ -56,15 +56,15 @@ class VariantCheck:
         files_of: FilesOf,
         read: Callable[[str], bytes],
         everything: ChangeSet,
-        ran: tuple[Lines, Lines] = ({}, {}),
+        lines: tuple[Lines, Lines] = ({}, {}),
     ) -> None:
         self._files_of = files_of
         self._read = read
         self._everything = everything
         self._mentions: dict[str, Mentions] = {}
         self._files: dict[tuple[str, str], _File] = {}
-        self._ran = ran
-        self._statements: dict[str, frozenset[str]] = {}
+        self._ran = lines
+        self._executed: dict[str, tuple[Ran, ...]] = {}
 
     def against(self, reverted: ChangeSet) -> str:
         """What is wrong with the variant and with neither version, a line each; or empty.
@@ -86,23 +86,31 @@ class VariantCheck:
         return []
 
     def _is_certain(self, fault: Fault) -> bool:
-        if fault.place is None:
-            return any(fault.path in lines for lines in self._ran)
-        return fault.place.certain and fault.place.statement in self._executed(fault.path)
+        """Executed whenever the file is imported, or by the run of a version that has the statement, in
+        a function that both came to.
+        """
+        place, runs = fault.place, self._runs(fault.path)
+        if not all(run.functions for run in runs):
+            return False
+        if place is None or (place.always and place.certain):
+            return True
+        came = all(not place.function or place.function in run.functions for run in runs)
+        here = (place.statement, place.function)
+        return place.certain and came and any(here in run.statements for run in runs)
 
-    def _executed(self, path: str) -> frozenset[str]:
-        """Statements that were executed wherever they stand, in a version that has them."""
-        if path not in self._statements:
-            ran, not_ran = frozenset[str](), frozenset[str]()
-            for reverted, lines in zip((NOTHING, self._everything), self._ran, strict=True):
-                identifier = self._files_of(reverted).get(path)
-                if identifier is None:
-                    continue
-                text = self._read(identifier).decode("utf-8", "replace")
-                did, did_not = executed(text, lines.get(path, frozenset()))
-                ran, not_ran = ran | did, not_ran | did_not
-            self._statements[path] = ran - not_ran
-        return self._statements[path]
+    def _runs(self, path: str) -> tuple[Ran, ...]:
+        """What the runs of the two versions executed of a file."""
+        if path not in self._executed:
+            self._executed[path] = tuple(
+                self._ran_of(self._files_of(reverted).get(path), lines.get(path, frozenset()))
+                for reverted, lines in zip((NOTHING, self._everything), self._ran, strict=True)
+            )
+        return self._executed[path]
+
+    def _ran_of(self, identifier: str | None, lines: frozenset[int]) -> Ran:
+        if identifier is None or not lines:
+            return Ran()
+        return ran(self._read(identifier).decode("utf-8", "replace"), lines)
 
     @cached_property
     def _known(self) -> frozenset[str]:
