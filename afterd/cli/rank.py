@@ -79,10 +79,10 @@ _NOT_FOR_A_MATRIX = (
     "emit_tests",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Generate tests of a failed one (C), and write them as test cases.",
+    help="Generate tests of a failed one, and write them as test cases.",
 )
 @click.option("--emit-form", "emit_form", type=click.Choice(FORMS), metavar="FORM",
-              help="Write them as C programs, or as a file for pytest: c or pytest.  [default: c]")  # fmt: skip
+              help="As C programs or for pytest: c or pytest.  [default: that of the suite]")  # fmt: skip
 @click.option("--invariant", metavar="FUNCTION",
               help="A C function without arguments that must not return 0 when main has returned.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=0), metavar="N",
@@ -158,7 +158,7 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
             each=str(given["each"] or ""),
             ran=ran,
             options=_options(given),
-            form=str(given["emit_form"] or FORMS[0]),
+            form=str(given["emit_form"] or ""),
             emit=Path(str(given["emit_tests"])) if given["emit_tests"] is not None else None,
         )
         found = rank_suite(settings, request, progress)

@@ -74,7 +74,8 @@ class Step:
     ``id`` grows with execution order. ``target`` is the source's name of what was defined.
     ``rendered`` is ``value`` as a person reads it. ``control`` is the closest enclosing branch
     instance that decided that this step was executed (AFTER, Alg. 3: not post-dominated), ``None``
-    at the outermost level. ``choices`` are the branches within the statement that chose what it
+    at the outermost level. ``given`` is the statement that gave the value, where that is another one: a
+    parameter's call. ``choices`` are the branches within the statement that chose what it
     read: of a conditional expression, of ``and`` and ``or``. ``changes`` are the changes this step's
     statement was altered by (directly, through a macro, a type, an initialiser; or a removed
     statement that stood here).
@@ -91,6 +92,7 @@ class Step:
     rendered: str = ""
     target: str = ""
     control: StepId | None = None
+    given: Location | None = None
     choices: tuple[StepId, ...] = ()
     changes: tuple[ChangeId, ...] = ()
     green: GreenValue = GreenValue(Alignment.UNKNOWN)

@@ -81,3 +81,46 @@ def test_a_fusion_has_a_vote_of_the_formula(project: Path) -> None:
     found = ranked(project, "--technique", "fused")
     (ranking,) = (r["ranking"] for r in found["rankings"])
     assert any("ofc-cw" in place["votes"] for place in ranking)
+
+
+PAGES = """\
+class Page:
+    def __init__(self, rows):
+        self.rows = [row for row in rows]
+
+
+def page(rows, number, size):
+    start = number * size
+    return Page(rows[start : start + size])
+
+
+def unused(rows):
+    return len(rows)
+"""
+SHORT = PAGES.replace("start + size]", "start + size - 1]")
+PAGE_TESTS = """\
+from pages import page, unused
+
+
+def test_first():
+    unused([1])
+    assert page([1, 2, 3, 4], 0, 2).rows == [1, 2]
+
+
+def test_empty():
+    assert page([], 0, 2).rows == []
+"""
+
+
+@pytest.mark.parametrize("technique", ["ofc-cw", "conbas"])
+def test_what_goes_through_objects_and_arguments_is_followed(
+    tmp_path: Path, technique: str
+) -> None:
+    path = tmp_path / "pages"
+    path.mkdir()
+    files = {"pages.py": PAGES, "test_pages.py": PAGE_TESTS, "pytest.ini": "[pytest]\n"}
+    repository(path, files, {"pages.py": SHORT})
+    found = ranked(path, "--technique", technique)
+    lines = {place["line"] for place in found["rankings"][0]["ranking"]}
+    assert {3, 7, 8} <= lines  # the fault is in an argument: the call gave it
+    assert 12 not in lines

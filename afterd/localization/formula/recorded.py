@@ -6,19 +6,21 @@ controlled, and what its other side could have redefined, is free (CONBAS's cont
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
+from afterd.localization.formula.report import Line
 from afterd.logic.program_formula import (
     Branch,
     Definition,
+    PathCondition,
     ProgramFormula,
     Statement,
     TooLargeError,
     Violated,
 )
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import BOOL, Apply, Const, Op, Read, SortKind, StepId, Term
+from afterd.model.term import BOOL, Apply, Const, Op, Read, StepId, Term
 from afterd.model.trace import Execution, Predicate, Step, StepKind
 
 STEPS = 3000
@@ -26,11 +28,16 @@ STEPS = 3000
 
 @dataclass(slots=True)
 class RecordedRun:
-    """One failed assertion of a recorded execution. ``steps`` bounds how far back terms are kept."""
+    """One failed assertion of a recorded execution. ``steps`` bounds how far back terms are kept.
+
+    ``numbered`` are the lines whose assignments are the inputs, each with its input's number; without
+    any, what was there from the beginning is.
+    """
 
     execution: Execution
     predicate: Predicate
     steps: int = STEPS
+    numbered: Mapping[Line, int] = field(default_factory=dict)
 
     def trace(self) -> ProgramFormula:
         """What the run computed on the way to the assertion. Raises TooLargeError without terms."""
@@ -41,13 +48,18 @@ class RecordedRun:
         if not definitions:
             raise TooLargeError("the recording has no terms")
         inputs = tuple(
-            Definition(s.id, Const(s.value, s.term.sort))
+            Definition(self._input(s), Const(s.value, s.term.sort))
             for s in found.values()
-            if s.kind is StepKind.INITIAL
+            if (self._is_numbered(s) if self.numbered else s.kind is StepKind.INITIAL)
+        )
+        path = tuple(
+            PathCondition(_as_run(step), _statement(step))
+            for _, step in sorted(found.items())
+            if step.kind is StepKind.BRANCH
         )
         executed = tuple({_statement(step): None for step in found.values()})
         goal = Violated(self.predicate.text, self.predicate.condition)
-        return ProgramFormula(tuple(definitions), inputs, (), (goal,), executed=executed)
+        return ProgramFormula(tuple(definitions), inputs, (), (goal,), path=path, executed=executed)
 
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
         """The same: other sides were not recorded."""
@@ -84,24 +96,37 @@ class RecordedRun:
     def _defined(self, step: Step, rests: Collection[StepId]) -> list[Definition]:
         """The step's own value is soft; read elsewhere it is free where a branch went the other way."""
         if step.kind is StepKind.INITIAL:
-            return []
+            known = Definition(step.id, Const(step.value, step.term.sort))
+            return [known] if self.numbered else []
+        if self._is_numbered(step):
+            return [Definition(step.id, Read(self._input(step), step.term.sort, "", step.value))]
         own, sort = -step.id - 1, step.term.sort
         made: Term = Read(own, sort, step.target, step.value)
         for branch in rests:
-            taken = self.execution.step(branch)
-            guard = Read(branch, BOOL, "", taken.value)
-            as_run = guard if taken.value else Apply(Op.NOT, (guard,), BOOL)
             free = Read(_elsewhere(step.id), sort, "", step.value)
-            made = Apply(Op.ITE, (as_run, made, free), sort)
-        soft = Definition(own, _term(step), _statement(step))
+            made = Apply(Op.ITE, (_as_run(self.execution.step(branch)), made, free), sort)
+        soft = Definition(own, step.term, _statement(step))
         return [soft, Definition(step.id, made)]
 
+    def _is_numbered(self, step: Step) -> bool:
+        place = (step.location.file, step.location.line)
+        return step.kind is StepKind.ASSIGN and place in self.numbered
 
-def _term(step: Step) -> Term:
-    """The step's term; an opaque one is the value it had."""
-    if step.term.sort.kind is SortKind.OPAQUE:
-        return Const(step.value, step.term.sort)
-    return step.term
+    def _input(self, step: Step) -> StepId:
+        """What an input is called: a numbered one the same in every recording."""
+        place = (step.location.file, step.location.line)
+        return input_step(self.numbered[place]) if place in self.numbered else step.id
+
+
+def input_step(number: int) -> StepId:
+    """The name of a numbered input, which no step has."""
+    return -(1 << 41) - number
+
+
+def _as_run(branch: Step) -> Term:
+    """That a branch goes as it went."""
+    guard = Read(branch.id, BOOL, "", branch.value)
+    return guard if branch.value else Apply(Op.NOT, (guard,), BOOL)
 
 
 def _elsewhere(step: StepId) -> StepId:
@@ -110,4 +135,4 @@ def _elsewhere(step: StepId) -> StepId:
 
 
 def _statement(step: Step) -> Statement:
-    return Statement(step.location, step.kind is StepKind.BRANCH)
+    return Statement(step.given or step.location, step.kind is StepKind.BRANCH)

@@ -9,6 +9,7 @@ suspects are preferred.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
@@ -17,7 +18,7 @@ from afterd.localization.formula.report import Line
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections
 from afterd.logic.encoding import Encoded
-from afterd.logic.gates import TRUE
+from afterd.logic.gates import TRUE, Word
 from afterd.logic.program_formula import ProgramFormula, Statement, TooLargeError, suspecting
 from afterd.model.term import StepId
 
@@ -48,10 +49,10 @@ class Run(Protocol):
 
 
 class Executes(Protocol[Executed]):
-    """Runs the failing input with other values in it."""
+    """Runs the failing input with other values in it (as unsigned words)."""
 
-    def of(self, values: Mapping[StepId, int], /) -> Executed | None:
-        """The run; None where there is none."""
+    def of(self, wanted: Iterable[Mapping[StepId, int]], /) -> Iterator[Executed]:
+        """A run each, but where there is none; as they are asked for, or all at once."""
         ...
 
     def subject(self, run: Executed, /) -> Subject:
@@ -147,7 +148,7 @@ def generated_tests(
     for _ in range(TRACES):
         if not waiting or not go_on():
             break
-        for run in _other_ways(waiting.pop(0), execute, solver):
+        for run in execute.of(_other_ways(waiting.pop(0), solver)):
             if run.lines not in seen:
                 seen.add(run.lines)
                 found.append(run)
@@ -157,42 +158,54 @@ def generated_tests(
     return found
 
 
-def _other_ways(
-    subject: Subject, execute: Executes[Executed], solver: Corrections
-) -> Iterator[Executed]:
-    """A test a branch of one trace that can go the other way."""
+def _other_ways(subject: Subject, solver: Corrections) -> Iterator[Mapping[StepId, int]]:
+    """Values of the inputs for each branch of one trace that can go the other way."""
     try:
         formula = subject.trace()
+        without = replace(formula, violated=(), hard=())
+        encoded = solver.encoding.encode(without, with_path=True)
     except TooLargeError:
         return
-    encoded = solver.encoding.encode(replace(formula, violated=(), hard=()), with_path=True)
     always = tuple(solver.encoding.selectors.values())
     for at, literal in enumerate(encoded.path):
         if abs(literal) == TRUE:
             continue
         values = nearest([*always, *encoded.path[:at], -literal], formula, encoded, solver)
-        run = execute.of(values) if values is not None else None
-        if run is not None:
-            yield run
+        if values is not None:
+            yield values
 
 
 def nearest(
     wanted: Sequence[int], formula: ProgramFormula, encoded: Encoded, solver: Corrections
 ) -> Mapping[StepId, int] | None:
-    """Values of the inputs under which the literals hold, as few as possible unlike the failing ones."""
-    steps = list(encoded.inputs)
-    words = [encoded.inputs[step] for step in steps]
+    """Values of the inputs under which the literals hold: as few as possible unlike the failing ones,
+    and these as near to them, or to zero, as their leading bits can be.
+    """
     if solver.values(wanted, []) is None:
         return None
     kept = list(wanted)
     before = {given.step: given.term for given in formula.inputs}
-    for step, word in zip(steps, words, strict=True):
+    for step, word in encoded.inputs.items():
         (known,) = solver.encoding.blaster.words_of([before[step]], _no_reads)
-        same = [x if y == TRUE else -x for x, y in zip(word, known, strict=True)]
-        if solver.values([*kept, *same], []) is not None:
-            kept += same
+        kept += _leading(word, known, kept, solver)
+    words = list(encoded.inputs.values())
     values = solver.values(kept, words)
-    return None if values is None else dict(zip(steps, values, strict=True))
+    return None if values is None else dict(zip(encoded.inputs, values, strict=True))
+
+
+def _leading(word: Word, known: Word, kept: Sequence[int], solver: Corrections) -> list[int]:
+    """As many leading bits of a word as can be those of its value; of -1 or 0 where the sign cannot."""
+    for pattern in (known, (-TRUE,) * len(word), (TRUE,) * len(word)):
+        same = [x if y == TRUE else -x for x, y in zip(word, pattern, strict=True)]
+
+        def free(count: int, same: Sequence[int] = same) -> bool:
+            return solver.values([*kept, *same[count:]], []) is not None
+
+        if free(0):
+            return same
+        if free(len(word) - 1):
+            return same[bisect_left(range(len(word)), x=True, key=free) :]
+    return []
 
 
 def _no_reads(_step: StepId, _sort: object) -> tuple[int, ...]:

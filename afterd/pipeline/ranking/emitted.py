@@ -12,17 +12,24 @@ from string import Template
 
 from afterd.pipeline.ranking.generated_tests import GeneratedTest
 
-FORMS = ("c", "pytest")
+C, PYTEST = FORMS = ("c", "pytest")
+_MODULE = "test_afterd.py"
 
 
 def write_tests(tests: Sequence[GeneratedTest], directory: Path, form: str) -> None:
     """Write a C file a test, or one file for pytest, into ``directory``, which is made."""
-    directory.mkdir(parents=True, exist_ok=True)
-    if form == "pytest":
-        (directory / "test_afterd.py").write_text(pytest_source(tests))
+    if form == PYTEST:
+        write_module(pytest_source(tests), directory)
         return
+    directory.mkdir(parents=True, exist_ok=True)
     for number, test in enumerate(tests, start=1):
         (directory / f"afterd_test_{number}.c").write_text(c_source(test))
+
+
+def write_module(text: str, directory: Path) -> None:
+    """Write a module for pytest into ``directory``, which is made."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / _MODULE).write_text(text, errors="surrogateescape")
 
 
 def pytest_source(tests: Sequence[GeneratedTest]) -> str:

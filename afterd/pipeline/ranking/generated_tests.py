@@ -1,4 +1,4 @@
-"""Tests that SAT-TAR makes of a failed one: its ranking, and inputs that a project can keep.
+"""Tests that SAT-TAR makes of a C program's failed one: inputs that a project can keep.
 
 What a test should show is what the good version shows; without a good version only the exit status
 is known to have to be 0.
@@ -6,15 +6,15 @@ is known to have to be 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.localization.formula.sat_tar import Round, sat_tar
 from afterd.logic.program_formula import TooLargeError
-from afterd.pipeline.ranking.failing_subjects import is_of_python, lacks_subjects
 from afterd.pipeline.ranking.formula_programs import FailingInput, failing_inputs
 from afterd.pipeline.ranking.interrupt import stopped_by_interrupt
 from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.votes import Counted, Votes
+from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.strings import printed
 from afterd.tracing.program.trials import Trial, Trials
@@ -35,41 +35,23 @@ class GeneratedTest:
     passes: bool
 
 
-def generated_tests(counted: Counted) -> list[GeneratedTest]:
-    """The failed test's own input first, then those that SAT-TAR chose. Raises NoVoteError."""
-    failing, rounds = tested(counted)
-    made = (_expected(failing, trial) for trial in _runs(rounds))
-    return [test for test in made if test is not None]
-
-
 @dataclass(frozen=True, slots=True)
-class SatTarVoter:
-    """Tarantula on generated tests, plus one for the lines of the unsatisfiable core."""
+class TestedProgram:
+    """SAT-TAR's rounds on a failing input of a program."""
 
-    def __call__(self, counted: Counted, /) -> Votes:
-        """Vote by the ratings after the last round. Raises NoVoteError."""
-        _, rounds = tested(counted)
-        ratings = {line: rating for line, rating in rounds[-1].ratings.items() if rating[0] > 0}
-        if not ratings:
-            raise NoVoteError("The generated tests make no line suspicious.")
-        return Votes(
-            {line: suspicion for line, (suspicion, _) in ratings.items()},
-            {line: confidence for line, (_, confidence) in ratings.items()},
-        )
+    failing: FailingInput
+    rounds: Sequence[Round]
 
-    def lacks(self, counted: Counted, /) -> str:
-        """Tests are generated for programs that can be executed from their IR."""
-        if is_of_python(counted):
-            return "a failed test that runs a C program"
-        return lacks_subjects(counted)
+    @property
+    def kept(self) -> list[GeneratedTest]:
+        """The failed test's own input first, then those that SAT-TAR chose."""
+        trials = (run for run in self.rounds[-1].runs if isinstance(run, Trial))
+        made = (_expected(self.failing, trial) for trial in trials)
+        return [test for test in made if test is not None]
 
 
-def tested(counted: Counted) -> tuple[FailingInput, list[Round]]:
-    """SAT-TAR's rounds on a failed test, which are gone through once. Raises NoVoteError."""
-    return counted.memory.once("rounds", lambda: _tested(counted))
-
-
-def _tested(counted: Counted) -> tuple[FailingInput, list[Round]]:
+def tested_program(counted: Counted) -> TestedProgram:
+    """SAT-TAR's rounds on the first failed test that can be followed. Raises NoVoteError."""
     (failing,) = failing_inputs(counted, 1)
     trials = Trials(failing.run, failing.good)
     first = trials.on(failing.run.given)
@@ -83,11 +65,7 @@ def _tested(counted: Counted) -> tuple[FailingInput, list[Round]]:
             )  # fmt: skip
     except TooLargeError as refused:
         raise NoVoteError(f"No test can be generated: {refused}.") from refused
-    return failing, rounds
-
-
-def _runs(rounds: list[Round]) -> list[Trial]:
-    return [run for run in rounds[-1].runs if isinstance(run, Trial)]
+    return TestedProgram(failing, rounds)
 
 
 def _expected(failing: FailingInput, trial: Trial) -> GeneratedTest | None:

@@ -69,10 +69,10 @@ def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
     names = [run.name for run in counted.spectrum.runs if run.failed]
     refused = "no assertion of it was recognised"
     found: list[CautiousExecution] = []
-    bad = _built(counted, counted.tree, "bad")
-    good = bad if wanted is None else _built(counted, wanted.variants.good, "good")
+    bad = built(counted, counted.tree, "bad")
+    good = bad if wanted is None else built(counted, wanted.variants.good, "good")
     for name in names[: 2 * most]:
-        request = _request(counted, counted.suite.test(name), name, good, bad)
+        request = request_of(counted, counted.suite.test(name), good, bad, name)
         try:
             execution = CautiousExecution(trace(request))
         except TraceError as error:
@@ -87,7 +87,8 @@ def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
     return found
 
 
-def _built(counted: Counted, tree: str, name: str) -> Path:
+def built(counted: Counted, tree: str, name: str) -> Path:
+    """A version's tree, built. Raises NoVoteError."""
     workspace = counted.workspace
     slot = Slot(workspace.state / "counted" / f"python-{name}", workspace.objects)
     built = Builder(slot).build(counted.suite.recipe, tree)
@@ -98,9 +99,10 @@ def _built(counted: Counted, tree: str, name: str) -> Path:
     return slot.path
 
 
-def _request(
-    counted: Counted, test: FailingTest, name: str, good: Path, bad: Path
+def request_of(
+    counted: Counted, test: FailingTest, good: Path, bad: Path, name: str = ""
 ) -> PythonTraceRequest:
+    """How a test is recorded; ``name`` is the one test of it that matters."""
     workspace, recipe = counted.workspace, test.recipe
     extra, inside = import_path(recipe)
     return PythonTraceRequest(

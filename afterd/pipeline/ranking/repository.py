@@ -17,12 +17,11 @@ from afterd.model.progress import Progress
 from afterd.pipeline.failing import Suite, suite_of
 from afterd.pipeline.ranking.c_suite import NothingCountedError, counted_spectrum
 from afterd.pipeline.ranking.counting import Counting, Ran, unheard
-from afterd.pipeline.ranking.emitted import write_tests
-from afterd.pipeline.ranking.generated_tests import generated_tests
 from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lines
 from afterd.pipeline.ranking.memory import Memory, NoVoteError
 from afterd.pipeline.ranking.python_spectrum import python_spectrum
 from afterd.pipeline.ranking.python_suite import is_python, python_counts
+from afterd.pipeline.ranking.sat_tar_votes import emit
 from afterd.pipeline.ranking.spectrum import narrowed
 from afterd.pipeline.ranking.voters import FUSED, VOTERS, voted
 from afterd.pipeline.ranking.votes import Counted, VoteOptions
@@ -43,7 +42,7 @@ class RankRequest:
 
     ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
     left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
-    ``emit``: where generated tests are written, in which ``form``; ``options`` are the voters'.
+    ``emit``: where generated tests are written, in which ``form`` (empty: the usual one); ``options`` are the voters'.
     """
 
     techniques: tuple[str, ...]
@@ -54,7 +53,7 @@ class RankRequest:
     each: str = ""
     ran: Ran = unheard
     emit: Path | None = None
-    form: str = "c"
+    form: str = ""
     options: VoteOptions = field(default_factory=VoteOptions)
 
 
@@ -99,9 +98,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
             )
             rankings, lacking = rankings_of(counted, request)
             missing = _without_a_vote(rankings, counted)
-            emitted = (
-                () if request.emit is None else (_emitted(counted, request.emit, request.form),)
-            )
+            emitted = () if request.emit is None else (emit(counted, request.emit, request.form),)
         found = RankedSuite(
             0,
             command_line(suite.recipe.test),
@@ -200,16 +197,6 @@ def _without_a_vote(rankings: Rankings, counted: Counted) -> tuple[str, ...]:
         return ()
     missing = voted(FUSED, VOTERS[FUSED], counted).missing
     return tuple(f"{FUSED} has no vote of {name}: {why}." for name, why in missing.items())
-
-
-def _emitted(counted: Counted, directory: Path, form: str) -> str:
-    """Write generated tests, and say so. Raises NoVoteError where there are none."""
-    if not counted.spectrum.failed.any():
-        return "No test failed: no tests were generated."
-    tests = generated_tests(counted)
-    write_tests(tests, directory, form)
-    fail = sum(not test.passes for test in tests)
-    return f"{len(tests)} tests are in {directory}; {fail} of them fail on this version."
 
 
 class _Text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from afterd.logic.evaluate import signed
@@ -37,9 +37,12 @@ class Trials:
     failing: FailingRun
     green: Program | None = None
 
-    def of(self, values: Mapping[StepId, int]) -> Trial | None:
-        """The run on the failing input with other numbers in it; None where it cannot be followed."""
-        return self.on(with_values(self.failing, values))
+    def of(self, wanted: Iterable[Mapping[StepId, int]]) -> Iterator[Trial]:
+        """Runs on the failing input with other numbers in it, but what cannot be followed."""
+        for values in wanted:
+            trial = self.on(with_values(self.failing, values))
+            if trial is not None:
+                yield trial
 
     def subject(self, trial: Trial) -> FailingRun:
         """A trial's input, to ask for its trace."""

@@ -39,6 +39,14 @@ def traced(request: PythonTraceRequest) -> Traced:
     return Traced(execution, bad.seconds + good.seconds)
 
 
+def traced_alone(request: PythonTraceRequest) -> PythonExecution:
+    """The run of ``bad`` with nothing beside it. Raises TraceError."""
+    bad = _recorded(request, request.bad, "alone")
+    return PythonExecution(
+        Trace(bad.traces[0], request.directory / "cache"), None, (), request.test
+    )
+
+
 def _recorded(request: PythonTraceRequest, tree: Path, name: str) -> Recorded:
     """A run of one version, repeated with a larger window when the first one was too small.
 

@@ -75,7 +75,16 @@ class Steps:
             render(effect, self.trace.raw.header["types"]),
             _target(node, self.trace.kind(position)),
             None if control is None else self.trace.number(control),
+            self._given(node, frame),
         )
+
+    def _given(self, node: Node, frame: Frame) -> Location | None:
+        """The call that gave a parameter its value; None where nobody is known."""
+        call = self.parameters.call_site(frame) if node.type == "arg" else None
+        if call is None:
+            return None
+        _, expression, caller = call
+        return location(expression, caller)
 
     def _without_node(self, number: int, position: int, value: Recorded) -> Step:
         kind = self.trace.kind(position)

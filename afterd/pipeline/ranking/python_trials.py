@@ -1,0 +1,184 @@
+"""A failed Python test written with other numbers, and run in both versions.
+
+The good version is the oracle: where what the assertions look at is the same in both, the test
+passes. All tests that are made of one trace are a module of their own beside the failed one's, which
+is run once in each version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from afterd.errors import TraceError
+from afterd.localization.examination import Line
+from afterd.localization.formula.recorded import RecordedRun, input_step
+from afterd.logic.evaluate import signed
+from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+from afterd.model.term import StepId
+from afterd.tracing.cautious import CautiousExecution
+from afterd.tracing.python.assertions import RAISED, Seen
+from afterd.tracing.python.entities import EntityKind
+from afterd.tracing.python.lifted import NAME, SEEN, LiftedTest, lines_of_numbers, read_seen
+from afterd.tracing.python.request import PythonTraceRequest
+from afterd.tracing.python.session import traced_alone
+from afterd.tracing.python.spectra import spectra
+
+MOST = 40
+"""Tests that are made of one trace, at most."""
+
+_WORD = 64
+_RUN_OF = re.compile(rf"{NAME}(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTrial:
+    """One way to write the test: its numbers, the program's lines that the bad version executed, what
+    the good version showed, and the assertion that the bad one departed from (empty: it passed).
+    """
+
+    numbers: tuple[int, ...]
+    lines: frozenset[Line]
+    shown: Seen
+    violated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTrials:
+    """Runs a test with other numbers. ``place`` is the failed test's file in the tree, ``request`` how
+    a module is run that stands in its place, ``program`` the files that are no tests.
+    """
+
+    test: LiftedTest
+    place: Path
+    request: Callable[[Path], PythonTraceRequest]
+    program: Collection[str]
+
+    def of(self, wanted: Iterable[Mapping[StepId, int]]) -> Iterator[PythonTrial]:
+        """A trial each, all run together."""
+        every = (self._numbers(values) for values in islice(wanted, MOST))
+        yield from self.on(list(dict.fromkeys(every)))
+
+    def subject(self, trial: PythonTrial) -> GeneratedSubject:
+        """A trial, recorded when it is asked for its trace."""
+        return GeneratedSubject(self, trial)
+
+    def on(self, every: Sequence[tuple[int, ...]]) -> Iterator[PythonTrial]:
+        """The runs with these numbers; nothing of what could not be run. Raises TraceError."""
+        if not every:
+            return
+        text = self.test.observing(every)
+        module, request = self._module(text)
+        lines, bad = self._run(request, request.bad / module, text)
+        _, good = self._run(replace(request, bad=request.good), request.good / module, text)
+        for at, numbers in enumerate(every):
+            if at in lines and at in good:
+                yield PythonTrial(
+                    numbers, lines[at], good[at], self._violated(bad.get(at, Seen()), good[at])
+                )
+
+    def recorded(self, trial: PythonTrial) -> RecordedRun:
+        """The failing trial with terms. Raises TooLargeError where it does not fail when recorded."""
+        text = self.test.as_it_was(trial.numbers, trial.shown)
+        module, request = self._module(text)
+        with _written(request.bad / module, text):
+            try:
+                execution = CautiousExecution(traced_alone(request))
+            except TraceError as error:
+                raise TooLargeError(str(error).rstrip(".")) from error
+            failures = execution.failures()
+        if not failures:
+            raise TooLargeError("no assertion of a generated test was recognised")
+        numbered = {(str(module), line): number for line, number in lines_of_numbers(text).items()}
+        return RecordedRun(execution, failures[0], numbered=numbered)
+
+    def _module(self, text: str) -> tuple[Path, PythonTraceRequest]:
+        """Where a module is written: every text elsewhere, because Python keeps compiled modules by
+        name, size and second.
+        """
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        module = self.place.with_name(f"{NAME}{digest}.py")
+        return module, self.request(module)
+
+    def _numbers(self, values: Mapping[StepId, int]) -> tuple[int, ...]:
+        """The test's numbers, but for those that a formula gave."""
+        return tuple(
+            signed(values[input_step(at)], _WORD) if input_step(at) in values else number
+            for at, number in enumerate(self.test.numbers)
+        )
+
+    def _run(
+        self, request: PythonTraceRequest, module: Path, text: str
+    ) -> tuple[Mapping[int, frozenset[Line]], Mapping[int, Seen]]:
+        """What each test of a module executed, and what its assertions looked at."""
+        with _written(module, text):
+            found = spectra(request, request.bad)
+            noted = module.with_suffix(SEEN)
+            seen = read_seen(noted.read_text()) if noted.exists() else {}
+        executed: dict[int, frozenset[Line]] = {}
+        for run, counts in zip(found.tests, found.counts, strict=True):
+            if number := _RUN_OF.search(run.test):
+                entities = (found.known[at] for at, count in counts.items() if count)
+                executed[int(number[1])] = frozenset(
+                    (e.file, e.line)
+                    for e in entities
+                    if e.kind is EntityKind.STATEMENT and e.file in self.program
+                )
+        return executed, {at: seen.get(at, Seen()) for at in executed}
+
+    def _violated(self, bad: Seen, good: Seen) -> str:
+        """The assertion at which the versions part."""
+        at = bad.departs(good)
+        if at is None:
+            return ""
+        return (
+            f"{bad.raised or 'no exception'} is raised"
+            if at == RAISED
+            else self.test.assertions[at]
+        )
+
+
+@contextmanager
+def _written(module: Path, text: str) -> Iterator[None]:
+    """A module that is there for a while, and what it writes beside it."""
+    module.write_text(text)
+    try:
+        yield
+    finally:
+        module.unlink(missing_ok=True)
+        module.with_suffix(SEEN).unlink(missing_ok=True)
+
+
+@dataclass(slots=True)
+class GeneratedSubject:
+    """A trial as a subject: only a failing one has a formula."""
+
+    trials: PythonTrials
+    trial: PythonTrial
+    run: RecordedRun | None = None
+
+    def trace(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        if not self.trial.violated:
+            raise TooLargeError("a test that passes asserts nothing that failed")
+        if self.run is None:
+            self.run = self.trials.recorded(self.trial)
+        return self.run.trace()
+
+    def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        del explored
+        return self.trace()
+
+    def all_paths(self) -> ProgramFormula:
+        """See ``formula.subject.Subject``."""
+        raise TooLargeError("only the path that was run is recorded")
+
+    def narrow(self) -> bool:
+        """See ``formula.subject.Subject``."""
+        return self.run is not None and self.run.narrow()
