@@ -12,7 +12,7 @@ from afterd.config import Settings, Strategy
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
-from afterd.model.change import ChangeSet
+from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress, Silent
@@ -182,11 +182,19 @@ def _same_root(
     confirmation: Confirmation,
     before: Sequence[Explanation],
 ) -> Explanation | None:
-    """The answer of an earlier test of this run, if its root repairs this one too: one run."""
-    for other in before:
-        reverted = _reverted(other)
-        if other.status is not Status.EXPLAINED or not reverted or other.range != wanted.revisions:
-            continue
+    """The answer of an earlier test of this run, if its root repairs this one too: one run.
+
+    Where there are several, all of them are undone together first: most often none repairs it.
+    """
+    answers = {
+        _reverted(other): other
+        for other in reversed(before)
+        if other.status is Status.EXPLAINED and other.range == wanted.revisions
+    }
+    answers.pop(NOTHING, None)
+    if len(answers) > 1 and not oracle.outcome(NOTHING.union(*answers)).passed:
+        return None
+    for reverted, other in answers.items():
         if _passes(oracle, reverted):
             note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
             return replace(
