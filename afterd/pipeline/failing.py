@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from afterd.config import Settings, command_line
+from afterd.execution.environment import scrubbed
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import Detected, detect, runner_named
 from afterd.model.progress import Progress
+from afterd.pipeline.in_place import import_paths
 from afterd.pipeline.workspace import Range, Workspace
 
 THE_SUITE = "the test suite"
@@ -127,10 +130,15 @@ def _detected(workspace: Workspace, tree: str) -> Detected:
 
 
 def _given(workspace: Workspace, settings: Settings) -> Recipe:
+    extra = {"PATH": workspace.path}
+    if checkout := workspace.repository.workdir:
+        limits = workspace.limits
+        path = import_paths(settings.test, scrubbed(extra=extra), Path(checkout), limits)
+        extra.update({"PYTHONPATH": path} if path else {})
     return Recipe(
         test=settings.test,
         build=settings.build,
         test_id=command_line(settings.test),
-        extra={"PATH": workspace.path},
+        extra=extra,
         limits=workspace.limits,
     )

@@ -11,13 +11,12 @@ from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothin
 from afterd.deltas.dependencies import remaining
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
-from afterd.execution.environment import scrubbed
-from afterd.execution.recipe import import_path
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.python_request import python_request
 from afterd.pipeline.runs_as_builds import Missing, nothing_missing
 from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.cautious import CautiousExecution
@@ -181,20 +180,14 @@ def _python_request(
         _prepared(slot, tree, test)
         for slot, tree in zip(workspace.trace_slots(), trees, strict=True)
     )
-    extra, inside = import_path(test.recipe)
-    return PythonTraceRequest(
-        good=good,
-        bad=bad,
-        command=test.recipe.test,
-        environment=scrubbed(extra=extra),
+    return python_request(
+        workspace,
+        test.recipe,
+        (good, bad),
+        "traced/python-variant" if reverted else "traced/python",
         changes=remaining(wanted.changes.live, reverted),
-        directory=workspace.state / "traced" / ("python-variant" if reverted else "python"),
         test=test.recipe.test_id if test.runner != "command" else "",
-        folder=test.recipe.folder,
-        pythonpath=inside,
-        original=Path(workspace.repository.workdir) if workspace.repository.workdir else None,
-        limits=workspace.limits.test,
-        work=workspace.work and f"{workspace.work} {trees}",
+        piece=str(trees),
     )
 
 

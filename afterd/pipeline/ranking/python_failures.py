@@ -12,12 +12,11 @@ from pathlib import Path
 
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
-from afterd.execution.environment import scrubbed
-from afterd.execution.recipe import import_path
 from afterd.localization.formula.recorded import RecordedRun
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import FileKind
 from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.python_request import python_request
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.cautious import CautiousExecution
@@ -103,18 +102,8 @@ def request_of(
     counted: Counted, test: FailingTest, good: Path, bad: Path, name: str = ""
 ) -> PythonTraceRequest:
     """How a test is recorded; ``name`` is the one test of it that matters."""
-    workspace, recipe = counted.workspace, test.recipe
-    extra, inside = import_path(recipe)
-    return PythonTraceRequest(
-        good=good,
-        bad=bad,
-        command=recipe.test,
-        environment=scrubbed(extra=extra),
-        changes=() if counted.wanted is None else counted.wanted.changes.live,
-        directory=workspace.state / "counted" / "python-traced",
-        test=name,
-        folder=recipe.folder,
-        pythonpath=inside,
-        original=Path(workspace.repository.workdir) if workspace.repository.workdir else None,
-        limits=workspace.limits.test,
+    changes = () if counted.wanted is None else counted.wanted.changes.live
+    place = "counted/python-traced"
+    return python_request(
+        counted.workspace, test.recipe, (good, bad), place, changes=changes, test=name
     )

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
-from afterd.execution.environment import scrubbed
-from afterd.execution.recipe import Recipe, import_path
+from afterd.execution.recipe import Recipe
 from afterd.pipeline.failing import Suite
+from afterd.pipeline.python_request import python_request
 from afterd.pipeline.ranking.counting import Counting
 from afterd.pipeline.workspace import Workspace
 from afterd.tracing.python.command import python_command
-from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.shares import shared_spectra
 from afterd.tracing.python.spectra import PythonSpectra
 from afterd.vcs.worktree import Slot
@@ -41,20 +40,8 @@ def python_counts(
     shares = min(counting.jobs, _MOST_SHARES)
     with ThreadPoolExecutor(shares) as pool:
         trees = list(pool.map(lambda share: _built(recipe, tree, share, counting), range(shares)))
-    extra, inside = import_path(recipe)
-    workdir = workspace.repository.workdir
-    request = PythonTraceRequest(
-        good=trees[0],
-        bad=trees[0],
-        command=recipe.test,
-        environment=scrubbed(extra=extra),
-        changes=(),
-        directory=workspace.state / "counted" / "python-runs",
-        folder=recipe.folder,
-        pythonpath=inside,
-        original=Path(workdir) if workdir else None,
-        limits=workspace.limits.test,
-        work=workspace.work and f"{workspace.work} {tree}",
+    request = python_request(
+        workspace, recipe, (trees[0], trees[0]), "counted/python-runs", piece=tree
     )
     counting.progress.stage("running the tests with counters")
     return shared_spectra(request, trees, counting.ran)
