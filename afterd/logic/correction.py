@@ -20,8 +20,10 @@ from afterd.logic.program_formula import Statement
 _LOADED = 8
 """How much longer than its CPU time a question may take before its process is killed."""
 
-_WASTE = 0.5
-"""As many variables as a formula has beside it in the solver, and it is loaded alone."""
+_WASTE = 0.02
+"""So many variables that a formula does not need in the solver, as a part of its own, and it is loaded
+alone: a model gives all of them a value.
+"""
 
 Diagnosis = frozenset[Statement]
 Weights = Mapping[tuple[str, int], int]
@@ -205,10 +207,7 @@ class Corrections:
         return reply.value
 
     def _missing(self, roots: Sequence[Literal], *, alone: bool) -> tuple[bool, array[int]]:
-        """Whether the solver begins anew, and the clauses that it does not have.
-
-        A model gives every variable a value, so what earlier formulas left behind costs time.
-        """
+        """Whether the solver begins anew, and the clauses that it does not have."""
         fresh = not self._held
         if alone or fresh:
             cone: set[Literal] = set()

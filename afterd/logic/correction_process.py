@@ -9,6 +9,7 @@ outlive the question: what contradicts a formula contradicts every formula that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
 from threading import Timer
@@ -24,6 +25,8 @@ from afterd.execution.worker_process import serve
 from afterd.logic.clauses import unpacked
 
 Literals = list[int]
+
+_SOLVER = "glucose4"
 
 
 _PATIENCE = 6
@@ -43,9 +46,10 @@ class TimeUpError(Exception):
 
 @dataclass(slots=True)
 class Session:
-    """The clauses sent so far, in one solver."""
+    """The clauses sent so far, in one solver, and as they were sent."""
 
-    solver: Any = field(default_factory=lambda: Solver(name="glucose4", use_timer=False))
+    solver: Any = field(default_factory=lambda: Solver(name=_SOLVER))
+    sent: list[str] = field(default_factory=list)
     deadline: float = 0.0
     known: frozenset[int] = frozenset()
     closed: frozenset[int] = frozenset()
@@ -62,9 +66,11 @@ class Session:
         self.deadline = began + request["seconds"]
         if request["fresh"]:
             self.solver.delete()
-            self.solver = Solver(name="glucose4")
+            self.solver = Solver(name=_SOLVER)
+            self.sent.clear()
+        self.sent.append(request["clauses"])
         self.solver.append_formula(unpacked(request["clauses"]))
-        stop = Timer(_LOADED * request["seconds"], self.solver.interrupt)
+        stop = Timer(_LOADED * request["seconds"], self._interrupt)
         stop.start()
         try:
             found = self._asked(request)
@@ -72,6 +78,10 @@ class Session:
             stop.cancel()
             self.solver.clear_interrupt()
         return {**found, "cpu": process_time() - began}
+
+    def _interrupt(self) -> None:
+        """Whichever solver is at work."""
+        self.solver.interrupt()
 
     def _asked(self, request: dict[str, Any]) -> dict[str, Any]:
         match request["ask"]:
@@ -133,17 +143,34 @@ class Session:
             yield []
             return
         found = False
-        for size in range(1, min(request["size"], len(weight)) + 1):
-            if found and size > _ALWAYS:
-                return
-            named: set[int] = set()
-            for members in self._of_size(size, weight, hard, cores):
-                named.update(members)
-                yield members
-            found = found or bool(named)
-            self.finished = size
-            hard += sorted(named)
-            weight = {s: w for s, w in weight.items() if s not in named}
+        with ExitStack() as stack:
+            for size in range(1, min(request["size"], len(weight)) + 1):
+                if found and size > _ALWAYS:
+                    return
+                if size == _ALWAYS:
+                    stack.enter_context(self._with(hard))
+                named: set[int] = set()
+                for members in self._of_size(size, weight, hard, cores):
+                    named.update(members)
+                    yield members
+                found = found or bool(named)
+                self.finished = size
+                hard += sorted(named)
+                weight = {s: w for s, w in weight.items() if s not in named}
+
+    @contextmanager
+    def _with(self, hard: Literals) -> Iterator[None]:
+        """For a while a solver in which what is hard is a fact.
+
+        What was assumed is propagated again with each question, and pairs are many questions.
+        """
+        shared, clauses = self.solver, [c for text in self.sent for c in unpacked(text)]
+        self.solver = Solver(name=_SOLVER, bootstrap_with=[*clauses, *([h] for h in hard)])
+        try:
+            yield
+        finally:
+            self.solver.delete()
+            self.solver = shared
 
     def _of_size(
         self, size: int, weight: dict[int, int], hard: Literals, cores: list[Literals]

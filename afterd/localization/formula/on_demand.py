@@ -21,6 +21,9 @@ MOST_CLAUSES = 1_000_000
 
 FACTOR = 3
 
+SMALL = 5_000
+"""Clauses of a formula that is encoded and solved in no time, so that it need not grow by a factor."""
+
 
 def on_demand(
     subjects: Sequence[Subject],
@@ -92,11 +95,17 @@ class _Growing:
             fresh = {frontier[at].branch for at in self.found.needs} - self.explored
             if not fresh:
                 return True
-            added = grown(fresh, self.explored, frontier)
+            added = grown(fresh, self.explored, frontier, self._visited())
             self.spare = added - fresh
             self.explored |= added
             self.encoded = None
         return False
+
+    def _visited(self) -> int:
+        """How many sides the runs themselves took, if an iteration costs something."""
+        if self.solver.encoding.size < SMALL:
+            return 0
+        return max(len(formula.path) for formula in self.formulas)
 
     def as_far_as_it_went(self, size: int) -> None:
         """All sets of the last formula that was not too large, whatever sides they need."""
@@ -139,17 +148,20 @@ class _Growing:
 
 
 def grown(
-    needed: AbstractSet[Branch], explored: AbstractSet[Branch], frontier: Sequence[Frontier]
+    needed: AbstractSet[Branch],
+    explored: AbstractSet[Branch],
+    frontier: Sequence[Frontier],
+    visited: int,
 ) -> set[Branch]:
     """The sides to add: those that are needed, and the latest others up to a few times as many as
-    there are.
+    there are, explored or ``visited`` by the run.
 
-    Every iteration costs as much as the whole formula does, so a formula that has to grow again
-    grows by a factor: the number of iterations is then the logarithm of the number of sides.
+    Every iteration costs as much as the whole formula does, so a formula that has to grow grows by a
+    factor: the number of iterations is then the logarithm of the number of sides.
     """
     added = dict.fromkeys(needed)
     for side in reversed(frontier):
-        if len(added) >= FACTOR * len(explored):
+        if len(added) >= FACTOR * max(visited, len(explored)):
             break
         if side.branch not in explored:
             added[side.branch] = None
