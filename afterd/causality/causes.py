@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
-from afterd.causality.infection import Green, carriers_into, clean, detours, infected
+from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Progress
 from afterd.model.term import StepId
-from afterd.model.trace import Alignment, Execution, Predicate, Step
+from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
 from afterd.tracing.slicing import BackwardSlice
 
 _WIDTH = 12
@@ -34,6 +34,7 @@ class _Waiting:
     """A predicate in P; ordered as they are taken out."""
 
     idle: bool  # as in green: it can only matter if the alignment is wrong
+    aside: bool  # what it decided is infected by other things as well, or not at all
     level: int
     urgency: int
     farness: int
@@ -78,7 +79,7 @@ class Causes:
             return False
         if not self._waiting and self._failures:
             level = 1 + max((link.level for link in self.links), default=-1)
-            self._put(_Waiting(idle=False, level=level, urgency=0, farness=0,
+            self._put(_Waiting(idle=False, aside=False, level=level, urgency=0, farness=0,
                                predicate=self._failures.pop(0)))  # fmt: skip
         if not self._waiting or self._left <= 0:
             return False
@@ -134,13 +135,21 @@ class Causes:
         displaced = self._green.displaced(step.id)
         if displaced:
             return any(branch in known for branch in displaced)
-        own = step.changes or self._execution.omitted(step.id)
-        if own and not step.green.elsewhere:
+        if not step.green.elsewhere and self._changed(step):
             return True
         around = detours(self._execution, self._green, step)
         if around:
             return any(branch in known for branch in around)
         return any(source.id in known for source in carriers_into(self._execution, step))
+
+    def _changed(self, step: Step) -> bool:
+        """Whether a change may have infected the step itself: by a statement that does otherwise than its
+        old text, or by one that is missing where green did not merely go another way.
+        """
+        if step.changes:
+            return effect(step) is not Effect.NEUTRAL
+        elsewhere = step.control is not None and infected(self._execution.step(step.control))
+        return not elsewhere and bool(self._execution.omitted(step.id))
 
     def _explain(self, waiting: _Waiting) -> None:
         self._left -= 1
@@ -167,6 +176,7 @@ class Causes:
         self._put(
             _Waiting(
                 idle=idle,
+                aside=not critical.only_way,
                 level=level,
                 urgency=2 * _URGENCY[branch.green.alignment]
                 + (relevance < 1)

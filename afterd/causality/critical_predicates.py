@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Cause
-from afterd.causality.infection import carriers_into, settled
+from afterd.causality.infection import carriers_into, infected, settled
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
 from afterd.model.trace import Execution, Predicate, Step, StepKind
@@ -26,7 +26,8 @@ class Critical:
     """A critical predicate; ``direct`` when its branch decided that a generator was executed.
 
     Otherwise ``definitions`` are the steps whose value would have been overwritten. ``needed``: the
-    generator is one of the cause, and not only what chose between two things to read.
+    generator is one of the cause, and not only what chose between two things to read. ``only_way``: a
+    generator is infected, and by nothing that it read.
     """
 
     predicate: Predicate
@@ -34,6 +35,7 @@ class Critical:
     direct: bool
     definitions: tuple[StepId, ...] = ()
     needed: bool = True
+    only_way: bool = False
 
 
 def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Critical]:
@@ -46,6 +48,7 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
     overwritten: dict[StepId, dict[StepId, None]] = {}
     direct: set[StepId] = set()
     needed: set[StepId] = set()
+    only_way: set[StepId] = set()
     own = {step.id for step in cause.steps}
     further = [step for step in _selecting(execution, cause) if step.id not in own]
     for generator, branch, definition in _influences(execution, cause, (*further, *cause.steps)):
@@ -54,6 +57,8 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
             needed.add(branch)
         if definition is None:
             direct.add(branch)
+            if generator != branch and _infected_by(execution, generator, branch):
+                only_way.add(branch)
         else:
             met[definition] = None
     found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
@@ -64,6 +69,7 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
             branch.id in direct,
             tuple(overwritten[branch.id]),
             branch.id in needed,
+            branch.id in only_way,
         )
         for branch in sorted(found, key=lambda step: -step.id)
         if branch.kind is StepKind.BRANCH
@@ -73,6 +79,12 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
 def other_way(branch: Step) -> Term:
     """That the branch goes the other way: false in this run."""
     return Apply(Op.NOT, (branch.term,), BOOL) if branch.value else branch.term
+
+
+def _infected_by(execution: Execution, generator: StepId, branch: StepId) -> bool:
+    """Whether a generator is infected, and of what may have infected it only by this branch."""
+    step = execution.step(generator)
+    return infected(step) and all(s.id == branch for s in carriers_into(execution, step))
 
 
 def _selecting(execution: Execution, cause: Cause) -> list[Step]:

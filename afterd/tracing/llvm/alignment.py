@@ -69,6 +69,7 @@ class Alignment:
         self.instance = cache(self._instance)
         self._entries: dict[int, tuple[int, bool]] = {}
         self._by_flow: set[int] = set()
+        self._open: dict[int, int] = {}
         self._positions: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
 
     def counterpart(self, view: FunctionView) -> FunctionView | None:
@@ -147,31 +148,43 @@ class Alignment:
         return Found(self.green.instance_at(start))
 
     def _counted(self, instance: Instance, other: FunctionView, blocks: BlockMap) -> Found:
-        """An activation that began before the window: its outermost loop by the block counters.
-
-        Only for functions that were entered once; the counters cannot tell activations apart.
-        """
+        """An activation that began before the window: the iterations of its outermost loop are counted."""
         outer, *inner = _path(instance)
-        if (
-            not (_once(self.bad, instance.view) and _once(self.green, other))
-            or outer not in blocks.to_good
-        ):
+        depth = self._open_at(instance, other)
+        if depth < 0 or outer not in blocks.to_good or instance.position < self.bad.recording.first:
             return UNKNOWN
         here = self._executions(self.bad, instance.view, outer, instance.depth)
-        rank = int(np.searchsorted(here, instance.position + 1))
-        rank += self.bad.recording.before_window(instance.view.numbered.first.blocks + outer)
-        target = other.numbered.first.blocks + blocks.to_good[outer]
-        there = self._executions(self.green, other, blocks.to_good[outer], instance.depth)
-        at = rank - self.green.recording.before_window(target) - 1
-        if not rank or at < 0:
+        there = self._executions(self.green, other, blocks.to_good[outer], depth)
+        earlier = self._earlier(self.bad, instance.view, outer, instance.depth)
+        theirs = self._earlier(self.green, other, blocks.to_good[outer], depth)
+        inside = int(np.searchsorted(here, instance.position + 1))
+        if earlier is None or theirs is None or not earlier + inside:
+            return UNKNOWN
+        at = earlier + inside - 1 - theirs
+        if at < 0:
             return UNKNOWN
         if at >= len(there):
             return ABSENT
         start = int(there[at])
         if not inner:
             return Found(self.green.instance_at(start))
-        mine = int(here[np.searchsorted(here, instance.position + 1) - 1]) if len(here) else -1
+        mine = int(here[inside - 1]) if inside else -1
         return self._followed(instance, other, blocks, inner, mine, start) if mine >= 0 else UNKNOWN
+
+    def _open_at(self, instance: Instance, other: FunctionView) -> int:
+        """The call depth at which green has the same open activation; -1 where that is not known.
+
+        It is the same one where each run entered the function once, or where the data flow says so.
+        """
+        if _once(self.bad, instance.view) and _once(self.green, other):
+            return instance.depth
+        return self._open.get(instance.depth, -1)
+
+    def _earlier(self, frames: Frames, view: FunctionView, block: int, depth: int) -> int | None:
+        """How often a block was executed before the window, by the activation that is open at a depth."""
+        if _once(frames, view):
+            return frames.recording.before_window(view.numbered.first.blocks + block)
+        return frames.recording.earlier_executions(view.executions(block) | depth)
 
     def _only_execution(self, other: FunctionView, block: int, depth: int) -> Found:
         """A block that each run executed once, wherever it was recorded."""
@@ -197,6 +210,8 @@ class Alignment:
         """
         here, there = self.bad.entry(mine), self.green.entry(other)
         for _ in range(_DEEPEST):
+            if here < 0 and there < 0:
+                self._pair_open(mine, other)
             if here < 0 or there < 0 or self._entry(here)[0] >= 0:
                 return
             first, second = self.bad.instance_at(here), self.green.instance_at(there)
@@ -208,7 +223,18 @@ class Alignment:
             above, beyond = self.bad.caller(here), self.green.caller(there)
             if above is None or beyond is None:
                 return
-            here, there = self.bad.entry(above[2]), self.green.entry(beyond[2])
+            mine, other = above[2], beyond[2]
+            here, there = self.bad.entry(mine), self.green.entry(other)
+
+    def _pair_open(self, mine: int, other: int) -> None:
+        """The same for two activations that began before the windows, and are still open in them."""
+        first, second = self.bad.instance(mine), self.green.instance(other)
+        in_windows = mine >= self.bad.recording.first and other >= self.green.recording.first
+        if first is None or second is None or not in_windows or first.depth in self._open:
+            return
+        if self.counterpart(first.view) is second.view:
+            self._open[first.depth] = second.depth
+            self.instance.cache_clear()
 
     def entry(self, position: int) -> int:
         """The green ENTER record of the activation that a record belongs to; -1 if none is known."""

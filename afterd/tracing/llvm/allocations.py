@@ -9,21 +9,11 @@ from functools import cache, cached_property
 import numpy as np
 import numpy.typing as npt
 
-from afterd.tracing.llvm import records
+from afterd.tracing.llvm import libc, records
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.recorded import arguments, callee
 from afterd.tracing.llvm.values import Values, known
 
-_SIZED_BY: dict[str, tuple[int, ...]] = {
-    "@malloc": (0,),
-    "@calloc": (0, 1),
-    "@realloc": (1,),
-    "@reallocarray": (1, 2),
-    "@aligned_alloc": (1,),
-    "@_Znwm": (0,),
-    "@_Znam": (0,),
-}
-"""Functions that allocate, and the arguments whose product is the size."""
 _OLDER, _NEIGHBOURS = 64, 4
 """Allocations at one address, and addresses below a pointer, that are looked at."""
 
@@ -91,7 +81,7 @@ class Allocations:
 
     def _allocates(self, site: int) -> bool:
         name = callee(self._frames.program.call_of_site(site))
-        return name in _SIZED_BY and not self._frames.program.resolved(name[1:])
+        return bool(libc.allocates(name)) and not self._frames.program.resolved(name[1:])
 
     def _size_uncached(self, call: int) -> int:
         """How many bytes were asked for; 1 where that is not known: then only the start is known."""
@@ -101,7 +91,7 @@ class Allocations:
         instruction = at.instance.instructions[at.instruction]
         given = arguments(instruction)
         size = 1
-        for number in _SIZED_BY[callee(instruction)]:
+        for number in libc.allocates(callee(instruction)):
             value = known(self._values.operand(*given[number], at.instance, at.instruction))
             if not isinstance(value, int):
                 return 1

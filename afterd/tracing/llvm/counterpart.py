@@ -173,8 +173,12 @@ class Counterparts:
             return False
         if not self._alignment.is_indexed(instance.position):
             return False
-        entry = self._green.frames.entry(self._green.ids.position(there))
-        return self._alignment.entry(instance.position) != entry
+        other = self._green.statements.statement(
+            there
+        ).instance  # a returned value's record is its caller's
+        if other is None:
+            return False
+        return self._alignment.entry(instance.position) != self._green.frames.entry(other.position)
 
     def _same_address(self, mine: int, other: int) -> bool:
         return same_address(self._bad.symbols, self._green.symbols, mine, other)

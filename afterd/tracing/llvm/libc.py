@@ -75,41 +75,61 @@ _READS_ONLY = frozenset(
         "usleep",
     ]
 )
-_WRITES = {
-    "memcpy": {0},
-    "memmove": {0},
-    "memset": {0},
-    "strcpy": {0},
-    "strncpy": {0},
-    "stpcpy": {0},
-    "strcat": {0},
-    "strncat": {0},
-    "sprintf": {0},
-    "snprintf": {0},
-    "vsprintf": {0},
-    "vsnprintf": {0},
-    "strftime": {0},
-    "strtol": {1},
-    "strtoul": {1},
-    "strtoll": {1},
-    "strtoull": {1},
-    "strtod": {1},
-    "strtof": {1},
-    "read": {1},
-    "pread": {1},
-    "fread": {0},
-    "fgets": {0},
-    "getline": {0, 1},
-    "getdelim": {0, 1},
-    "qsort": {0},
-    "gettimeofday": {0},
-    "stat": {1},
-    "lstat": {1},
-    "fstat": {1},
-    "localtime_r": {1},
-    "gmtime_r": {1},
-    "frexp": {1},
-    "modf": {1},
+_WRITES: dict[str, dict[int, tuple[int, ...] | int | None]] = {
+    "memcpy": {0: (2,)},
+    "memmove": {0: (2,)},
+    "memset": {0: (2,)},
+    "strcpy": {0: None},
+    "strncpy": {0: (2,)},
+    "stpcpy": {0: None},
+    "strcat": {0: None},
+    "strncat": {0: None},
+    "sprintf": {0: None},
+    "snprintf": {0: (1,)},
+    "vsprintf": {0: None},
+    "vsnprintf": {0: (1,)},
+    "strftime": {0: (1,)},
+    "strtol": {1: 8},
+    "strtoul": {1: 8},
+    "strtoll": {1: 8},
+    "strtoull": {1: 8},
+    "strtod": {1: 8},
+    "strtof": {1: 8},
+    "read": {1: (2,)},
+    "pread": {1: (2,)},
+    "fread": {0: (1, 2)},
+    "fgets": {0: (1,)},
+    "getline": {0: 8, 1: 8},
+    "getdelim": {0: 8, 1: 8},
+    "qsort": {0: (1, 2)},
+    "gettimeofday": {0: 16},
+    "stat": {1: None},
+    "lstat": {1: None},
+    "fstat": {1: None},
+    "localtime_r": {1: None},
+    "gmtime_r": {1: None},
+    "frexp": {1: 4},
+    "modf": {1: 8},
+    # what these write is what they return; through what they are given they only read
+    "calloc": {},
+    "realloc": {},
+    "reallocarray": {},
+    "strdup": {},
+    "strndup": {},
+    "ctime": {},
+    "asctime": {},
+    "localtime": {},
+    "gmtime": {},
+}
+"""By argument written through, how many bytes at most: a product of arguments, or a number."""
+_ALLOCATES = {
+    "malloc": (0,),
+    "calloc": (0, 1),
+    "realloc": (1,),
+    "reallocarray": (1, 2),
+    "aligned_alloc": (1,),
+    "_Znwm": (0,),
+    "_Znam": (0,),
 }
 _RETURNS_NEW = frozenset(
     [
@@ -153,6 +173,21 @@ def writes(name: str, argument: int) -> bool:
     if plain.startswith("llvm."):
         return argument == 0
     return argument in _WRITES[plain] if plain in _WRITES else True
+
+
+def at_most(name: str, argument: int) -> tuple[int, ...] | int | None:
+    """How many bytes a function writes through an argument, or (-1) to what it returns, at most: the
+    arguments whose product it is, or a number; None where that is not told here.
+    """
+    plain = name.removeprefix("@")
+    if argument < 0:
+        return _ALLOCATES.get(plain)
+    return _WRITES.get(plain, {}).get(argument)
+
+
+def allocates(name: str) -> tuple[int, ...]:
+    """The arguments whose product is the size of what a function allocates; empty for other functions."""
+    return _ALLOCATES.get(name.removeprefix("@"), ())
 
 
 def returns_written(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING
 
 from afterd.logic.evaluate import evaluate
@@ -181,10 +182,29 @@ class Memory:
             if not kind.startswith("ptr") or not libc.writes(name, number):
                 continue
             pointer = self._values.pointer_value(kind, text, instance, index)
-            if pointer and pointer - size < address < pointer + _OBJECT_REACH:
+            if pointer and pointer - size < address < pointer + self._reach(
+                instance, index, number
+            ):
                 return True
-        result = self._result(call, instance, index)
-        return libc.returns_written(name) and 0 < result <= address < result + _OBJECT_REACH
+        result = self._result(call, instance, index) if libc.returns_written(name) else 0
+        return 0 < result <= address < result + self._reach(instance, index, -1)
+
+    def _reach(self, instance: Instance, index: int, number: int) -> int:
+        """How many bytes a call may have written where an argument, or (-1) its result, points to.
+
+        A chunk of code that realloc had moved was taken for a text: vsnprintf wrote six bytes 40 KiB
+        below, and nothing said that it could not have written more.
+        """
+        instruction = instance.instructions[index]
+        most = libc.at_most(callee(instruction), number)
+        if isinstance(most, int):
+            return most
+        given = arguments(instruction)
+        if most is None or max(most) >= len(given):
+            return _OBJECT_REACH
+        sizes = [evaluate(self._values.operand(*given[at], instance, index)) for at in most]
+        told = [size for size in sizes if isinstance(size, int)]
+        return prod(told) if len(told) == len(sizes) else _OBJECT_REACH
 
     def _result(self, call: int, instance: Instance, index: int) -> int:
         """The address that a call returned; 0 if it returned none."""

@@ -8,26 +8,35 @@ this time, and nothing more is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.recording import Segment, segment
+from afterd.tracing.llvm.segment import Segment, segment
 
 _HALF = 1 << 17  # records kept on each side of a match, at most
 _HEADER = 4  # words before the records of a watch file
+
+_WHOLE = (1 << 64) - 1
 
 Rerun = Callable[[Mapping[str, str]], Path]
 
 
 class Reexecution:
-    """Answers about one process by running the test again with watches; bounded by ``budget`` runs."""
+    """Answers about one process by running the test again with watches.
 
-    def __init__(self, rerun: Rerun, process: int, budget: int) -> None:
+    ``budget`` runs may be made, and as many more as end within ``seconds`` in all: twelve were spent
+    on the first cause of a run whose records before the window take 0.3 seconds to make again.
+    """
+
+    def __init__(self, rerun: Rerun, process: int, budget: int, seconds: float = 0.0) -> None:
         self._rerun = rerun
         self._process = process
         self.left = budget
+        self.seconds_left = seconds
         self.departed = False
 
     def last_word(
@@ -45,17 +54,23 @@ class Reexecution:
         if not found or found[0] is None:
             return None
         entry = found[1]
-        return None if entry is not None and entry[0] > found[0][0] else found[0]
+        return None if entry and entry.position > found[0].position else found[0].placed
 
     def last_write(self, address: int, size: int, before: Segment) -> tuple[int, Segment] | None:
         """The last write of the bytes before a segment."""
         found = self._watch(before, [f"s:{address}:{size}:{before.first}"])
-        return found[0] if found else None
+        return found[0].placed if found and found[0] else None
 
-    def _watch(self, before: Segment, watches: list[str]) -> list[tuple[int, Segment] | None]:
-        if self.left <= 0 or self.departed:
+    def executions(self, word: int, before: Segment) -> int | None:
+        """How often a record was written between the last entry at its call depth and a segment."""
+        found = self._watch(before, [f"w:{_WHOLE}:{word}:{before.first}"])
+        return found[0].count if found and found[0] else None
+
+    def _watch(self, before: Segment, watches: list[str]) -> list[_Kept | None]:
+        if self.departed or (self.left <= 0 and self.seconds_left <= 0):
             return []
         self.left -= 1
+        began = monotonic()
         run = self._rerun(
             {
                 "AFTERD_WATCH": ",".join([*watches, f"w:0:0:{before.first + 1}"]),
@@ -64,26 +79,39 @@ class Reexecution:
                 "AFTERD_RING": str(2 * _HALF),
             }
         )
+        self.seconds_left -= monotonic() - began
         directory = run / f"{self._process:06d}"
         kept = [_kept(directory / f"watch-{number}") for number in range(len(watches) + 1)]
         self.departed = not _same(kept[-1], before)
         return [] if self.departed else kept[:-1]
 
 
-def _kept(path: Path) -> tuple[int, Segment] | None:
-    """The match of one watch and the records around it."""
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The last match of a watch, how many there were in its activation, the records around it."""
+
+    position: int
+    count: int
+    around: Segment
+
+    @property
+    def placed(self) -> tuple[int, Segment]:
+        return self.position, self.around
+
+
+def _kept(path: Path) -> _Kept | None:
     if not path.exists():
         return None
     header = [int(word) for word in np.fromfile(path, np.uint64, _HEADER)]
     if not header or not header[0]:
         return None
     words = np.fromfile(path, np.uint64, 2 * header[2], offset=_HEADER * 8)
-    return header[0] - 1, segment(header[1], words)
+    return _Kept(header[0] - 1, header[3], segment(header[1], words))
 
 
-def _same(check: tuple[int, Segment] | None, before: Segment) -> bool:
+def _same(check: _Kept | None, before: Segment) -> bool:
     """Whether the repeated run has the record with which the known segment begins."""
-    if check is None or check[0] != before.first:
+    if check is None or check.position != before.first:
         return False
-    at = check[0] - check[1].first
-    return int(check[1].a[at]) == int(before.a[0]) and int(check[1].b[at]) == int(before.b[0])
+    at, around = check.position - check.around.first, check.around
+    return int(around.a[at]) == int(before.a[0]) and int(around.b[at]) == int(before.b[0])

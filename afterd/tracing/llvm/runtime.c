@@ -60,12 +60,13 @@ struct head {
 
 /* A re-execution may be asked for the last record that matches a pattern: AFTERD_WATCH holds
  * ``w:MASK:VALUE:BEFORE`` (first word of a record) or ``s:ADDRESS:SIZE:BEFORE`` (a write that overlaps),
- * several with commas. The two half rings around each match are kept in watch-N. */
+ * several with commas. The two half rings around each match are kept in watch-N, and how many records have
+ * matched since an activation last began at the call depth that VALUE carries. */
 enum { WATCHES = 8, WATCH_HEADER = 4 };
 struct watch {
     int kind;
     word mask, value, before;
-    word *kept; /* 1 + position of the match, first position kept, records kept, 0, the records */
+    word *kept; /* 1 + position of the match, first position kept, records kept, the count, the records */
 };
 static struct watch watches[WATCHES];
 static int watch_number;
@@ -245,9 +246,11 @@ static void scan(void) {
         word match = ~(word)0;
         for (word at = scanned; at < high && done + at < watch->before; at++) {
             const word *record = ring + 2 * at;
+            if (record[0] >> 60 == 15 /* ENTER */ && (unsigned)record[0] == (unsigned)watch->value)
+                watch->kept[3] = 0;
             if (watch->kind == 'w' ? (record[0] & watch->mask) == watch->value
                                    : overlaps(record, watch->mask, watch->value))
-                match = done + at;
+                match = done + at, watch->kept[3]++;
         }
         if (match != ~(word)0) keep(watch, match, high);
     }

@@ -179,8 +179,10 @@ def _allow_replay(request: TraceRequest, version: TracedVersion, tree: str, slot
 
     for recording in version.recordings:
         if recording.first:
-            budget = request.recipe.limits.trace.reexecutions
-            recording.replay = Reexecution(rerun, recording.number, budget)
+            limits = request.recipe.limits.trace
+            recording.replay = Reexecution(
+                rerun, recording.number, limits.reexecutions, limits.reexecution
+            )
 
 
 def _test(

@@ -1,0 +1,71 @@
+"""A stretch of records without a gap, as numpy columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from afterd.tracing.llvm import records
+from afterd.tracing.llvm.buckets import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Records ``first`` … ``end`` - 1 of a process, without a gap."""
+
+    first: int
+    a: Words
+    b: Words
+    depth: npt.NDArray[np.int32]
+
+    @property
+    def end(self) -> int:
+        """Past the last record."""
+        return self.first + len(self.a)
+
+
+def segment(first: int, words: Words) -> Segment:
+    """A segment from its interleaved words."""
+    a, b = words[0::2], words[1::2]
+    return Segment(first, a, b, _depths(a))
+
+
+def unwrapped(path: Path, capacity: int, laps: int) -> tuple[int, Words]:
+    """The ring's records oldest first, and the absolute position of the first of them."""
+    if not path.exists() or not capacity:
+        return 0, np.zeros(0, np.uint64)
+    words = np.memmap(path, dtype=np.uint64, mode="r")
+    cursor = _first(words[0::2], 0, zero=True)
+    if not laps:
+        return 0, np.asarray(words[: 2 * cursor])
+    older = min(_first(words[0::2], cursor, zero=False), max(capacity, cursor))
+    first = (laps - 1) * capacity + older if older < capacity else laps * capacity
+    return first, np.concatenate([words[2 * older : 2 * capacity], words[: 2 * cursor]])
+
+
+def _first(words: Words, start: int, *, zero: bool) -> int:
+    """The first index from ``start`` whose word is zero (or is not); the length if there is none."""
+    step = 1 << 16
+    for low in range(start, len(words), step):
+        found = np.flatnonzero((words[low : low + step] == 0) == zero)
+        if len(found):
+            return int(found[0]) + low
+    return len(words)
+
+
+def _depths(a: Words) -> npt.NDArray[np.int32]:
+    """The call depth of every record: its own where it carries one, else that of the one before.
+
+    Loads and stores at the beginning are at the depth of what follows them.
+    """
+    tag = a >> np.uint64(records.TAG_SHIFT)
+    own = (tag <= records.PLACE) | (tag >= records.BLOCK)
+    if not own.any():
+        return np.zeros(len(a), np.int32)
+    first = int(np.argmax(own))
+    latest = np.maximum.accumulate(np.where(own, np.arange(len(a)), first))
+    depth: npt.NDArray[np.int32] = (a[latest] & np.uint64(records.DEPTH_MASK)).astype(np.int32)
+    return depth
