@@ -31,6 +31,7 @@ _CONDUCT = {
     Conduct.CARRIED: 0.7,
     Conduct.ABSORBED: 0.5,
     Conduct.SAME: 0.08,
+    Conduct.NEUTRAL: 0.08,
 }
 """How much likelier guilt is where the calls that a change is in did this, beside green's."""
 
@@ -126,13 +127,14 @@ def suspects_of(
 def _not_belied(
     conduct: Mapping[ChangeId, Conduct], links: Sequence[Link]
 ) -> Mapping[ChangeId, Conduct]:
-    """``conduct`` without what a step of the causes belies: it is that of some executions, not of all.
+    """``conduct`` without what a step of the causes belies: it is that of some executions of a statement.
 
-    Of two thousand comparisons in a sort, the one of equals was not among the dozen looked at.
+    Of two thousand comparisons in a sort, the one of equals was not among the dozen looked at. (Of a call
+    that did as in green it is no news that a statement in it did otherwise.)
     """
     steps = (step for link in links for step in link.cause.steps if step.changes)
     belied = {c for step in steps if effect(step) is Effect.MATTERS for c in step.changes}
-    return {c: did for c, did in conduct.items() if did is not Conduct.SAME or c not in belied}
+    return {c: did for c, did in conduct.items() if did is not Conduct.NEUTRAL or c not in belied}
 
 
 def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
@@ -143,7 +145,7 @@ def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
     tier = suspect.tier
     if did is Conduct.PARTED:
         tier = min(tier, Tier.CAUSE)
-    elif did is Conduct.SAME:
+    elif did in {Conduct.SAME, Conduct.NEUTRAL}:
         tier = max(tier, Tier.SLICE)
     return replace(suspect, tier=tier, factor=suspect.factor * _CONDUCT[did])
 

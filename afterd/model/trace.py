@@ -51,6 +51,9 @@ class Conduct(StrEnum):
     CARRIED = "carried"  # it was given something else, and did something else
     ABSORBED = "absorbed"  # it parted, but a caller of it did as in green
     SAME = "same"  # it did as in green
+    NEUTRAL = (
+        "neutral"  # its statements, where they were looked at, did as their old text would have
+    )
 
 
 @dataclass(frozen=True, slots=True)

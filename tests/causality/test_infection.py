@@ -212,5 +212,7 @@ def test_what_its_calls_did_speaks_for_and_against_a_change() -> None:
 def test_conduct_that_a_step_belies_is_that_of_other_executions() -> None:
     run = _changed(7, 8, Effect.MATTERS)
     (plain,) = _suspects(run, 1, 2)
-    run.conducts = {"c1": Conduct.SAME}
+    run.conducts = {"c1": Conduct.NEUTRAL}
     assert _suspects(run, 1, 2) == [plain]
+    run.conducts = {"c1": Conduct.SAME}  # of whole calls: what went on in them is another question
+    assert _suspects(run, 1, 2)[0].tier is Tier.SLICE

@@ -40,7 +40,7 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
 
     PASSED: a statement of it did, at least once, what the good version's would not have done; that
     its calls did something else in the end is not shown by it, as most of a busy commit's changes
-    keep other values. SAME: all its statements did what the good version's would have done, as far
+    keep other values. NEUTRAL: all its statements did what the good version's would have done, as far
     as was looked.
     """
     seen: dict[ChangeId, set[Effect]] = {}
@@ -56,7 +56,7 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
                 for change in changes:
                     seen.setdefault(change, set()).add(effect)
     return {
-        change: Conduct.PASSED if Effect.MATTERS in effects else Conduct.SAME
+        change: Conduct.PASSED if Effect.MATTERS in effects else Conduct.NEUTRAL
         for change, effects in seen.items()
         if Effect.MATTERS in effects or effects == {Effect.NEUTRAL}
     }
