@@ -90,7 +90,7 @@ def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measure
     elif verdict in {Verdict.PARTIAL, Verdict.MISSED} and reported:
         places = ", ".join(f"{each.file}:{each.new.start}" for each in reported[:6])
         note = f"{note} Reported: {places}".strip()
-    needed = len(explanation.root) if verdict is Verdict.MATCHED else costs.guilty
+    needed = len(reported) if verdict is Verdict.MATCHED else costs.guilty  # of the answer it is
     runs = explanation.runs
     return replace(
         costs,

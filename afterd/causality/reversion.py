@@ -52,6 +52,7 @@ class Reversion:
         self._seen: dict[ChangeSet, Verdict | None] = {}
         self._otherwise: dict[ChangeSet, None] = {}
         self._unlinked: ChangeSet = NOTHING
+        self._needs: dict[ChangeId, ChangeSet] = {}
 
     def find_root(
         self,
@@ -72,6 +73,7 @@ class Reversion:
         when the budget ends before any run passed.
         """
         found = passing
+        self._needs.update({suspect.change: suspect.needs for suspect in suspects})
         try:
             field = Field(
                 tuple(suspects), {}, None, outside, predict, self._trials.stands,
@@ -152,7 +154,10 @@ class Reversion:
 
     def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
-        ways = (self._lean, self._shortest_prefix, self._algorithm_2, self._one_less, self._leanest)
+        ways = (
+            self._lean, self._standing, self._shortest_prefix, self._algorithm_2, self._one_less,
+            self._leanest,
+        )  # fmt: skip
         alone: set[ChangeSet] = set()
         while True:
             for smaller in ways:
@@ -170,6 +175,26 @@ class Reversion:
         """Without the many that the test does not execute: each run to come is clearer."""
         if len(passing.auxiliary) > _FEW:
             yield from self._trials.executed_alone(passing, self._executed)
+
+    def _standing(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Without one change and all that need it, where that is not the one alone: what is left needs
+        nothing that is not undone, as far as the text tells.
+        """
+        untried = True
+        while untried:
+            untried = False
+            for change in reversed(_sorted(passing.asked, order)):
+                needing = {
+                    each for each in passing.asked if change in self._needs.get(each, NOTHING)
+                }
+                left = passing.asked - needing - {change}
+                if left and needing and left not in self._seen:
+                    untried = True
+                    trial = self._try(left)
+                    if trial.passed:
+                        passing = trial
+                        yield trial
+                        break
 
     def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         known = [change for change in in_order(passing.auxiliary) if change in self._changes]

@@ -292,3 +292,17 @@ def test_what_a_linker_misses_is_left_out_of_a_set() -> None:
     found = Reversion(Trials(outcome, search), changes).find_root(_suspects(9), 0.15)
     assert found == Root(frozenset({"c5"}), frozenset(), minimal=True)
     assert sum("c2" in reverted for reverted in asked) <= 2
+
+
+def test_what_needs_nothing_else_is_tried_before_single_changes_are_put_back() -> None:
+    """werkzeug: a module became a package; undoing any new file needs the old module and all others."""
+    oracle = Counting(repaired_by({"c1", "c2"}))
+    every = ids(7)
+    needs = {"c1": frozenset[str](), "c2": frozenset({"c1"})}
+    suspects = [
+        replace(suspect, needs=needs.get(suspect.change, every - {suspect.change}))
+        for suspect in _suspects(7)
+    ]
+    found = _reversion(oracle, 7).find_root(suspects, 0.15)
+    assert found == Root(frozenset({"c1", "c2"}), frozenset(), minimal=True)
+    assert len(oracle.asked) <= 6
