@@ -38,12 +38,13 @@ _BUSY = 0.2  # of the time until it was ended: a run that computed, not one that
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What a run imported: modules outside the tree (name and file), those that a loader of somebody's
-    own loaded, and the tree's files, relative to it.
+    own loaded, the tree's files, relative to it, and the files outside whose asserts pytest rewrote.
     """
 
     outside: tuple[tuple[str, str], ...]
     foreign: tuple[str, ...]
     inside: tuple[str, ...]
+    rewritten: tuple[str, ...] = ()
 
 
 class WarmPython:
@@ -166,6 +167,7 @@ class WarmPython:
                 tuple((name, file) for name, file in said["outside"] if not file.startswith(home)),
                 tuple(said["foreign"]),
                 tuple(file.removeprefix(tree) for file in said["inside"]),
+                tuple(said["rewritten"]),
             )
         except (OSError, ValueError) as error:
             raise ColdError("its first run did not say what it imported") from error
@@ -175,7 +177,8 @@ class WarmPython:
     def _prepare(self, seen: Seen) -> None:
         files = [str(self.tree / file) for file in seen.inside]
         request = {"op": "prepare", "modules": seen.outside, "foreign": seen.foreign}
-        answer = self._ask({**request, "files": files}, _PREPARE)
+        request |= {"files": files, "rewritten": seen.rewritten}
+        answer = self._ask(request, _PREPARE)
         self.left_out = answer["left_out"]
         if answer["unsafe"]:
             self.cold = f"a fork is not safe: {answer['unsafe']}"

@@ -237,6 +237,36 @@ def test_what_another_loader_loads_is_left_to_it(tmp_path: Path) -> None:
         assert "assert 2 == 1" in warm.run().stdout.text()
 
 
+# A plugin that sees, by the locals of pytest's loader, whether it was rewritten for this run.
+REWRITTEN = """\
+import sys
+AGAIN = not {"source_hash", "source_stat"}.isdisjoint(sys._getframe(1).f_locals)
+def check(x):
+    assert x == 1, f"again: {AGAIN}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("ini", "again"), [("", False), ("enable_assertion_pass_hook = true", True)]
+)
+def test_what_pytest_rewrites_is_rewritten_once(ini: str, again: bool, tmp_path: Path) -> None:
+    """By its text: a plugin that is another one in the meantime, or is to be told, is rewritten."""
+    outside = written(tmp_path / "o", {"checking.py": REWRITTEN})
+    tests = "import checking\ndef test_it():\n    checking.check(2)\n"
+    tree = written(tmp_path / "tree", {"test_it.py": tests, "pytest.ini": f"[pytest]\n{ini}\n"})
+    environment = scrubbed(extra={"PYTHONPATH": str(outside), "PYTEST_PLUGINS": "checking"})
+    command = Command(QUIET, tree, environment)
+    with WarmPython(command, tree, tmp_path / "staged", LIMITS) as warm:
+        assert f"again: {again}\nassert 2 == 1" in _unmarked(warm.run().stdout.text())
+        (outside / "checking.py").write_text(REWRITTEN.replace("x == 1", "x == 3"))
+        assert "again: True\nassert 2 == 3" in _unmarked(warm.run().stdout.text())
+
+
+def _unmarked(report: str) -> str:
+    """Without what pytest puts before the lines of a failure."""
+    return re.sub(r"^E +(AssertionError: )?", "", report, flags=re.MULTILINE)
+
+
 COLD = {
     "a shell": (("sh", "-c", "true"), "does not start Python directly"),
     "no such file": ((sys.executable, "-I", "-m", "pytest"), "did not start listening"),

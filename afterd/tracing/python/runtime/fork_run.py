@@ -35,6 +35,7 @@ from typing import NoReturn
 
 from .importing import OwnFinder, OwnLoader, Territory
 from .preloading import is_own
+from .rewriting import Rewritten, is_rewritten
 
 RUN_VARIABLE = "AFTERD_RUN"
 _PLAIN = (
@@ -99,13 +100,16 @@ class CodeCache:
         return code
 
 
-def execute(program: Program, run: Run, territory: Territory, codes: CodeCache) -> NoReturn:
+def execute(
+    program: Program, run: Run, territory: Territory, codes: CodeCache, rewritten: Rewritten
+) -> NoReturn:
     """Run the program to its end, and end this process as the interpreter would."""
     status = 70
     try:
         os.setsid()
         _redirect(run.directory)
         _settle(run)
+        rewritten.offer()
         sys.meta_path.insert(0, OwnFinder(territory, codes.compile))
         before = time.monotonic()
         status = _status(program, codes)
@@ -206,16 +210,22 @@ def _report_modules(territory: Territory, directory: str) -> None:
     Foreign is what a loader of somebody's own loaded (pytest rewrites the asserts of its plugins):
     it would be another module if it were imported ahead.
     """
-    outside, inside, foreign = [], [], []
+    outside, inside, foreign, rewritten = [], [], [], []
     for name, module in list(sys.modules.items()):
         file = _file(module)
         if is_own(module, territory):
             inside.extend([file] if file else [])
         elif not isinstance(_loader(module), _PLAIN) and _loader(module) not in _PLAIN:
             foreign.append(name)
+            rewritten.extend([file] if file and is_rewritten(_loader(module)) else [])
         elif not name.startswith("__") and not name.endswith(".__main__"):
             outside.append((name, file))
-    seen: Mapping[str, object] = {"outside": outside, "inside": inside, "foreign": foreign}
+    seen: Mapping[str, object] = {
+        "outside": outside,
+        "inside": inside,
+        "foreign": foreign,
+        "rewritten": rewritten,
+    }
     Path(directory, "modules.json").write_text(json.dumps(seen), encoding="utf-8")
 
 

@@ -2,8 +2,8 @@
 
 One connection on a Unix socket, one JSON object a line each way:
 
-- ``{"op": "prepare", "modules": [[name, file], …], "foreign": […], "files": […]}`` imports modules
-  ahead (see ``preloading``) and compiles files; answers ``{"unsafe", "left_out"}``;
+- ``{"op": "prepare", "modules": [[name, file], …], "foreign": […], "files": […], "rewritten": […]}``
+  imports modules ahead (see ``preloading``), compiles files and rewrites others; answers ``{"unsafe", "left_out"}``;
 - ``{"op": "run", …}`` forks, see ``fork_run.Run``; answers ``{"status", "ended", "cpu", "inner"}``, where
   ``ended`` is empty unless the run had to be ended: "timeout" or "output".
 
@@ -26,6 +26,7 @@ from .fork_run import CodeCache, Program, Run, execute
 from .importing import Territory
 from .preloading import Preloading
 from .reaping import become_reaper, sweep
+from .rewriting import Rewritten
 
 VARIABLE = "AFTERD_WARM"
 _LOOK = 0.2  # seconds between two looks at the size of the output
@@ -38,6 +39,7 @@ class Server:
         self.territory = Territory(Path(tree))
         self.program = program
         self.codes = CodeCache()
+        self.rewritten = Rewritten()
 
     def serve(self, path: str) -> Run | None:
         """Listen at ``path``, answer, end; in a fork: what it is to run."""
@@ -61,9 +63,13 @@ class Server:
         return None
 
     def prepare(
-        self, modules: list[tuple[str, str]], foreign: list[str], files: list[str]
+        self,
+        modules: list[tuple[str, str]],
+        foreign: list[str],
+        files: list[str],
+        rewritten: list[str],
     ) -> dict[str, Any]:
-        """Import and compile ahead."""
+        """Import, compile and rewrite ahead."""
         preloading = Preloading(self.territory, frozenset(foreign))
         preloading.load(dict(modules))
         for file in files:
@@ -71,6 +77,7 @@ class Server:
                 self.codes.compile(Path(file).read_bytes(), file)
             except (OSError, SyntaxError, ValueError):
                 continue  # whoever imports it will say so
+        self.rewritten.rewrite(rewritten)
         gc.collect()
         return {"unsafe": preloading.unsafe, "left_out": preloading.left_out}
 
@@ -155,7 +162,7 @@ def main() -> None:
     server = Server(given["tree"], program)
     run = server.serve(given["socket"])
     if run is not None:
-        execute(program, run, server.territory, server.codes)
+        execute(program, run, server.territory, server.codes, server.rewritten)
 
 
 if __name__ == "__main__":
