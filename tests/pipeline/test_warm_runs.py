@@ -89,10 +89,10 @@ def test_an_answer_that_only_warm_runs_saw_is_withdrawn(tmp_path: Path) -> None:
 
 
 def test_a_shell_is_not_spoken_of(tmp_path: Path) -> None:
-    """Warm processes are for commands that start Python; others are run as ever."""
+    """Warm processes are for commands that start Python alone; others are run as ever."""
     path = made(tmp_path / "r")
     script = f"{sys.executable} check.py"
-    done = afterd("explain", "--format", "json", "--test", f"sh -c '{script}'", cwd=path)
+    done = afterd("explain", "--format", "json", "--test", f"sh -c '{script} && true'", cwd=path)
     assert done.status == 0, done.err
     [found] = json.loads(done.out)["explanations"]
     assert found["runs"]["warm"] == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +11,9 @@ from pathlib import Path
 
 _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _SHEBANG_LIMIT = 512
+_SHELLS = frozenset({"sh", "bash", "dash"})
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+_MEANT_FOR_SHELLS = re.compile(r"[^\w\s./:,@%+=\"-]|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,10 @@ def python_command(
 ) -> PythonCommand | None:
     """The parts of a command that starts Python directly; None for anything else.
 
-    A console script (``pytest``) is a script whose interpreter its first line names.
+    A console script (``pytest``) is a script whose interpreter its first line names. A shell that has
+    nothing to do but to start one command (``sh -c 'python -m pytest'``) is looked through.
     """
+    command = of_shell(command) or command
     program = shutil.which(command[0], path=environment.get("PATH"))
     if program is None and (folder / command[0]).is_file():
         program = str(folder / command[0])
@@ -40,6 +47,22 @@ def python_command(
     if interpreter is None:
         return None
     return PythonCommand(interpreter, (), "script", program, tuple(command[1:]))
+
+
+def of_shell(command: Sequence[str]) -> tuple[str, ...]:
+    """The one command that a shell is to start, if there is nothing in it that a shell gives a meaning.
+
+    Empty for anything else.
+    """
+    if len(command) != len(("sh", "-c", "text")) or Path(command[0]).name not in _SHELLS:
+        return ()
+    text = command[2]
+    if command[1] != "-c" or _MEANT_FOR_SHELLS.search(_SINGLE_QUOTED.sub("", text)):
+        return ()
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return ()
 
 
 def _interpreted(program: str, arguments: Sequence[str]) -> PythonCommand | None:

@@ -24,7 +24,7 @@ from afterd.execution import sandbox
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.rerunning import ColdError
 from afterd.limits import ProcessLimits
-from afterd.tracing.python.command import PythonCommand, python_command
+from afterd.tracing.python.command import PythonCommand, of_shell, python_command
 from afterd.tracing.python.runtime.warm import VARIABLE
 from afterd.tracing.python.staging import PACKAGE, stage
 
@@ -130,11 +130,20 @@ class WarmPython:
 
     def _start(self, python: PythonCommand) -> None:
         path = self._directory / "socket"
+        shell = bool(of_shell(self.command.argv))
         given = {
             "tree": str(self.tree),
             "socket": str(path),
-            "program": {"target": python.target, "name": python.name, "argv": python.argv},
-            "environment": {"PYTHONPATH": self.command.environment.get("PYTHONPATH")},
+            "program": {
+                "target": python.target,
+                "name": python.name,
+                "argv": python.argv,
+                "shell": shell,
+            },
+            "environment": {
+                "PYTHONPATH": self.command.environment.get("PYTHONPATH"),
+                **({"PWD": str(self.command.cwd)} if shell else {}),
+            },
         }
         runtime = str(stage(self._staging).resolve())
         inherited = self.command.environment.get("PYTHONPATH", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -98,15 +99,17 @@ MIRROR = """\
     """
 
 
+@pytest.mark.parametrize("shell", [False, True], ids=["directly", "by a shell"])
 @pytest.mark.parametrize("arguments", MIRRORS.values(), ids=MIRRORS)
-def test_a_program_cannot_tell(arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_program_cannot_tell(arguments: tuple[str, ...], shell: bool, tmp_path: Path) -> None:
     """Arguments, paths, descriptors, environment, threads and the end are those of a fresh process."""
     main = MIRROR + "if __name__ == '__main__':\n        raise SystemExit('it is done')\n"
     tests = "import main, unittest\nclass Test(unittest.TestCase):\n    def test(self): main.f()\n"
     tree = written(tmp_path / "tree", {"main.py": main, "test_main.py": tests})
-    command = Command((sys.executable, *arguments), tree, scrubbed())
+    argv = (sys.executable, *arguments)
+    command = Command(("sh", "-c", shlex.join(argv)) if shell else argv, tree, scrubbed())
     fresh = sandbox.run(command, LIMITS)
-    with warm_python(tree, *arguments) as warm:
+    with WarmPython(command, tree, tree.parent / "staged", LIMITS) as warm:
         assert not warm.cold
         forked = warm.run()
     assert plainly(forked) == plainly(fresh)
@@ -316,6 +319,30 @@ def test_commands(
 ) -> None:
     """Options before the script or module belong to the interpreter."""
     assert python_command((sys.executable, *arguments), {}, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("{} -m pytest -q tests", ("-q", "tests")),
+        ("{} -m pytest -q 'tests/a.py::test[x-$y]'", ("-q", "tests/a.py::test[x-$y]")),
+        ('{} -m pytest -k "one or two"', ("-k", "one or two")),
+        ("{} -m pytest tests/*.py", None),
+        ("{} -m pytest && true", None),
+        ("{} -m pytest $ARGUMENTS", None),
+        ("{} -m pytest > log", None),
+        ("{} -m pytest test[1]", None),
+        ("{} -m pytest ~/tests", None),
+        ("A=1 {} -m pytest", None),
+        ("{} -m pytest 'x", None),
+    ],
+)
+def test_a_shell_with_one_command_is_looked_through(
+    text: str, arguments: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    """Where nothing in the text means more to a shell than its words do."""
+    found = python_command(("sh", "-c", text.format(sys.executable)), {}, tmp_path)
+    assert (found and found.argv) == arguments
 
 
 def test_console_script_names_its_interpreter(tmp_path: Path) -> None:

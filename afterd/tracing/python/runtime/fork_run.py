@@ -52,11 +52,15 @@ _PLAIN = (
 
 @dataclass(frozen=True)
 class Program:
-    """What is run: ``target`` is module or script, ``name`` which, ``argv`` its arguments."""
+    """What is run: ``target`` is module or script, ``name`` which, ``argv`` its arguments.
+
+    ``shell``: a shell starts it, and is its parent.
+    """
 
     target: str
     name: str
     argv: list[str]
+    shell: bool = False
 
     def announce(self) -> None:
         """Arguments and import path as the program would find them, imports ahead included."""
@@ -107,6 +111,8 @@ def execute(
     status = 70
     try:
         os.setsid()
+        if program.shell:
+            _await_as_a_shell(os.fork())
         _redirect(run.directory)
         _settle(run)
         rewritten.offer()
@@ -119,6 +125,13 @@ def execute(
             _report_modules(territory, run.directory)
     finally:
         os._exit(status & 0xFF)
+
+
+def _await_as_a_shell(child: int) -> None:
+    """In the parent: end as a shell ends after its command. In the child nothing."""
+    if child:
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os._exit(status if status >= 0 else 128 - status)
 
 
 def _status(program: Program, codes: CodeCache) -> int:
