@@ -80,7 +80,11 @@ class VariantCheck:
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted)
         for found in (program.unparsed(), program.faults(self._known, self._bad)):
-            faults = [fault for fault in found if str(fault) not in self._accepted]
+            faults = [
+                fault
+                for fault in found
+                if str(fault) not in self._accepted and fault.path not in self._unreadable
+            ]
             if faults:
                 return faults
         return []
@@ -116,6 +120,12 @@ class VariantCheck:
     def _known(self) -> frozenset[str]:
         """Names that one of the two versions defines."""
         return self._bad.defined | self._good.defined
+
+    @cached_property
+    def _unreadable(self) -> frozenset[str]:
+        """Files that are for another Python than this one: nothing is known of them."""
+        both = (*self._bad.unparsed(), *self._good.unparsed())
+        return frozenset(fault.path for fault in both)
 
     @cached_property
     def _accepted(self) -> frozenset[str]:

@@ -184,6 +184,12 @@ CASES: dict[str, tuple[Files, Files, Files, str]] = {
         "",
     ),
     "not Python at all": ({"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}, {"a.txt": "class"}, ""),
+    "a text for another Python, whose lines move": (
+        {"a.py": "x = 1\nprint x\n"},
+        {"a.py": "x = 2\ny = 3\nprint x\n"},
+        {"a.py": "x = 1\ny = 3\nprint x\n"},
+        "",
+    ),
     "a text that never parsed": (
         {"a.py": "print 1\n"},
         {"a.py": "print 1\n"},

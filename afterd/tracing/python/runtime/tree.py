@@ -58,13 +58,14 @@ class NumberedTree:
         bound = _bound_name(node)
         if bound:
             fields["owner"] = self.owner(node, bound)
+        first, last = _ends(node)
         return [
             type(node).__name__,
             self.numbers[node],
-            getattr(node, "lineno", 0) or 0,
-            _column(node, "col_offset"),
-            getattr(node, "end_lineno", 0) or 0,
-            _column(node, "end_col_offset"),
+            getattr(first, "lineno", 0) or 0,
+            _column(first, "col_offset"),
+            getattr(last, "end_lineno", 0) or 0,
+            _column(last, "end_col_offset"),
             fields,
         ]
 
@@ -78,6 +79,11 @@ class NumberedTree:
         if name == "value":
             return _constant(value)
         return value
+
+
+def _ends(node: ast.AST) -> tuple[ast.AST, ast.AST]:
+    """The nodes where a node begins and ends; Python gives a case of a ``match`` no position."""
+    return (node.pattern, node.body[-1]) if isinstance(node, ast.match_case) else (node, node)
 
 
 def _column(node: ast.AST, attribute: str) -> int:
