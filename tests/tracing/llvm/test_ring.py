@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from self_check import check
 from traced_programs import Built, Laboratory
@@ -95,6 +96,18 @@ def test_watches_find_what_a_search_of_the_whole_finds(stretch: Built, tmp_path:
                 first, length = int(words[1]), int(words[2])
                 assert first <= expected < first + length
                 assert np.array_equal(words[4 : 4 + 2 * length : 2], a[first : first + length])
+                if text.startswith(f"w:{(1 << 64) - 1}:"):
+                    assert int(words[3]) == _since_entry(a[:before], int(a[expected]))
+
+
+def _since_entry(a: npt.NDArray[np.uint64], word: int) -> int:
+    """How often a first word was written since a function was last entered at its depth."""
+    depth = word & records.DEPTH_MASK
+    entered = records.ENTER << records.TAG_SHIFT | depth
+    named = np.uint64(records.TAG | records.DEPTH_MASK)
+    entries = np.flatnonzero((a & named) == np.uint64(entered))
+    start = int(entries[-1]) if len(entries) else 0
+    return int(np.count_nonzero(a[start:] == np.uint64(word)))
 
 
 def _question(whole: Recording, chance: random.Random, before: int) -> tuple[str, int]:

@@ -47,3 +47,13 @@ def test_a_changed_statement_that_did_the_same_is_told_from_one_that_did_not(
     }
     assert conduct["+    int half = whole >> 1;"] is Conduct.NEUTRAL
     assert conduct["+    int third = whole / 4;"] is Conduct.PASSED
+
+
+def test_a_call_writes_no_farther_than_the_size_it_is_given(cases: dict[str, Case]) -> None:
+    assert '-strcpy(page.body, "old"); +strcpy(page.body, "new");' in cases["bounded"].tied
+
+
+def test_what_a_call_returned_is_of_its_own_activation(cases: dict[str, Case]) -> None:
+    returned = [step for step in cases["returned"].at("static int least") if step.value == 8]
+    assert returned
+    assert not any(step.green.elsewhere for step in returned)

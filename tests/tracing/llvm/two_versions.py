@@ -16,6 +16,7 @@ from pathlib import Path
 
 from afterd.execution.recipe import Recipe
 from afterd.execution.toolchain import Toolchain
+from afterd.limits import Limits
 from afterd.model.change import Change, ChangeList
 from afterd.model.term import StepId, reads
 from afterd.model.trace import Predicate, Step
@@ -48,9 +49,9 @@ def sides(text: str) -> tuple[str, str]:
     return good, "".join(line.removeprefix("+") for line in lines if not line.startswith("-"))
 
 
-def write_versions(directory: Path) -> list[str]:
+def write_versions(directory: Path, versions: Path = VERSIONS) -> list[str]:
     """Make a repository of two commits; the names of the cases."""
-    texts = {path.name: path.read_text() for path in sorted(VERSIONS.iterdir())}
+    texts = {path.name: path.read_text() for path in sorted(versions.iterdir())}
     names = [name for text in texts.values() for name in _CASE.findall(text)]
     sources = [name for name in texts if name.endswith(".c")]
     made = {
@@ -77,7 +78,7 @@ def _main(names: list[str]) -> str:
 
 def _script(names: list[str]) -> str:
     single = " ".join(name for name in names if name not in _PIPED)
-    piped = f"./cases {_PIPED[0]} | ./cases {_PIPED[1]}"
+    piped = f"./cases {_PIPED[0]} | ./cases {_PIPED[1]}" if {*_PIPED} <= {*names} else ""
     return f'for name in {single}; do ./cases "$name"; echo "$name: $?"; done\n{piped}\n'
 
 
@@ -148,17 +149,22 @@ def _summary(change: Change) -> str:
     return " ".join(f"{line[0]}{line[1:].strip()}" for line in lines)
 
 
-def traced_cases(directory: Path, toolchain: Toolchain) -> dict[str, Case]:
+def traced_cases(
+    directory: Path,
+    toolchain: Toolchain,
+    versions: Path = VERSIONS,
+    limits: Limits | None = None,
+) -> dict[str, Case]:
     """Trace both versions once; every case by its name."""
     repository_path = directory / "repository"
     repository_path.mkdir(parents=True)
-    write_versions(repository_path)
+    write_versions(repository_path, versions)
     repository = open_repository(repository_path)
     good, bad = resolve(repository, "HEAD~1"), resolve(repository, "HEAD")
     changes = changes_between(repository, good, bad, FileRules())
     variants = Variants(repository, good, bad, changes)
     slots = (Slot(directory / "good", variants.store), Slot(directory / "bad", variants.store))
-    recipe = Recipe(test=("sh", "run.sh"), build=("make",))
+    recipe = Recipe(test=("sh", "run.sh"), build=("make",), limits=limits or Limits())
     request = TraceRequest(
         variants.good, variants.bad, slots, recipe, changes.changes, toolchain, directory / "trace"
     )

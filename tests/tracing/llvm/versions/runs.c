@@ -103,3 +103,22 @@ int case_struct_through_pointer(void) {
     printf("%ld\n", taken.second);
     return 0;
 }
+
+static struct { char title[16], body[16]; } page;
+
+int case_bounded(void) {
+-    strcpy(page.body, "old");
++    strcpy(page.body, "new");
+    snprintf(page.title, sizeof page.title, "%d", stored);
+    putchar(page.body[0]);
+    return 0;
+}
+
+-static int least(int x) { return x > 7 ? 7 : x; }
++static int least(int x) { return x > 7 ? 8 : x; }
+
+int case_returned(void) {
+    int found = least(9);
+    printf("%d\n", found);
+    return 0;
+}

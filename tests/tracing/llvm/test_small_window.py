@@ -1,0 +1,47 @@
+"""What is known of a run whose beginning is not in the window any more."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import INSTALLED
+from two_versions import VERSIONS, Case, traced_cases
+
+from afterd.limits import Limits, TraceLimits
+from afterd.model.term import reads
+from afterd.model.trace import Alignment, Step, StepKind
+
+
+@pytest.fixture(scope="module")
+def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """Traced with the smallest window there is."""
+    versions = VERSIONS.with_name("versions_of_long_runs")
+    cases = traced_cases(
+        tmp_path_factory.mktemp("long"),
+        next(iter(INSTALLED.values())),
+        versions,
+        Limits(trace=TraceLimits(window=8192)),
+    )
+    return cases["interpreter"]
+
+
+@pytest.fixture
+def dispatch(interpreter: Case) -> Step:
+    """The call that went to another function, of 20,000."""
+    (call,) = [
+        step for step in interpreter.at("operations[code[at]](4);") if step.rendered == "take"
+    ]
+    return call
+
+
+def test_iterations_of_a_loop_that_began_before_the_window_are_aligned(dispatch: Step) -> None:
+    assert dispatch.kind is StepKind.BRANCH
+    assert dispatch.green.alignment is Alignment.DIFFERENT
+    assert dispatch.green.rendered == "add"
+
+
+def test_what_was_written_before_the_window_is_found_with_its_change(
+    interpreter: Case, dispatch: Step
+) -> None:
+    read = [interpreter.execution.step(read.step) for read in reads(dispatch.term)]
+    (written,) = [step for step in read if step.text == "code[19990] = CHOSEN;"]
+    assert written.changes
