@@ -119,7 +119,7 @@ def suspects_of(
     )
     for suspect in (*found, *also):
         known = best.get(suspect.change)
-        if known is None or _key(suspect) < _key(known):
+        if known is None or suspect.weight > known.weight:
             best[suspect.change] = suspect
     return sorted(best.values(), key=_key)
 
@@ -164,19 +164,30 @@ def ranked(
 
 
 def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterable[Suspect]:
-    asked = 0
+    """Suspects, nearest to the failure first; what stands in a statement before what is missing there, so
+    that of two equal places the own one is told.
+    """
     for link in links:
         for step in reversed(link.cause.steps):
-            part = role(execution, green, step)
             factor = link.relevance * (_EFFECT_SEEN if effect(step) is Effect.MATTERS else 1.0)
             for change in step.changes:
-                yield Suspect(change, _tier(step, part), link.level, step.id, factor)
-            if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
-                continue
-            asked += 1
-            for change in execution.omitted(step.id):
-                yield Suspect(change, _omission(step, part), link.level, step.id, link.relevance)
+                tier = _tier(step, role(execution, green, step))
+                yield Suspect(change, tier, link.level, step.id, factor)
+    yield from _omitted(execution, green, links)
+    for link in links:
         yield from _beyond(execution, green, link)
+
+
+def _omitted(execution: Execution, green: Green, links: Sequence[Link]) -> Iterable[Suspect]:
+    steps = ((link, step) for link in links for step in reversed(link.cause.steps))
+    asked = 0
+    for link, step in steps:
+        part = role(execution, green, step)
+        if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
+            continue
+        asked += 1
+        for change in execution.omitted(step.id):
+            yield Suspect(change, _omission(step, part), link.level, step.id, link.relevance)
 
 
 def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]:

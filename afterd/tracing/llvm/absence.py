@@ -17,6 +17,7 @@ from afterd.tracing.llvm.ties import Ties
 
 _NEAREST = 256  # green block instances before the point of interest that are looked at
 _CALLS_UP = 16
+_FIELDS = 8  # stores into other fields of the same byte that are looked behind
 _SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
 
 
@@ -33,12 +34,38 @@ class Absence:
         """Changes that removed or altered green's definition of something that a step reads otherwise."""
         mine = list(reads(statement.term))
         other = list(reads(self._green.statements.statement(counterpart).term))
-        if len(mine) != len(other):
-            return
-        for here, there in zip(mine, other, strict=True):
-            if here.value is not None and here.value == there.value:
-                continue
-            yield from self.definition(there.step)
+        if len(mine) == len(other):
+            pairs = zip(mine, other, strict=True)
+            unlike = [
+                there for here, there in pairs if here.value is None or here.value != there.value
+            ]
+        else:  # rewritten: it may not read any more what only a removed statement wrote
+            values = {here.value for here in mine} - {None}
+            unlike = [there for there in other if there.value not in values]
+        for there in unlike:
+            for definition in (there.step, *self._same_place_before(there.step)):
+                yield from self.definition(definition)
+
+    def _same_place_before(self, definition: StepId) -> Iterator[StepId]:
+        """The definitions whose bits a store into a bit-field kept, nearest first."""
+        for _ in range(_FIELDS):
+            at = self._stored_at(definition)
+            sources = (
+                read.step for read in reads(self._green.statements.statement(definition).term)
+            )
+            before = next((s for s in sources if at is not None and self._stored_at(s) == at), None)
+            if before is None:
+                return
+            yield before
+            definition = before
+
+    def _stored_at(self, step: StepId) -> int | None:
+        """The address that a step stored to."""
+        if self._green.ids.is_initial(step):
+            return None
+        word = self._green.recording.word(self._green.ids.position(step))
+        is_store = word >> records.TAG_SHIFT == records.STORE
+        return word & records.ADDRESS_MASK if is_store else None
 
     def definition(self, green: StepId) -> Iterator[ChangeId]:
         """Changes that removed or altered a statement of green, or a call that led to it."""

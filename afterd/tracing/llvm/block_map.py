@@ -6,6 +6,7 @@ Blocks are matched by their instructions and by their lines mapped through the c
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
@@ -25,7 +26,7 @@ class BlockMap:
         here = [_signature(bad, b, lines, mapped=True) for b in range(len(bad.function.blocks))]
         there = [_signature(good, b, lines, mapped=False) for b in range(len(good.function.blocks))]
         self.to_good = _matched(here, there)
-        self.to_bad = {g: b for b, g in self.to_good.items()}
+        self.to_bad = {g: b for b, g in reversed(self.to_good.items())}
         self._bad, self._good = bad, good
         self._instructions = cache(self._corresponding)
 
@@ -111,7 +112,10 @@ def _signature(
 def _matched(
     here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tuple[int, ...]]]
 ) -> dict[int, int]:
-    """Equal blocks in order first; between them blocks of the same lines, then of the same shape."""
+    """Equal blocks in order first; between them blocks of the same lines, of the same first line, that are
+    left alike at the same line, then of the same shape. Last, a branch that stands in several blocks here
+    and in one there, as the text before it was rewritten.
+    """
     pairs: dict[int, int] = {}
     matcher = SequenceMatcher(None, here, there, autojunk=False)
     for tag, b1, b2, g1, g2 in matcher.get_opcodes():
@@ -124,18 +128,33 @@ def _matched(
         left = _pair_by(
             pairs, left[0], left[1], [(s[1][:1],) for s in here], [(s[1][:1],) for s in there]
         )
+        left = _pair_by(pairs, *left, [_end(s) for s in here], [_end(s) for s in there])
         _pair_by(pairs, left[0], left[1], [s[0] for s in here], [s[0] for s in there])
     if 0 not in pairs:
         pairs[0] = 0
+    ends = Counter(_end(signature) for signature in there)
+    for block, signature in enumerate(here):
+        if block not in pairs and _decides(signature) and ends[_end(signature)] == 1:
+            pairs[block] = next(g for g, s in enumerate(there) if _end(s) == _end(signature))
     return pairs
+
+
+def _decides(signature: tuple[str, tuple[int, ...]]) -> bool:
+    return _end(signature)[0].startswith(("br i1", "switch"))
+
+
+def _end(signature: tuple[str, tuple[int, ...]]) -> tuple[str, int]:
+    """How and where a block is left: ``if (found)`` is the same branch where ``found`` is made otherwise."""
+    shape, lines = signature
+    return shape.rpartition("\n")[2], lines[-1]
 
 
 def _pair_by(
     pairs: dict[int, int],
     bad: range | list[int],
     good: range | list[int],
-    here: list[tuple[int, ...]] | list[tuple[tuple[int, ...]]] | list[str],
-    there: list[tuple[int, ...]] | list[tuple[tuple[int, ...]]] | list[str],
+    here: Sequence[object],
+    there: Sequence[object],
 ) -> tuple[list[int], list[int]]:
     free = list(good)
     left: list[int] = []

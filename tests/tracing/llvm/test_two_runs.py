@@ -57,3 +57,15 @@ def test_what_a_call_returned_is_of_its_own_activation(cases: dict[str, Case]) -
     returned = [step for step in cases["returned"].at("static int least") if step.value == 8]
     assert returned
     assert not any(step.green.elsewhere for step in returned)
+
+
+def test_what_a_rewritten_statement_does_not_read_any_more_may_have_been_removed_too(
+    cases: dict[str, Case],
+) -> None:
+    """Output is missing: the branch above it in green is the same one, its condition is made otherwise."""
+    rewritten = cases["rewritten"]
+    assert "if (wrong)" in [failure.text for failure in rewritten.failures]
+    assert {
+        "-entry.fixed = fixed;",
+        "-int wrong = entry.size > 3 ? entry.fixed : 0; +int wrong = entry.size > 9 && entry.used;",
+    } <= rewritten.tied

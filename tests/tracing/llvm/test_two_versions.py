@@ -108,6 +108,10 @@ GUILTY = {
     "dispatch": "-int code = 0; +int code = 1;",
     "peeled": "+show(text, given[0] * 3);",
     "missed": "-int most = 9; +int most = 3;",
+    "bounded": '-strcpy(page.body, "old"); +strcpy(page.body, "new");',
+    "returned": "-static int least(int x) { return x > 7 ? 7 : x; } "
+    "+static int least(int x) { return x > 7 ? 8 : x; }",
+    "rewritten": "-entry.fixed = fixed;",
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
     "reordered": "-reader.next += 1; +reader.next += 2;",
     "printed_again": "-int lines = 17; +int lines = 14;",

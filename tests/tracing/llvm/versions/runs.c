@@ -122,3 +122,21 @@ int case_returned(void) {
     printf("%d\n", found);
     return 0;
 }
+
+static struct { int size; unsigned fixed : 1, used : 1; } entry;
+
+static void declare(int fixed) {
+    entry.size = 4;
+-    entry.fixed = fixed;
+    entry.used = 1;
++    (void)fixed;
+}
+
+int case_rewritten(void) {
+    declare(1);
+-    int wrong = entry.size > 3 ? entry.fixed : 0;
++    int wrong = entry.size > 9 && entry.used;
+    if (wrong)
+        puts("fixed");
+    return 0;
+}
