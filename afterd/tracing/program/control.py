@@ -8,19 +8,20 @@ hijacking, Jin and Orso III-B1); where the sides meet, a φ chooses. What is not
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from afterd.logic.program_formula import Branch, PathCondition
-from afterd.model.term import BOOL, Const, Value
+from afterd.model.term import BOOL, Const, Term, Value
 from afterd.tracing.program import branches, effects
 from afterd.tracing.program.branches import Arrival, OpenBranch, Position, Side
 from afterd.tracing.program.code import Code, Operand
 from afterd.tracing.program.collecting import TRUE, Collector, any_of, conjoined, negated
 from afterd.tracing.program.frames import Bounds, Finished, Frame
 from afterd.tracing.program.loading import Image
-from afterd.tracing.program.memory import Memory
+from afterd.tracing.program.memory import FIRST, Memory
 from afterd.tracing.program.observing import NO_MORE, Observer
 from afterd.tracing.program.operations import Known
+from afterd.tracing.program.origins import Decision, Origins
 from afterd.tracing.program.refusal import SideEndedError
 from afterd.tracing.program.world import World
 
@@ -42,6 +43,7 @@ class Control(ABC):
     instances: int
     ending: str
     exhausted: bool
+    origins: Origins | None
 
     def __init__(
         self, wanted: Wanted, *, trace_only: bool, symbolic_from: int, whole_sides: bool
@@ -90,6 +92,7 @@ class Control(ABC):
         self._begin(frame, target, phis)
 
     def _begin(self, frame: Frame, target: int, phis: dict[str, Known]) -> None:
+        self._met(frame, target)
         frame.before, frame.block, frame.at = frame.block, target, 0
         frame.visits[target] = frame.visits.get(target, 0) + 1
         frame.registers.update(phis)
@@ -108,6 +111,7 @@ class Control(ABC):
             return
         value, term = self.operand(frame, code.operands[0])
         if not code.operands[0].register or not self.symbolic or code.statement is None:
+            self._decided(frame, code, term, code.detail, code.detail[0 if value else 1])
             self.goto(frame, code.detail[0 if value else 1])
             return
         failing = [frame.body.blocks[target].asserts for target in code.detail]
@@ -140,6 +144,8 @@ class Control(ABC):
         cases, default = code.detail
         value, term = self.operand(frame, code.operands[0])
         if not self.symbolic or code.statement is None:
+            targets = (*cases.values(), default)
+            self._decided(frame, code, term, targets, cases.get(value, default))
             self.goto(frame, cases.get(value, default))
             return
         sort = code.operands[0].sort
@@ -150,6 +156,39 @@ class Control(ABC):
         target = cases.get(value, default)
         taken = next(side.number for side in sides if side.target == target)
         self._diverge(frame, code, sides, taken)
+
+    def _decided(
+        self, frame: Frame, code: Code, condition: Term | None, targets: Sequence[int], taken: int
+    ) -> None:
+        """Before terms are kept: what follows is so because of the condition, until the sides meet, and
+        so is what the sides that are not taken would have written.
+        """
+        if self.origins is None or self.symbolic:
+            return
+        own = self.origins.of(condition) | self.origins.statement(code.statement)
+        join, mark = frame.body.joins[frame.block], self.memory.mark()
+        for target in targets:
+            if target not in {taken, join}:
+                for address, size in self._effects(frame, target, join).items():
+                    self.origins.add(address, size, own)
+        if frame.deciding and frame.deciding[-1].join == join:
+            before = frame.deciding.pop()
+            own, mark = own | before.own, before.mark
+        frame.deciding.append(Decision(join, own, frame.control | own, mark))
+
+    def _met(self, frame: Frame, block: int) -> None:
+        """The sides of branches before terms were kept meet in a block."""
+        while frame.deciding and frame.deciding[-1].join == block:
+            decision = frame.deciding.pop()
+            if self.origins is not None:
+                self.origins.add_since(decision.mark, decision.own)
+
+    def _effects(self, frame: Frame, target: int, join: int) -> Mapping[int, int]:
+        if target not in frame.effects:
+            slots = _slots(frame)
+            found = effects.effects_of(self.image, frame.body, target, join, slots)
+            frame.effects[target] = found.written
+        return frame.effects[target]
 
     def _diverge(self, frame: Frame, code: Code, sides: list[Side], taken: int) -> None:
         """Open a branch and take the side of the run; then those that are wanted."""
@@ -213,12 +252,7 @@ class Control(ABC):
 
     def _unexplored(self, frame: Frame, branch: OpenBranch, side: Side) -> None:
         """A side that is not executed: what it may write is free."""
-        registers = {
-            name: value
-            for name, (value, term) in frame.registers.items()
-            if term is None and isinstance(value, int) and value >= 0x10000
-        }
-        found = effects.effects_of(self.image, frame.body, side.target, branch.join, registers)
+        found = effects.effects_of(self.image, frame.body, side.target, branch.join, _slots(frame))
         phis = {
             name: self._any_phi(frame, incoming)
             for name, _, incoming in (
@@ -328,6 +362,15 @@ class Control(ABC):
         """Nothing is left to execute."""
         self.ending = self.ending or reason
         raise Finished
+
+
+def _slots(frame: Frame) -> Mapping[str, int]:
+    """The registers that hold addresses, as stack slots do."""
+    return {
+        name: value
+        for name, (value, term) in frame.registers.items()
+        if term is None and isinstance(value, int) and value >= FIRST
+    }
 
 
 _ORDERLY = frozenset(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from afterd.tracing.program.branches import OpenBranch
 from afterd.tracing.program.code import Body
 from afterd.tracing.program.operations import Known
+from afterd.tracing.program.origins import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,11 @@ class Bounds:
 
 @dataclass(slots=True)
 class Frame:
-    """An activation. ``at`` is the next code of ``block``."""
+    """An activation. ``at`` is the next code of ``block``.
+
+    Before terms are kept, ``under`` are the origins (``origins.Origins``) of its call, ``deciding`` the
+    branches on the way, each until its sides meet, ``effects`` what their other sides write, by block.
+    """
 
     body: Body
     key: int
@@ -40,6 +46,14 @@ class Frame:
     before: int = -1
     visits: dict[int, int] = field(default_factory=dict)
     open: list[OpenBranch] = field(default_factory=list)
+    under: int = 0
+    deciding: list[Decision] = field(default_factory=list)
+    effects: dict[int, Mapping[int, int]] = field(default_factory=dict)
+
+    @property
+    def control(self) -> int:
+        """The origins of being here."""
+        return self.deciding[-1].together if self.deciding else self.under
 
 
 class Finished(Exception):  # noqa: N818 - an end, not an error

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from afterd.logic.program_formula import ProgramFormula
-from afterd.model.term import BOOL, Apply, Const, Op, Term, bitvec
+from afterd.logic.program_formula import ProgramFormula, Statement
+from afterd.model.term import BOOL, Apply, Const, Op, Sort, Term, bitvec
 from afterd.tracing.program import branches
 from afterd.tracing.program.branches import Position
 from afterd.tracing.program.code import Body, Code, Operand
 from afterd.tracing.program.collecting import Collector, Names
-from afterd.tracing.program.control import Control, Wanted
+from afterd.tracing.program.control import RETURN, Control, Wanted
 from afterd.tracing.program.frames import Bounds, Finished, Frame, frame_limit
 from afterd.tracing.program.loading import Image
+from afterd.tracing.program.memory import Cell
 from afterd.tracing.program.observing import Expectation, Observer
 from afterd.tracing.program.operations import Known, compute, overflow_free
+from afterd.tracing.program.origins import Origins
 from afterd.tracing.program.pointers import Pointers
 from afterd.tracing.program.refusal import NotFollowedError, SideEndedError
 from afterd.tracing.program.world import World
+
+NEVER = 1 << 62
+"""More instructions than any run has."""
 
 Library = Callable[["Machine", "Frame", Code, str, list[Known]], Known | None]
 
@@ -61,6 +66,8 @@ class Machine(Control):
         self.library = library
         self.world = world
         self._invariant = invariant
+        kept = 0 < symbolic_from < NEVER
+        self.origins = Origins(self.collector, self.memory) if kept else None
         self._ended = False  # main returned; the invariant is being evaluated
 
     def run(self, entry: str, arguments: list[Known]) -> ProgramFormula:
@@ -97,6 +104,8 @@ class Machine(Control):
     def _step(self) -> None:
         """Execute one instruction."""
         frame = self.frames[-1]
+        if self.instances == self._symbolic_from:
+            self._keep_terms()
         code = frame.body.blocks[frame.block].codes[frame.at]
         frame.at += 1
         self.instances += 1
@@ -108,6 +117,11 @@ class Machine(Control):
             action(self, frame, code)
             return
         given = [self.operand(frame, operand) for operand in code.operands]
+        if not self.symbolic:
+            frame.registers[code.result] = self._made_of(
+                compute(code, _values(given)), code.sort, given
+            )
+            return
         result = frame.registers[code.result] = compute(code, given)
         if result[1] is not None:
             fits = overflow_free(code, given, result)
@@ -134,12 +148,51 @@ class Machine(Control):
     def define(self, frame: Frame, code: Code, known: Known) -> Known:
         """What a statement defines is a name of its own: free where the statement is dropped."""
         value, term = known
-        if not self.symbolic or code.statement is None:
-            return value, term if self.symbolic else None
+        if not self.symbolic:
+            return self._made_of((value, None), code.sort, [known], frame, code.statement)
+        if code.statement is None:
+            return known
         if term is None:
             term = Const(value, code.sort)
         key = (frame.key, frame.block, frame.at, frame.visits.get(frame.block, 0))
         return value, self.collector.define(key, term, value, code.statement)
+
+    def _made_of(
+        self,
+        made: Known,
+        sort: Sort,
+        given: Sequence[Known],
+        frame: Frame | None = None,
+        statement: Statement | None = None,
+    ) -> Known:
+        """Before terms are kept: a value with what it was made from; ``frame`` where it was defined."""
+        value, term = made
+        if self.origins is None:
+            return value, None
+        origin = self.origins.of(term) | self.origins.statement(statement)
+        for _, other in given:
+            origin |= self.origins.of(other)
+        if frame is not None:
+            origin |= frame.control
+        return value, self.origins.term(value, sort, origin)
+
+    def _keep_terms(self) -> None:
+        """From here on terms are kept: what there is gets a name."""
+        if self.origins is None:
+            return
+        for frame in self.frames:
+            for decision in frame.deciding:
+                self.origins.add_since(decision.mark, decision.own)
+            frame.deciding.clear()
+        for frame in self.frames:
+            for name, (value, term) in frame.registers.items():
+                if term is not None:
+                    key = ("before", frame.key, name)
+                    frame.registers[name] = value, self.collector.define(key, term, value, None)
+        for address, cell in self.memory.cells.items():
+            value, term = self.memory.load(address, cell.size, cell.term.sort)
+            read = self.collector.define(("before", address), term or cell.term, value, None)
+            self.memory.cells[address] = Cell(cell.size, read)
 
     def key(self, frame: Frame) -> int:
         """The number of this instance of the current instruction."""
@@ -150,7 +203,8 @@ class Machine(Control):
         if len(self.frames) >= self.bounds.depth and not self.real:
             raise SideEndedError("calls nested too deep")
         registers = dict(zip(body.parameters, arguments, strict=False))
-        self.frames.append(Frame(body, key, registers, result))
+        under = self.frames[-1].control if self.frames else 0
+        self.frames.append(Frame(body, key, registers, result, under=under))
 
     # What instructions with effects do.
 
@@ -164,6 +218,10 @@ class Machine(Control):
         if not code.sort.width and code.sort != BOOL:
             raise NotFollowedError(f"a load of the type {code.detail}")
         pointer = self.operand(frame, code.operands[0])
+        if not self.symbolic:
+            loaded = self.pointers.load((pointer[0], None), code.size, code.sort, 0)
+            frame.registers[code.result] = self._made_of(loaded, code.sort, [pointer])
+            return
         frame.registers[code.result] = self.pointers.load(
             pointer, code.size, code.sort, self.key(frame) if pointer[1] is not None else 0
         )
@@ -174,11 +232,19 @@ class Machine(Control):
         known = self.operand(frame, code.operands[0])
         if code.operands[0].register not in frame.body.parameters:
             known = self.define(frame, code, known)
-        self.pointers.store(self.operand(frame, code.operands[1]), known, code.sort, code.size)
+        pointer = self.operand(frame, code.operands[1])
+        if not self.symbolic:
+            known = self._made_of(known, code.sort, [pointer], frame)
+            pointer = pointer[0], None
+        self.pointers.store(pointer, known, code.sort, code.size)
 
     def _gep(self, frame: Frame, code: Code) -> None:
         given = [self.operand(frame, operand) for operand in code.operands]
-        frame.registers[code.result] = self.pointers.element(code, given)
+        if self.symbolic:
+            frame.registers[code.result] = self.pointers.element(code, given)
+            return
+        moved = self.pointers.element(code, _values(given))
+        frame.registers[code.result] = self._made_of(moved, code.sort, given)
 
     def _call(self, frame: Frame, code: Code) -> None:
         name = code.detail[0]
@@ -189,9 +255,14 @@ class Machine(Control):
             name = self.image.names.get(target, "")
         body = self.image.body(name)
         if body is None:
-            result = self.library(self, frame, code, name, given)
+            result = self.library(
+                self, frame, code, name, given if self.symbolic else _values(given)
+            )
             if code.result:
-                frame.registers[code.result] = result if result is not None else (0, None)
+                known = result if result is not None else (0, None)
+                frame.registers[code.result] = (
+                    known if self.symbolic else self._made_of(known, code.sort, given)
+                )
             return
         passed = [
             self._argument(frame, code, at, known, code.operands[at])
@@ -202,8 +273,10 @@ class Machine(Control):
     def _argument(self, frame: Frame, code: Code, at: int, known: Known, operand: Operand) -> Known:
         """An argument is defined by the call's statement."""
         value, term = known
-        if not self.symbolic or code.statement is None or not branches.is_word(_zero(operand)):
-            return value, term if self.symbolic else None
+        if not self.symbolic:
+            return self._made_of((value, None), operand.sort, [known], frame, code.statement)
+        if code.statement is None or not branches.is_word(_zero(operand)):
+            return known
         term = Const(value, operand.sort) if term is None else term
         return value, self.collector.define((self.key(frame), at), term, value, code.statement)
 
@@ -220,6 +293,8 @@ class Machine(Control):
 
     def leave(self, frame: Frame, known: Known) -> None:
         """Return from an activation."""
+        if self.frames[-1].deciding:
+            self._met(self.frames[-1], RETURN)
         self.frames.pop()
         if not self.frames:
             self._main_returned(known)
@@ -247,6 +322,11 @@ class Machine(Control):
         name = f"the invariant {self._invariant}"
         self.observer.asserted(name, holds, held=bool(value), real=self.real)
         self.finish("it ended" if value or not self.real else f"{name} does not hold")
+
+
+def _values(given: Sequence[Known]) -> list[Known]:
+    """Without terms."""
+    return [(value, None) for value, _ in given]
 
 
 def _zero(operand: Operand) -> Term:

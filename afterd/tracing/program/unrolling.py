@@ -14,7 +14,7 @@ from afterd.tracing.program.collecting import Names
 from afterd.tracing.program.control import Wanted
 from afterd.tracing.program.frames import Bounds
 from afterd.tracing.program.loading import Image, listing
-from afterd.tracing.program.machine import Machine
+from afterd.tracing.program.machine import NEVER, Machine
 from afterd.tracing.program.observing import Event, Expectation
 from afterd.tracing.program.operations import Known
 from afterd.tracing.program.refusal import NotFollowedError
@@ -22,7 +22,6 @@ from afterd.tracing.program.world import Input, World
 
 PLAIN = frozenset({"", "it ended"})
 """How a run ends that neither crashed nor broke an assertion."""
-_NEVER = 1 << 62
 _SHORT_RUN = 3000  # instructions
 _INT = bitvec(32)
 
@@ -75,7 +74,7 @@ class Program:
 
     def run(self, given: Input) -> Shown:
         """Execute without terms. Raises NotFollowedError."""
-        machine = self._machine(given, lambda _branch: False, None, _NEVER)
+        machine = self._machine(given, lambda _branch: False, None, NEVER)
         machine.run(self.entry, self._arguments(machine, given))
         return Shown(
             tuple(machine.observer.events),

@@ -38,3 +38,24 @@ def test_on_demand_still_answers(failing: FailingRun) -> None:
     lines = [line for line in report.lines if line[1] in numbers(NAME)]
     assert named(NAME, lines) == {1}
     assert any("are concrete" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [({"gust + 4;": "gust + 5;"}, 3), ({"a > b": "a > b + 9"}, 1), ({"best = 2": "best = 3"}, 5)],
+    ids=["data", "control", "value"],
+)
+def test_what_was_computed_before_the_window_may_be_wrong(
+    tmp_path: Path, change: dict[str, str], fault: int
+) -> None:
+    """The fault was executed long before terms are kept; in one case by a side that was not taken."""
+    good, given = program("early"), Input(("22",))
+    bad = loaded(changed("early", change, tmp_path))
+    failing = FailingRun(bad, given, good.run(given).expectation, window=300)
+    with Corrections() as solver:
+        solver.begin(20.0)
+        report = on_demand([failing], solver, {}, size=1)
+    found = named("early", [line for line in report.lines if line[1] in numbers("early")])
+    assert fault in found
+    assert 2 not in found  # it has no influence
+    assert any("instructions of the run are concrete" in note for note in report.notes)
