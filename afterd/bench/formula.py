@@ -43,7 +43,7 @@ _C = frozenset([".c"])
 
 @dataclass(frozen=True, slots=True)
 class FormulaOptions:
-    """``inputs`` failing tests a version, ``seconds`` of CPU a technique has for each."""
+    """``inputs`` failing tests a version (the shortest), ``seconds`` of CPU a technique has for each."""
 
     inputs: int = 2
     seconds: float = 10.0
@@ -126,9 +126,9 @@ def _version(
     lines = len(suspicion)
     weights = clause_weights(suspicion)
     ochiai = places({line: -score for line, score in suspicion.items()})
-    failing = [run.name for run in spectrum.runs if run.failed]
+    failing = [run.name for run in spectrum.shortest_failed]
     runs = [
-        _failing_run(golden, faulty, input_of(t, found.folder)) for t in _spread(failing, options)
+        _failing_run(golden, faulty, input_of(t, found.folder)) for t in failing[: options.inputs]
     ]
     results = {"Ochiai": Explained(_first(ochiai, version.faulty), 0.0, reported=lines)}
     votes: dict[str, Mapping[Line, float]] = {
@@ -158,12 +158,6 @@ def _version(
     place = place_of(fused(votes), version.faulty, float(lines))
     results["fused"] = Explained(place, 0.0, reported=lines)
     return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
-
-
-def _spread(failing: Sequence[str], options: FormulaOptions) -> Sequence[str]:
-    """Some of the failing tests, evenly over their list."""
-    step = max(1, len(failing) // options.inputs)
-    return failing[::step][: options.inputs]
 
 
 def _failing_run(golden: Program, faulty: Program, given: Input) -> FailingRun:

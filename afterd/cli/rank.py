@@ -84,7 +84,7 @@ _NOT_FOR_A_MATRIX = (
 @click.option("--emit-form", "emit_form", type=click.Choice(FORMS), metavar="FORM",
               help="As C programs or for pytest: c or pytest.  [default: that of the suite]")  # fmt: skip
 @click.option("--invariant", metavar="FUNCTION",
-              help="A C function without arguments that must not return 0 when main has returned.")  # fmt: skip
+              help="A C function without arguments that must not return 0 when the program ends.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=0), metavar="N",
               help=f"Tests that SAT-TAR generates at most; Ctrl-C ends earlier.  [default: {ROUNDS}]")  # fmt: skip
 @click.option("--one-formula", "one_formula", is_flag=True, default=None,

@@ -103,6 +103,13 @@ class Spectrum:
         """The evaluation results of the given predicate or condition columns, in their order."""
         return Evaluations(self.executed[:, columns], self.held[:, columns], self.failed)
 
+    @property
+    def shortest_failed(self) -> Sequence[Run]:
+        """The failed runs, those with the fewest executions of units first: they are explained soonest."""
+        lengths: Vector = np.asarray(self.executed[:, self.units].sum(axis=1))
+        rows = sorted(np.flatnonzero(self.failed), key=lambda row: (lengths[row], row))
+        return [self.runs[row] for row in rows]
+
     def totals(self, rows: Mask) -> Vector:
         """Per column, the executions summed over the chosen rows."""
         return np.asarray(rows.astype(np.float64) @ self.executed, dtype=np.float64)

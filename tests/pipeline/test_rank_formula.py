@@ -271,7 +271,8 @@ int main(int argc, char **argv)
 """
 
 
-def test_an_invariant_is_an_oracle_without_a_range(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["return 0;", "exit(0);"])
+def test_an_invariant_is_an_oracle_without_a_range(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "list"
     path.mkdir()
     suite = (
@@ -279,8 +280,9 @@ def test_an_invariant_is_an_oracle_without_a_range(tmp_path: Path) -> None:
         "check 1 2 1\ncheck 5 -3 2\ncheck 4 4 3\n"
     )
     makefile = "all: list\nlist: list.c\n\t$(CC) -o $@ list.c\ncheck: all\n\tsh suite.sh\n"
-    good = KEPT.replace(" > 0)", " != 0)")
-    repository(path, {"list.c": good, "suite.sh": suite, "Makefile": makefile}, {"list.c": KEPT})
+    kept = KEPT.replace("return 0;", ending)
+    good = kept.replace(" > 0)", " != 0)")
+    repository(path, {"list.c": good, "suite.sh": suite, "Makefile": makefile}, {"list.c": kept})
     asked = ("--technique", "ofc", "--build", "make", "--", "make", "check")
     assert afterd("rank", *asked, cwd=path).status != 0  # it does nothing wrong that is known
     found = ranked(path, "--invariant", "repOk", *asked)

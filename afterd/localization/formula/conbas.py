@@ -9,6 +9,7 @@ from afterd.localization.formula.relevant_slice import relevant_slice
 from afterd.localization.formula.report import Line, places
 from afterd.localization.formula.subject import Subject
 from afterd.logic.correction import Corrections
+from afterd.logic.encoding import Encoded
 from afterd.logic.maxsat import MaxSat
 from afterd.logic.program_formula import ProgramFormula, Statement, TooLargeError
 
@@ -51,16 +52,18 @@ def smallest_first(found: ReducedSlice) -> dict[Line, float]:
 
 
 def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
-    """The slice of every wrong output, reduced to what can explain all outputs together."""
+    """The slice of every wrong output, reduced to what can explain all outputs together.
+
+    Where the formula of the run is too large, fewer of its instructions are asked for.
+    """
     try:
-        formula = subject.trace()
-        slices = [
-            frozenset(s.line for s in relevant_slice(formula, [violated.term]))
-            for violated in formula.violated
-        ]
-        encoded = solver.encoding.encode(formula)
+        formula, encoded = _encoded(subject, solver)
     except TooLargeError as refused:
         return ReducedSlice(reason=f"gives up: {refused}")
+    slices = [
+        frozenset(s.line for s in relevant_slice(formula, [violated.term]))
+        for violated in formula.violated
+    ]
     if not slices or not all(slices):
         return ReducedSlice(tuple(slices), reason="no statement had an influence on the output")
     tried = ReducedSlice(tuple(slices))
@@ -76,6 +79,18 @@ def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSli
         if consistent:
             return tried
     return tried
+
+
+def _encoded(subject: Subject, solver: Corrections) -> tuple[ProgramFormula, Encoded]:
+    """The formula of the run, or of its end. Raises TooLargeError."""
+    while True:
+        try:
+            formula = subject.trace()
+            return formula, solver.encoding.encode(formula)
+        except TooLargeError:
+            if not subject.narrow():
+                raise
+            solver.restart()
 
 
 def _by_line(formula: ProgramFormula) -> dict[Line, Statement]:

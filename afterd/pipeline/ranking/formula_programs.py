@@ -114,8 +114,8 @@ def _found(counted: Counted) -> list[FailingInput]:
 
 
 def _started(counted: Counted) -> Iterator[Invocation]:
-    """What the failed tests started, each once."""
-    runs = (run for run in counted.spectrum.runs if run.failed)
+    """What the failed tests started, each once; the shortest first."""
+    runs = counted.spectrum.shortest_failed
     yield from dict.fromkeys(invocation for run in runs for invocation in run.invocations)
 
 

@@ -53,7 +53,7 @@ class TestedPython:
 def tested_python(counted: Counted) -> TestedPython:
     """SAT-TAR's rounds on the first failed test with numbers that matter. Raises NoVoteError."""
     refused = "no test failed"
-    names = [run.name for run in counted.spectrum.runs if run.failed]
+    names = [run.name for run in counted.spectrum.shortest_failed]
     for name in names[:_TRIED]:
         try:
             return _tested(counted, name)

@@ -65,7 +65,7 @@ def recorded_tests(counted: Counted, most: int) -> list[RecordedTest]:
 
 def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
     wanted = counted.wanted
-    names = [run.name for run in counted.spectrum.runs if run.failed]
+    names = [run.name for run in counted.spectrum.shortest_failed]
     refused = "no assertion of it was recognised"
     found: list[CautiousExecution] = []
     bad = built(counted, counted.tree, "bad")

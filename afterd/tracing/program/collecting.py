@@ -86,7 +86,14 @@ class Collector:
         """A side that is not encoded."""
         self.frontier.append(Frontier(branch, taken))
         if not effects_known:
-            self.escape = taken if self.escape is None else _or(self.escape, taken)
+            self._escape(taken)
+
+    def lose(self, condition: Term) -> None:
+        """From here on nothing is asked where the condition held on this path: effects are unknown."""
+        self._escape(conjoined(self.path, condition))
+
+    def _escape(self, condition: Term) -> None:
+        self.escape = condition if self.escape is None else _or(self.escape, condition)
 
     def narrow(self, key: Hashable, before: Term | None, condition: Term) -> None:
         """Go on under one more condition."""

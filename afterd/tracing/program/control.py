@@ -171,17 +171,18 @@ class Control(ABC):
             if target not in {taken, join}:
                 for address, size in self._effects(frame, target, join).items():
                     self.origins.add(address, size, own)
-        if frame.deciding and frame.deciding[-1].join == join:
+        again = bool(frame.deciding) and frame.deciding[-1].join == join
+        if again:
             before = frame.deciding.pop()
             own, mark = own | before.own, before.mark
-        frame.deciding.append(Decision(join, own, frame.control | own, mark))
+        frame.deciding.append(Decision(join, own, frame.control | own, mark, again))
 
     def _met(self, frame: Frame, block: int) -> None:
         """The sides of branches before terms were kept meet in a block."""
         while frame.deciding and frame.deciding[-1].join == block:
             decision = frame.deciding.pop()
             if self.origins is not None:
-                self.origins.add_since(decision.mark, decision.own)
+                self.origins.met(decision)
 
     def _effects(self, frame: Frame, target: int, join: int) -> Mapping[int, int]:
         if target not in frame.effects:

@@ -46,6 +46,7 @@ class Frame:
     before: int = -1
     visits: dict[int, int] = field(default_factory=dict)
     open: list[OpenBranch] = field(default_factory=list)
+    judges: bool = False  # it is the invariant's
     under: int = 0
     deciding: list[Decision] = field(default_factory=list)
     effects: dict[int, Mapping[int, int]] = field(default_factory=dict)

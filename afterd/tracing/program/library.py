@@ -316,6 +316,8 @@ def _strtok(c: _Call) -> Known:
 def _exit(c: _Call) -> Known:
     machine = c.machine
     machine.observer.exited(machine.positions, c.given[0], real=machine.real)
+    if c.code.detail[0] == "exit" and machine.asks_invariant(machine.key(c.frame)):
+        return 0, None
     raise SideEndedError("it ended")
 
 

@@ -68,7 +68,6 @@ class Machine(Control):
         self._invariant = invariant
         kept = 0 < symbolic_from < NEVER
         self.origins = Origins(self.collector, self.memory) if kept else None
-        self._ended = False  # main returned; the invariant is being evaluated
 
     def run(self, entry: str, arguments: list[Known]) -> ProgramFormula:
         """Execute from a function; the formula of what was executed."""
@@ -182,7 +181,7 @@ class Machine(Control):
             return
         for frame in self.frames:
             for decision in frame.deciding:
-                self.origins.add_since(decision.mark, decision.own)
+                self.origins.met(decision)
             frame.deciding.clear()
         for frame in self.frames:
             for name, (value, term) in frame.registers.items():
@@ -295,33 +294,40 @@ class Machine(Control):
         """Return from an activation."""
         if self.frames[-1].deciding:
             self._met(self.frames[-1], RETURN)
-        self.frames.pop()
+        left = self.frames.pop()
+        if left.judges:
+            self._judged(known)
         if not self.frames:
-            self._main_returned(known)
+            self.observer.exited(self.positions, known, real=self.real)
+            if not self.asks_invariant(self.collector.names.of("invariant")):
+                self.finish("it ended")
             return
         caller = self.frames[-1]
         if frame.result:
             caller.registers[frame.result] = known
 
-    def _main_returned(self, known: Known) -> None:
-        """The end, or the invariant's evaluation, and the end after that."""
-        if self._ended:
-            self._judged(known)
-        self.observer.exited(self.positions, known, real=self.real)
+    def asks_invariant(self, key: int) -> bool:
+        """The program is over: evaluate the invariant, if there is one."""
         body = self.image.body(self._invariant) if self._invariant else None
         if body is None:
-            self.finish("it ended")
-            return
-        self._ended = True
-        self._enter(body, self.collector.names.of("invariant"), [], "")
+            return False
+        self._enter(body, key, [], "")
+        self.frames[-1].judges = True
+        return True
 
     def _judged(self, known: Known) -> None:
+        """The invariant returned; after ``exit`` only this side is over."""
         value, term = known
         sort = bitvec(32) if term is None else term.sort
         holds = Apply(Op.NE, (term or Const(value, sort), Const(0, sort)), BOOL)
         name = f"the invariant {self._invariant}"
         self.observer.asserted(name, holds, held=bool(value), real=self.real)
-        self.finish("it ended" if value or not self.real else f"{name} does not hold")
+        ending = "it ended" if value or not self.real else f"{name} does not hold"
+        if not self.frames:
+            self.finish(ending)
+        if self.real:
+            self.ending = ending
+        raise SideEndedError(ending)
 
 
 def _values(given: Sequence[Known]) -> list[Known]:

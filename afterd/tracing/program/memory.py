@@ -17,6 +17,7 @@ from afterd.tracing.program.refusal import SideEndedError
 FIRST = 0x10000
 _GAP = 16  # bytes between objects: one past the end is no other object
 _LARGEST = 256 << 20
+_MOST_PLACES = 12
 
 Value = bool | int | float | str | bytes | None
 
@@ -51,7 +52,6 @@ class Memory:
         self._starts: list[int] = []
         self.of_kind: dict[str, list[Object]] = {}
         self.journal: list[Overwritten] = []
-        self._literals: dict[bytes, list[int]] = {}
 
     def allocate(self, size: int, kind: str) -> int:
         """A new object of zeros."""
@@ -83,17 +83,14 @@ class Memory:
         found = self.objects[at]
         return found if address < found.start + max(found.size, 1) else None
 
-    def constants_of(self, data: bytes) -> list[int]:
-        """The addresses of string literals with these bytes."""
-        if data not in self._literals:
-            self._literals[data] = [
-                o.start
-                for o in self.objects
-                if o.size == len(data)
-                and o.kind.startswith("@.str")
-                and self.read(o.start, o.size) == data
-            ]
-        return self._literals[data]
+    def places_of(self, data: bytes) -> list[int]:
+        """Some addresses at which memory holds these bytes now, the latest objects' first."""
+        found: list[int] = []
+        at = self._bytes.rfind(data)
+        while at >= 0 and len(found) < _MOST_PLACES:
+            found.append(FIRST + at)
+            at = self._bytes.rfind(data, 0, at)
+        return found
 
     def check(self, address: int, size: int) -> None:
         """Raises SideEndedError for an access outside of every object."""

@@ -3,8 +3,8 @@
 What a long run computed before its window is known, but it is not given: had a statement behind it
 been another one, it would be something else. So such a value is a *point* of the statements it was
 made from, through data and control: what it was while all of them are as written, free otherwise.
-Where the sides of a branch meet, all that was written since, and what the other side is known to write,
-is so because of the branch as well (potential dependence).
+What the other side of a branch is known to write, and what a loop has written when it is left, is so
+because of the branch as well (potential dependence).
 """
 
 from __future__ import annotations
@@ -75,20 +75,25 @@ class Origins:
             assert made is not None
             self._memory.cells[address] = Cell(size, made)
 
-    def add_since(self, mark: int, origin: int) -> None:
-        """The same for all that was written since a mark of the memory's."""
-        written = {address: len(data) for address, data, _ in self._memory.journal[mark:]}
+    def met(self, decision: Decision) -> None:
+        """The sides of a branch meet; what was written between carries its first decision already."""
+        if not decision.again:
+            return
+        journal = self._memory.journal[decision.mark :]
+        written = {address: len(data) for address, data, _ in journal}
         for address, size in written.items():
-            self.add(address, size, origin)
+            self.add(address, size, decision.own)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A branch whose sides have not met: the block where they do, its origins, those of all branches
-    on the way, and the memory's mark before it.
+    on the way, and the memory's mark before it. ``again``: it was decided more than once (a loop), so
+    that what was written after one decision is so because of the later ones, too.
     """
 
     join: int
     own: int
     together: int
     mark: int
+    again: bool = False

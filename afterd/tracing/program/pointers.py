@@ -4,7 +4,8 @@ An address is what it was in the run, or another one that the same expression ma
 element of the same array, or the same field of another object of its kind (a list's other nodes).
 What is read there is chosen by the address; elsewhere it is free. Memory outside of an array is
 nobody's way to repair a program. In a long run (``alternatives`` off) only the address of the run
-is followed: the others would be most of the formula.
+is followed: the others would be most of the formula. What a write elsewhere does is then not known,
+so nothing is asked behind it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitv
 from afterd.tracing.llvm.arithmetic import resized
 from afterd.tracing.llvm.constants import from_word
 from afterd.tracing.program.code import Code
-from afterd.tracing.program.collecting import Collector, any_of
+from afterd.tracing.program.collecting import Collector, any_of, negated
 from afterd.tracing.program.memory import FIRST, Cell, Memory, data_of
 from afterd.tracing.program.operations import Known
 from afterd.tracing.program.refusal import SideEndedError
@@ -103,6 +104,8 @@ class Pointers:
             return
         places, complete = self._places(address, term, size)
         self._legal(term, places, complete=complete)
+        if not self._alternatives:
+            self._collector.lose(negated(_is(term, address)))
         new = Const(value, sort) if given is None else given
         for place in places:
             was, of_it = self._held(place, size, sort)

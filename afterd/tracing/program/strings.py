@@ -71,7 +71,7 @@ def shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None, bool]
         return is_text(memory, address, wanted)
     held = text.value == wanted
     found: Term | None = None
-    for place in dict.fromkeys((address, *text.places, *memory.constants_of(wanted + b"\0"))):
+    for place in dict.fromkeys((address, *text.places, *memory.places_of(wanted + b"\0"))):
         match, matches = is_text(memory, place, wanted)
         if match is None and not matches:
             continue
