@@ -40,6 +40,18 @@ class BlockMap:
             self._good.function.blocks[self.to_good[block]].instructions[number]
         )
 
+    def same_way(self, branch: int, taken: int, other: int) -> bool | None:
+        """Whether a branch, which went to ``taken``, and its like in the good version, which went to
+        ``other``, went the same way. None where their text does not tell: neither went to what the
+        other could have gone to (``if (a && b)`` goes to the test of b, ``found = a && b`` to its end).
+        """
+        good = self._good.flow.successors[self.to_good[branch]] if branch in self.to_good else ()
+        if self.to_good.get(taken) in good:
+            return self.to_good[taken] == other
+        if self.to_bad.get(other) in self._bad.flow.successors[branch]:
+            return self.to_bad[other] == taken
+        return None
+
     def instruction(self, block: int, index: int) -> int:
         """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
         return self._instructions(block)[index]

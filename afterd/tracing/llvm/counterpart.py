@@ -143,11 +143,10 @@ class Counterparts:
             return _UNKNOWN
         other = self._green.frames.instance_at(self._green.ids.position(step))
         there = self._green.statements.statement(step)
-        same = other is not None and (
-            blocks.to_good.get(taken.block) == other.block
-            if taken.block in blocks.to_good or other.block in blocks.to_bad
-            else there.value == statement.value
-        )
+        if other is None:
+            return _UNKNOWN
+        same = blocks.same_way(statement.instance.block, taken.block, other.block)
+        same = there.value == statement.value if same is None else same
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
 
     def _compared(self, statement: Statement, there: StepId, value: Value, text: str) -> GreenValue:

@@ -148,17 +148,17 @@ class DualSlice:
         called = self._green.statements.statement(branch).called
         if called:
             return self._bad.statements.statement(mine).called != called
-        here = self._bad.frames.instance_at(self._bad.ids.position(mine))
-        there = self._green.frames.instance_at(self._green.ids.position(branch))
-        if here is None or there is None:
+        went = self._bad.frames.instance_at(self._bad.ids.position(mine))
+        green = self._green.frames.instance_at(self._green.ids.position(branch))
+        bad, good = (
+            self._bad.statements.statement(mine),
+            self._green.statements.statement(branch),
+        )
+        if went is None or green is None or bad.instance is None:
             return False
-        blocks = self._forward.blocks(here.view)
-        if blocks is None or here.block not in blocks.to_good:
-            return (
-                self._bad.statements.statement(mine).value
-                != self._green.statements.statement(branch).value
-            )
-        return blocks.to_good[here.block] != there.block
+        blocks = self._forward.blocks(went.view)
+        same = blocks and blocks.same_way(bad.instance.block, went.block, green.block)
+        return bad.value != good.value if same is None else not same
 
 
 def _moved(process: Process, step: StepId) -> StepId | None:

@@ -92,9 +92,13 @@ class Transplant:
         taken = self._process.frames.instance_at(self._process.ids.position(statement.step))
         if taken is None:
             return Effect.UNKNOWN
-        if target in site.blocks.to_bad:
-            return Effect.NEUTRAL if site.blocks.to_bad[target] == taken.block else Effect.MATTERS
-        return Effect.MATTERS if taken.block in site.blocks.to_good else Effect.UNKNOWN
+        same = site.blocks.same_way(site.instance.block, taken.block, target)
+        if same is None and isinstance(statement.value, bool):
+            then, *_ = site.view.targets(terminator)
+            same = statement.value == (target == then)
+        if same is None:
+            return Effect.UNKNOWN
+        return Effect.NEUTRAL if same else Effect.MATTERS
 
     def _target(self, terminator: Instruction, site: _Site) -> int:
         targets = site.view.targets(terminator)
