@@ -72,7 +72,7 @@ class TraceLimits:
 
     window: int = 3 << 23
     reexecutions: int = 12  # a process, to look further back; and more while they are this short:
-    reexecution: float = 20.0  # seconds, for all of a process
+    reexecution: float = 10.0  # seconds, for all of a process
     slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
     memory: int = 2 * GIB
     code_generation: float = 300.0  # one LLVM request: parse, instrument, emit

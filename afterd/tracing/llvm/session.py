@@ -169,6 +169,8 @@ def _allow_replay(request: TraceRequest, version: TracedVersion, tree: str, slot
         kept = store.directory.with_name(_REPLAYS) / key
         if taken_up(kept, key) is None:
             _test(request, slot, store, runs, settings)
+            for ring in runs.glob("*/ring"):  # what was watched for is kept apart
+                ring.unlink()
             if not key:
                 return runs
             keep(runs, key, {})
