@@ -15,7 +15,7 @@ from afterd.execution.worker import Died, Reply, Worker
 from afterd.limits import SolverLimits, WorkerLimits
 from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable, exceeds
 from afterd.logic.refutation import refuted
-from afterd.logic.theory import Precision
+from afterd.logic.theory import Precision, has_hard_operators
 from afterd.logic.wire import decode_answer, encode_problem
 
 _POISONED = ("memory", "the solver failed")
@@ -63,11 +63,12 @@ class Solver:
     def core(self, problem: Problem) -> Answer:
         """Why the goal cannot hold: a minimal core, or Satisfiable, or Undecided.
 
-        What was too hard is asked again with hard operators made concrete. A core is believed only
+        What was too hard is asked again with hard operators made concrete, if there are any. A core is believed only
         when a second, independent reading of its terms does not refute it.
         """
         exact = self._believed(problem)
-        if not _too_hard(exact):
+        terms = [*(constraint.term for constraint in problem.constraints), problem.goal]
+        if not _too_hard(exact) or not has_hard_operators(terms):
             return exact
         coarse = self._believed(replace(problem, precision=Precision.CONCRETE))
         better = isinstance(exact, Undecided) or not _too_hard(coarse)

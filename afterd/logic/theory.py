@@ -7,7 +7,7 @@ speaks when the arguments are as they were; and every cause that rests on one sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from afterd.logic.evaluate import LONGEST_INTEGER
@@ -74,6 +74,14 @@ def is_mask(term: Apply) -> bool:
 
 def _constant_between(term: Term, low: int, high: int) -> bool:
     return isinstance(term, Const) and isinstance(term.value, int) and low <= term.value <= high
+
+
+def has_hard_operators(terms: Iterable[Term]) -> bool:
+    """Whether anything is encoded at full precision that is not at the lower one."""
+    inside = (node for term in terms for node in nodes(term) if isinstance(node, Apply))
+    return any(
+        made_concrete(node, Precision.CONCRETE) and not made_concrete(node) for node in inside
+    )
 
 
 def _hard(term: Apply, kind: SortKind) -> bool:
