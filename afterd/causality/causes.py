@@ -45,7 +45,9 @@ class _Waiting:
 
 
 class Causes:
-    """Semantic analysis, level by level; ``links`` are the causes in the order of discovery."""
+    """Semantic analysis, level by level but for what alone leads on; ``links`` are the causes in the
+    order of discovery.
+    """
 
     def __init__(
         self,

@@ -3,8 +3,9 @@
 Semantic analysis gives the cause of a predicate from P; dynamic analysis reverts the changes that
 the causes so far speak of; if no root is among them, the cause's critical predicates go into P.
 Solving costs no test run, so two things differ from the paper. Predicates are taken level by level,
-the infected ones first. And nothing is run while an infected step of a cause is still unexplained,
-for as long as there is somewhere to look, or when no plausible change was added.
+the infected ones first, and before all others a branch that alone can have infected something. And
+nothing is run while an infected step of a cause is still unexplained, for as long as there is
+somewhere to look, or when no plausible change was added.
 
 Where undoing a change leaves another failure, that one is explained in the same way, by the run of
 the variant: what must be undone together shows one after the other. When P runs dry the search goes
