@@ -29,6 +29,10 @@ from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 _NAME = re.compile(r"[A-Za-z_]\w+")
 
 _FEW_ALONG, _MANY_ALONG = 12, 50
+_LEANER = 4
+"""So many that may go along are made fewer at once, a syntax check each: a name is mentioned by more
+changes than declare it, and what seems to take many along is left out of the runs.
+"""
 _ROUNDS = 24
 """How often a compiler's complaints are answered before its answer is given up."""
 _WIDEST = 64
@@ -130,12 +134,18 @@ class AuxiliarySearch:
         if change not in self._along:
             candidates = self._read(self._candidates(alone, ""))
             if not self._suspected:
-                self._along[change] = self._mended(alone, candidates, _FEW_ALONG)
+                found = self._mended(alone, candidates, _FEW_ALONG)
+                if found and len(found) <= _LEANER:
+                    found = self._find_aux_change(alone, found, self._unsuspected)
+                self._along[change] = found
             else:  # the text tells in milliseconds
                 found = self._read_off(alone, candidates)
                 few = found is not None and len(found) <= _FEW_ALONG
                 self._along[change] = found if few else None
         return self._along[change]
+
+    def _unsuspected(self, reverted: ChangeSet) -> bool:
+        return not self.unbuildable(reverted)
 
     def blamed(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet:
         """Those of ``reverted`` that name what a linker misses; what compiles alone may take away a

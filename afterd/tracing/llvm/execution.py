@@ -198,11 +198,9 @@ class LlvmExecution:
         except KeyError:
             return ()
         found: dict[ChangeId, None] = {}
-        green = pair.counterparts.step(statement)
-        if green is not None:
-            found.update(dict.fromkeys(pair.absence.writers(statement, green)))
         partner = self._partner(pair, statement)
         if partner is not None and pair.dual is not None:
+            found.update(dict.fromkeys(pair.absence.writers(statement, partner)))
             found.update(dict.fromkeys(pair.dual.removed_guards(partner)))
             other = pair.dual.partner(step)
             if other is not None and not self._tied(pair, statement):
