@@ -16,9 +16,19 @@ Numbers = npt.NDArray[np.uint32]
 Wanted = Callable[[Words], npt.NDArray[np.bool_]]
 """Which of some first words are looked for."""
 
+PART = 1 << 20
+"""Records that are looked at together."""
 _KEYS = 1 << 16
 _SPREAD = 0x9E37  # an odd factor: what differs in its higher bits goes to different buckets
 _FIRST, _GROWTH = 64, 4
+
+
+def where(a: Words, wanted: Wanted) -> npt.NDArray[np.int64]:
+    """The numbers of the wanted records, ascending. Looked at a part at a time: what numpy makes on the
+    way is as large as what it is made of, and a window has hundreds of megabytes.
+    """
+    parts = [np.flatnonzero(wanted(a[low : low + PART])) + low for low in range(0, len(a), PART)]
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def hashed(values: Words) -> npt.NDArray[np.uint16]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.buckets import Buckets, Wanted, Words, hashed
+from afterd.tracing.llvm.buckets import Buckets, Wanted, Words, hashed, where
 
 _IDENTITY = records.TAG | records.ID_MASK << records.ID_SHIFT
 _ANY_BLOCK = 1 << records.TAG_SHIFT  # by this bit alone an entry differs from another block
@@ -60,14 +60,18 @@ class IdentityIndex:
 
     @cached_property
     def _ids(self) -> Buckets:
-        tag = self._a >> np.uint64(records.TAG_SHIFT)
-        numbers = np.flatnonzero((tag <= records.PLACE) | (tag >= records.BLOCK))
+        numbers = where(self._a, _identified)
         return Buckets(self._a, numbers, _id_keys(self._a[numbers]))
 
     @cached_property
     def _depths(self) -> Buckets:
-        numbers = np.flatnonzero(self._a >> np.uint64(records.TAG_SHIFT) >= records.BLOCK)
+        numbers = where(self._a, lambda a: a >> np.uint64(records.TAG_SHIFT) >= records.BLOCK)
         return Buckets(self._a, numbers, _depth_keys(self._a[numbers]))
+
+
+def _identified(a: Words) -> npt.NDArray[np.bool_]:
+    tag = a >> np.uint64(records.TAG_SHIFT)
+    return (tag <= records.PLACE) | (tag >= records.BLOCK)
 
 
 def _names(mask: int, bits: int) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.buckets import Words
+from afterd.tracing.llvm.buckets import PART, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,16 @@ def _depths(a: Words) -> npt.NDArray[np.int32]:
 
     Loads and stores at the beginning are at the depth of what follows them.
     """
-    tag = a >> np.uint64(records.TAG_SHIFT)
-    own = (tag <= records.PLACE) | (tag >= records.BLOCK)
-    if not own.any():
-        return np.zeros(len(a), np.int32)
-    first = int(np.argmax(own))
-    latest = np.maximum.accumulate(np.where(own, np.arange(len(a)), first))
-    depth: npt.NDArray[np.int32] = (a[latest] & np.uint64(records.DEPTH_MASK)).astype(np.int32)
+    depth = np.zeros(len(a), np.int32)
+    first = -1
+    for low in range(0, len(a), PART):
+        part = a[low : low + PART]
+        tag = part >> np.uint64(records.TAG_SHIFT)
+        own = (tag <= records.PLACE) | (tag >= records.BLOCK)
+        latest = np.maximum.accumulate(np.where(own, np.arange(len(part)), -1))
+        carried = (part[latest] & np.uint64(records.DEPTH_MASK)).astype(np.int32)
+        depth[low : low + PART] = np.where(latest < 0, depth[max(low - 1, 0)], carried)
+        if first < 0 and own.any():
+            first = low + int(np.argmax(own))
+            depth[:first] = depth[first]
     return depth

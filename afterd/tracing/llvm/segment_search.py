@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.buckets import Words
+from afterd.tracing.llvm.buckets import Words, where
 from afterd.tracing.llvm.identity_index import IdentityIndex
 from afterd.tracing.llvm.segment import Segment
 from afterd.tracing.llvm.store_index import StoreIndex, overlaps
@@ -148,7 +148,7 @@ class SegmentSearch:
 
     def _calls(self, outside: Outside) -> Positions:
         a = self.part.a
-        at = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) == records.CALL)
+        at = where(a, lambda part: (part >> np.uint64(records.TAG_SHIFT)) == records.CALL)
         sites = _identifiers(a[at])
         following = np.minimum(at + 1, len(a) - 1)
         entered = (a[following] >> np.uint64(records.TAG_SHIFT)) == records.ENTER
@@ -159,8 +159,7 @@ class SegmentSearch:
 
     @cached_property
     def _copies(self) -> tuple[Positions, Positions, Positions]:
-        tag = self.part.a >> np.uint64(records.TAG_SHIFT)
-        at = np.flatnonzero((tag == records.COPY) | (tag == records.FILL))
+        at = where(self.part.a, _is_copy)
         at = at[at + 1 < len(self.part.a)]
         to = (self.part.a[at] & np.uint64(records.ADDRESS_MASK)).astype(np.int64)
         length = (self.part.a[at + 1] & np.uint64(records.LENGTH_MASK)).astype(np.int64)
@@ -187,6 +186,12 @@ class SegmentSearch:
 def _masked(a: Words, mask: int, wanted: int) -> npt.NDArray[np.bool_]:
     matching: npt.NDArray[np.bool_] = (a & np.uint64(mask)) == np.uint64(wanted)
     return matching
+
+
+def _is_copy(a: Words) -> npt.NDArray[np.bool_]:
+    tag = a >> np.uint64(records.TAG_SHIFT)
+    copies: npt.NDArray[np.bool_] = (tag == records.COPY) | (tag == records.FILL)
+    return copies
 
 
 def _identifiers(a: Words) -> Positions:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.buckets import Buckets, Words, hashed
+from afterd.tracing.llvm.buckets import Buckets, Words, hashed, where
 
 REACH = 64
 """Bytes: no scalar store is wider, so a store that overlaps starts less than this far below."""
@@ -21,7 +21,7 @@ class StoreIndex:
     """The STORE records of a segment's first words."""
 
     def __init__(self, a: Words) -> None:
-        stores = np.flatnonzero((a >> np.uint64(records.TAG_SHIFT)) == records.STORE)
+        stores = where(a, lambda part: (part >> np.uint64(records.TAG_SHIFT)) == records.STORE)
         granules = (a[stores] & np.uint64(records.ADDRESS_MASK)) >> np.uint64(_GRANULE)
         self._buckets = Buckets(a, stores, hashed(granules))
 

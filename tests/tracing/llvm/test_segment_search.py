@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterd.tracing.llvm import records, segment_search
+from afterd.tracing.llvm import segment as llvm_segment
 from afterd.tracing.llvm.segment import segment
 from afterd.tracing.llvm.segment_search import SegmentSearch
 
@@ -60,3 +61,21 @@ def test_records_are_found_by_id_and_by_depth(
     assert search.last(high, low, mask, wanted) == max(inside, default=-1)
     assert search.next(low, high, mask, wanted) == min(inside, default=-1)
     assert search.all(low, high, mask, wanted).tolist() == inside
+
+
+@given(words=st.lists(_IDENTIFIED | _ADDRESSED, max_size=60), part=st.integers(1, 9))
+def test_a_record_is_at_its_own_depth_or_at_that_before_it(words: list[int], part: int) -> None:
+    def depth(word: int) -> int | None:
+        addressed = records.LOAD <= word >> records.TAG_SHIFT <= records.LENGTH
+        return None if addressed else word & records.DEPTH_MASK
+
+    own = [depth(word) for word in words]
+    first = next((at for at in own if at is not None), 0)
+    expected, latest = [], first
+    for at in own:
+        latest = latest if at is None else at
+        expected.append(latest)
+    interleaved = np.array([word for each in words for word in (each, 0)], np.uint64)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(llvm_segment, "PART", part)
+        assert segment(0, interleaved).depth.tolist() == expected
