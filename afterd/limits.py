@@ -70,7 +70,7 @@ class SolverLimits:
 class TraceLimits:
     """A window of the trace is kept, never all of it (design, section 5): ``window`` events."""
 
-    window: int = 3 << 23
+    window: int = 1 << 24
     reexecutions: int = 12  # a process, to look further back; and more while they are this short:
     reexecution: float = 10.0  # seconds, for all of a process
     slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
