@@ -48,7 +48,10 @@ def _file(file: str, hunks: Sequence[Change]) -> Iterator[str]:
     moved = 0  # lines that the hunks above have put in or taken out
     for change in hunks:
         removed, added = change.new.count, change.old.count
-        start = change.new.start + moved + (not removed) - (not added)
+        # git looks for removed lines from the new start on: without an end of line, they are found in
+        # the like line before them, if that is where it begins
+        before = not added and "\n\\" not in change.patch
+        start = change.new.start + moved + (not removed) - before
         yield f"@@ -{change.new.start},{removed} +{start},{added} @@\n"
         yield _HEADER.sub("", undone(change.patch), count=1).rstrip("\n") + "\n"
         moved += added - removed

@@ -59,6 +59,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("apply")
 
 
+def test_a_last_line_without_an_end_is_not_taken_for_the_like_one_before_it(folder: Path) -> None:
+    changes = changes_of(b"a\n", b"a\na", "f.c")
+    (folder / "f.c").write_bytes(b"a\na")
+    applied(folder, revert_patch(changes))
+    assert (folder / "f.c").read_bytes() == b"a\n"
+
+
 @given(good=LINES, bad=LINES, ended=st.booleans(), data=st.data())
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
