@@ -271,7 +271,8 @@ class AuxiliarySearch:
             c: max((_common(home(self._changes[c]), each) for each in homes), default=0)
             for c in candidates
         }
-        return [c for c in candidates if shared[c] == max(shared.values())]
+        most = max(shared.values(), default=0)
+        return [c for c in candidates if shared[c] == most]
 
     def _heads(self, candidates: Iterable[ChangeId], about: Complaint) -> Iterator[ChangeId]:
         """The first change of each function that is named: it may be the one of its parameters."""

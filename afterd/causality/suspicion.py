@@ -167,27 +167,21 @@ def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterabl
     """Suspects, nearest to the failure first; what stands in a statement before what is missing there, so
     that of two equal places the own one is told.
     """
-    for link in links:
-        for step in reversed(link.cause.steps):
-            factor = link.relevance * (_EFFECT_SEEN if effect(step) is Effect.MATTERS else 1.0)
-            for change in step.changes:
-                tier = _tier(step, role(execution, green, step))
-                yield Suspect(change, tier, link.level, step.id, factor)
-    yield from _omitted(execution, green, links)
-    for link in links:
-        yield from _beyond(execution, green, link)
-
-
-def _omitted(execution: Execution, green: Green, links: Sequence[Link]) -> Iterable[Suspect]:
-    steps = ((link, step) for link in links for step in reversed(link.cause.steps))
-    asked = 0
-    for link, step in steps:
-        part = role(execution, green, step)
-        if part is Role.CLEAN or asked >= _OMISSIONS_ASKED:
-            continue
-        asked += 1
+    steps = [
+        (link, step, role(execution, green, step))
+        for link in links
+        for step in reversed(link.cause.steps)
+    ]
+    for link, step, part in steps:
+        factor = link.relevance * (_EFFECT_SEEN if effect(step) is Effect.MATTERS else 1.0)
+        for change in step.changes:
+            yield Suspect(change, _tier(step, part), link.level, step.id, factor)
+    unclean = [each for each in steps if each[2] is not Role.CLEAN]
+    for link, step, part in unclean[:_OMISSIONS_ASKED]:
         for change in execution.omitted(step.id):
             yield Suspect(change, _omission(step, part), link.level, step.id, link.relevance)
+    for link in links:
+        yield from _beyond(execution, green, link)
 
 
 def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]:

@@ -67,8 +67,7 @@ class Solver:
         when a second, independent reading of its terms does not refute it.
         """
         exact = self._believed(problem)
-        terms = [*(constraint.term for constraint in problem.constraints), problem.goal]
-        if not _too_hard(exact) or not has_hard_operators(terms):
+        if not _too_hard(exact) or not _has_hard_operators(problem):
             return exact
         coarse = self._believed(replace(problem, precision=Precision.CONCRETE))
         better = isinstance(exact, Undecided) or not _too_hard(coarse)
@@ -118,6 +117,11 @@ class Solver:
         if isinstance(answer, Undecided) and any(word in answer.reason for word in _POISONED):
             self._worker.close()
         return answer
+
+
+def _has_hard_operators(problem: Problem) -> bool:
+    terms = (constraint.term for constraint in problem.constraints)
+    return has_hard_operators((*terms, problem.goal))
 
 
 def _too_hard(answer: Answer) -> bool:

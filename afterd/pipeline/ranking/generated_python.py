@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from afterd.errors import TraceError
-from afterd.localization.formula.sat_tar import Round, sat_tar
+from afterd.localization.formula.sat_tar import Round
 from afterd.logic.program_formula import Statement, TooLargeError
-from afterd.pipeline.ranking.interrupt import stopped_by_interrupt
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.python_failures import built, request_of
 from afterd.pipeline.ranking.python_trials import PythonTrial, PythonTrials
+from afterd.pipeline.ranking.sat_tar_rounds import rounds_of
 from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.python.lifted import lifted
 from afterd.tracing.python.parametrised import NotLiftedError
 from afterd.tracing.python.request import PythonTraceRequest
-
-SECONDS = 30.0
-"""Of the solver's CPU time."""
 
 _TRIED = 4
 
@@ -83,12 +80,7 @@ def _tested(counted: Counted, name: str) -> TestedPython:
     def suspect(statement: Statement) -> bool:
         return statement.line in first.lines
 
-    with stopped_by_interrupt() as go_on:
-        rounds = sat_tar(
-            subject, first, trials, counted.memory.solver(SECONDS), suspect,
-            lambda done: go_on() and done.generated < counted.options.rounds,
-        )  # fmt: skip
-    return TestedPython(trials, rounds)
+    return TestedPython(trials, rounds_of(counted, subject, first, trials, suspect))
 
 
 def _located(name: str, tree: Path) -> tuple[Path, str]:

@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterd.localization.formula.sat_tar import Round, sat_tar
+from afterd.localization.formula.sat_tar import Round
 from afterd.logic.program_formula import TooLargeError
 from afterd.pipeline.ranking.formula_programs import FailingInput, failing_inputs
-from afterd.pipeline.ranking.interrupt import stopped_by_interrupt
 from afterd.pipeline.ranking.memory import NoVoteError
+from afterd.pipeline.ranking.sat_tar_rounds import rounds_of
 from afterd.pipeline.ranking.votes import Counted
 from afterd.tracing.program.refusal import NotFollowedError
 from afterd.tracing.program.strings import printed
 from afterd.tracing.program.trials import Trial, Trials
 from afterd.tracing.program.world import Input
-
-SECONDS = 30.0
-"""Of the solver's CPU time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +55,7 @@ def tested_program(counted: Counted) -> TestedProgram:
     if first is None:
         raise NoVoteError("No test can be generated: the good version cannot be followed.")
     try:
-        with stopped_by_interrupt() as go_on:
-            rounds = sat_tar(
-                failing.run, first, trials, counted.memory.solver(SECONDS), failing.suspect,
-                lambda done: go_on() and done.generated < counted.options.rounds,
-            )  # fmt: skip
+        rounds = rounds_of(counted, failing.run, first, trials, failing.suspect)
     except TooLargeError as refused:
         raise NoVoteError(f"No test can be generated: {refused}.") from refused
     return TestedProgram(failing, rounds)

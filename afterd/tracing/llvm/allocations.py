@@ -12,7 +12,7 @@ import numpy.typing as npt
 from afterd.tracing.llvm import libc, records
 from afterd.tracing.llvm.frames import Frames, Instance
 from afterd.tracing.llvm.recorded import arguments, callee
-from afterd.tracing.llvm.values import Values, known
+from afterd.tracing.llvm.values import Values
 
 _OLDER, _NEIGHBOURS = 64, 4
 """Allocations at one address, and addresses below a pointer, that are looked at."""
@@ -90,10 +90,6 @@ class Allocations:
             return 1
         instruction = at.instance.instructions[at.instruction]
         given = arguments(instruction)
-        size = 1
-        for number in libc.allocates(callee(instruction)):
-            value = known(self._values.operand(*given[number], at.instance, at.instruction))
-            if not isinstance(value, int):
-                return 1
-            size *= value
-        return size
+        sizes = [given[number] for number in libc.allocates(callee(instruction))]
+        size = self._values.product(sizes, at.instance, at.instruction)
+        return 1 if size is None else size

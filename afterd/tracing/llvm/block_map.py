@@ -6,7 +6,6 @@ Blocks are matched by their instructions and by their lines mapped through the c
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
@@ -26,6 +25,7 @@ class BlockMap:
         here = [_signature(bad, b, lines, mapped=True) for b in range(len(bad.function.blocks))]
         there = [_signature(good, b, lines, mapped=False) for b in range(len(good.function.blocks))]
         self.to_good = _matched(here, there)
+        # of two blocks here that are one there, the one that was matched first
         self.to_bad = {g: b for b, g in reversed(self.to_good.items())}
         self._bad, self._good = bad, good
         self._instructions = cache(self._corresponding)
@@ -144,10 +144,13 @@ def _matched(
         _pair_by(pairs, left[0], left[1], [s[0] for s in here], [s[0] for s in there])
     if 0 not in pairs:
         pairs[0] = 0
-    ends = Counter(_end(signature) for signature in there)
+    ends: dict[tuple[str, int], list[int]] = {}
+    for block, signature in enumerate(there):
+        ends.setdefault(_end(signature), []).append(block)
     for block, signature in enumerate(here):
-        if block not in pairs and _decides(signature) and ends[_end(signature)] == 1:
-            pairs[block] = next(g for g, s in enumerate(there) if _end(s) == _end(signature))
+        alike = ends.get(_end(signature), [])
+        if block not in pairs and _decides(signature) and len(alike) == 1:
+            pairs[block] = alike[0]
     return pairs
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.buckets import Buckets, Wanted, Words, hashed, where
+from afterd.tracing.llvm.segment import identified
 
 _IDENTITY = records.TAG | records.ID_MASK << records.ID_SHIFT
 _ANY_BLOCK = 1 << records.TAG_SHIFT  # by this bit alone an entry differs from another block
@@ -60,18 +61,13 @@ class IdentityIndex:
 
     @cached_property
     def _ids(self) -> Buckets:
-        numbers = where(self._a, _identified)
+        numbers = where(self._a, identified)
         return Buckets(self._a, numbers, _id_keys(self._a[numbers]))
 
     @cached_property
     def _depths(self) -> Buckets:
         numbers = where(self._a, lambda a: a >> np.uint64(records.TAG_SHIFT) >= records.BLOCK)
         return Buckets(self._a, numbers, _depth_keys(self._a[numbers]))
-
-
-def _identified(a: Words) -> npt.NDArray[np.bool_]:
-    tag = a >> np.uint64(records.TAG_SHIFT)
-    return (tag <= records.PLACE) | (tag >= records.BLOCK)
 
 
 def _names(mask: int, bits: int) -> bool:

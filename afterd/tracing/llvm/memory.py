@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import islice
-from math import prod
 from typing import TYPE_CHECKING
 
 from afterd.logic.evaluate import evaluate
@@ -202,9 +201,8 @@ class Memory:
         given = arguments(instruction)
         if most is None or max(most) >= len(given):
             return _OBJECT_REACH
-        sizes = [evaluate(self._values.operand(*given[at], instance, index)) for at in most]
-        told = [size for size in sizes if isinstance(size, int)]
-        return prod(told) if len(told) == len(sizes) else _OBJECT_REACH
+        size = self._values.product([given[at] for at in most], instance, index)
+        return _OBJECT_REACH if size is None else size
 
     def _result(self, call: int, instance: Instance, index: int) -> int:
         """The address that a call returned; 0 if it returned none."""

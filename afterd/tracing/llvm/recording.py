@@ -281,8 +281,7 @@ class Recording:
             return 0
         wanted = records.BLOCK << records.TAG_SHIFT | block << records.ID_SHIFT
         mask = records.ANY_BLOCK | records.ID_MASK << records.ID_SHIFT
-        inside = np.count_nonzero((self.window.a & np.uint64(mask)) == np.uint64(wanted))
-        return int(counts[block]) - int(inside)
+        return int(counts[block]) - self.count(self.first, self.end, mask, wanted)
 
     def _search(self, part: Segment) -> SegmentSearch:
         if part.first not in self._searches:

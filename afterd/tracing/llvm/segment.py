@@ -56,6 +56,13 @@ def _first(words: Words, start: int, *, zero: bool) -> int:
     return len(words)
 
 
+def identified(a: Words) -> npt.NDArray[np.bool_]:
+    """Which first words carry an id and a call depth; those of the others carry an address."""
+    tag = a >> np.uint64(records.TAG_SHIFT)
+    own: npt.NDArray[np.bool_] = (tag <= records.PLACE) | (tag >= records.BLOCK)
+    return own
+
+
 def _depths(a: Words) -> npt.NDArray[np.int32]:
     """The call depth of every record: its own where it carries one, else that of the one before.
 
@@ -65,8 +72,7 @@ def _depths(a: Words) -> npt.NDArray[np.int32]:
     first = -1
     for low in range(0, len(a), PART):
         part = a[low : low + PART]
-        tag = part >> np.uint64(records.TAG_SHIFT)
-        own = (tag <= records.PLACE) | (tag >= records.BLOCK)
+        own = identified(part)
         latest = np.maximum.accumulate(np.where(own, np.arange(len(part)), -1))
         carried = (part[latest] & np.uint64(records.DEPTH_MASK)).astype(np.int32)
         depth[low : low + PART] = np.where(latest < 0, depth[max(low - 1, 0)], carried)

@@ -18,6 +18,7 @@ from afterd.tracing.llvm.segment import Segment
 from afterd.tracing.llvm.store_index import StoreIndex, overlaps
 
 Positions = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Outside = Callable[[int], bool | None]
 
 _FIRST_CHUNK = 1 << 12
@@ -37,10 +38,11 @@ class SegmentSearch:
         """The last position in [start, before) whose masked first word is ``wanted``; -1 if none."""
         known = self._by_id.covers(mask, wanted)
         near = max(start, before - _NEARBY) if known else start
-        for low, high in self._back(before, near):
-            found = np.flatnonzero(_masked(self.part.a[low:high], mask, wanted))
-            if len(found):
-                return int(found[-1]) + low + self.part.first
+        found = self._last_of(
+            before, near, lambda low, high: _masked(self.part.a[low:high], mask, wanted)
+        )
+        if found >= 0:
+            return found
         if not known or near <= max(start, self.part.first):
             return -1
         at = self._by_id.last(near - self.part.first, mask, wanted) + self.part.first
@@ -73,11 +75,7 @@ class SegmentSearch:
 
     def last_at_depth(self, before: int, depth: int) -> int:
         """The last position before ``before`` that was written at a call depth; -1 if none."""
-        for low, high in self._back(before, 0):
-            found = np.flatnonzero(self.part.depth[low:high] == depth)
-            if len(found):
-                return int(found[-1]) + low + self.part.first
-        return -1
+        return self._last_of(before, 0, lambda low, high: self.part.depth[low:high] == depth)
 
     def next_shallower(self, start: int, end: int, depth: int) -> int:
         """The first position in [start, end) at a call depth below ``depth``; -1 if none."""
@@ -127,12 +125,11 @@ class SegmentSearch:
 
     def _last_store(self, before: int, address: int, size: int) -> int:
         near = max(before - _NEARBY, self.part.first)
-        for low, high in self._back(before, near):
-            a = self.part.a[low:high]
-            is_store = (a >> np.uint64(records.TAG_SHIFT)) == records.STORE
-            found = np.flatnonzero(is_store & overlaps(a, address, size))
-            if len(found):
-                return int(found[-1]) + low + self.part.first
+        found = self._last_of(
+            before, near, lambda low, high: _stores(self.part.a[low:high], address, size)
+        )
+        if found >= 0:
+            return found
         if near == self.part.first:
             return -1
         at = self._stores.last(near - self.part.first, address, size)
@@ -173,6 +170,14 @@ class SegmentSearch:
     def _by_id(self) -> IdentityIndex:
         return IdentityIndex(self.part.a)
 
+    def _last_of(self, before: int, start: int, wanted: Callable[[int, int], Mask]) -> int:
+        """The last position in [start, before) that is ``wanted`` of an index range; -1 if none is."""
+        for low, high in self._back(before, start):
+            found = np.flatnonzero(wanted(low, high))
+            if len(found):
+                return int(found[-1]) + low + self.part.first
+        return -1
+
     def _back(self, before: int, start: int) -> Iterator[tuple[int, int]]:
         """Index ranges from ``before`` down to ``start``, each twice as long as the last."""
         high, size = min(before, self.part.end) - self.part.first, _FIRST_CHUNK
@@ -183,14 +188,20 @@ class SegmentSearch:
             high, size = low, min(size * 2, _LARGEST_CHUNK)
 
 
-def _masked(a: Words, mask: int, wanted: int) -> npt.NDArray[np.bool_]:
-    matching: npt.NDArray[np.bool_] = (a & np.uint64(mask)) == np.uint64(wanted)
+def _masked(a: Words, mask: int, wanted: int) -> Mask:
+    matching: Mask = (a & np.uint64(mask)) == np.uint64(wanted)
     return matching
 
 
-def _is_copy(a: Words) -> npt.NDArray[np.bool_]:
+def _stores(a: Words, address: int, size: int) -> Mask:
+    """Which records are stores that overlap the bytes."""
+    is_store: Mask = (a >> np.uint64(records.TAG_SHIFT)) == records.STORE
+    return is_store & overlaps(a, address, size)
+
+
+def _is_copy(a: Words) -> Mask:
     tag = a >> np.uint64(records.TAG_SHIFT)
-    copies: npt.NDArray[np.bool_] = (tag == records.COPY) | (tag == records.FILL)
+    copies: Mask = (tag == records.COPY) | (tag == records.FILL)
     return copies
 
 
@@ -198,7 +209,7 @@ def _identifiers(a: Words) -> Positions:
     return ((a >> np.uint64(records.ID_SHIFT)) & np.uint64(records.ID_MASK)).astype(np.int64)
 
 
-def _told_of_each(identifiers: Positions, told: Callable[[int], bool]) -> npt.NDArray[np.bool_]:
+def _told_of_each(identifiers: Positions, told: Callable[[int], bool]) -> Mask:
     """By id, what is told of it: ids are small numbers, counting them is ten times as fast as sorting."""
     present = np.bincount(identifiers) > 0
     for each in np.flatnonzero(present):

@@ -7,8 +7,10 @@ last record that wrote its bytes; every term carries the values that its reads r
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from math import prod
 
 from afterd.logic.evaluate import UNKNOWN, evaluate
 from afterd.model.term import (
@@ -220,6 +222,14 @@ class Values:
         """The address that a pointer operand held; None where it is not known."""
         value = known(self.operand(kind, text, instance, index))
         return value if isinstance(value, int) else None
+
+    def product(
+        self, given: Sequence[tuple[str, str]], instance: Instance, index: int
+    ) -> int | None:
+        """The product of some operands of an instruction, by type and text; None where one is not known."""
+        sizes = [known(self.operand(kind, text, instance, index)) for kind, text in given]
+        told = [size for size in sizes if isinstance(size, int)]
+        return prod(told) if len(told) == len(sizes) else None
 
     def moment(self, instance: Instance, index: int) -> int:
         """A position that divides the records before instruction ``index`` from those after it."""
