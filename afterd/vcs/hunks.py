@@ -1,7 +1,8 @@
 """Zero-context hunks between two texts, and their division into the smallest that stand alone.
 
 libgit2 (1.9) has no histogram diff; of what it has, patience with the indent heuristic comes
-nearest: both anchor on lines that are unique in the two versions, histogram on the rarest ones.
+nearest: both anchor on lines that are unique in the two versions, histogram on the rarest ones. Frequent
+lines it leaves out of account, as empty ones, so a hunk may hold some that did not change: there it is cut.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from afterd.vcs.statements import Layout, indent, layout
 
 SIMILAR = 0.5  # share of tokens that a line and its replacement have in common
 LONGEST_LINE = 2000  # bytes; a longer one is data, and comparing it is quadratic
+_WIDEST = 400  # lines of a hunk that is searched for such lines: the search is quadratic
 _ALGORITHM = DiffOption.PATIENCE | DiffOption.INDENT_HEURISTIC | DiffOption.FORCE_TEXT
 _WORD = re.compile(rb"\w+|[^\w\s]")
 _BLOCK = re.compile(rb"\s*(def|class|async\s+def|@)\b")
@@ -70,10 +72,37 @@ def split_lines(content: bytes) -> list[bytes]:
 def difference(good: bytes, bad: bytes) -> list[Hunk]:
     """The zero-context hunks from ``good`` to ``bad``, top to bottom."""
     patch = Patch.create_from(good, bad, flag=_ALGORITHM, context_lines=0, interhunk_lines=0)
-    return [
+    found = [
         Hunk(LineSpan(hunk.old_start, hunk.old_lines), LineSpan(hunk.new_start, hunk.new_lines))
         for hunk in patch.hunks
     ]
+    if not any(map(_may_hold_more, found)):
+        return found
+    before, after = split_lines(good), split_lines(bad)
+    return [part for hunk in found for part in _separated(hunk, before, after)]
+
+
+def _may_hold_more(hunk: Hunk) -> bool:
+    least, most = sorted([hunk.old.count, hunk.new.count])
+    return least > 0 and 1 < most <= _WIDEST
+
+
+def _separated(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes]) -> Iterator[Hunk]:
+    """The hunk without the lines that both versions still have in it."""
+    if not _may_hold_more(hunk):
+        yield hunk
+        return
+    old, new = hunk.old.start - 1, hunk.new.start - 1
+    before, after = good[old : old + hunk.old.count], bad[new : new + hunk.new.count]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for what, first, last, start, end in matcher.get_opcodes():
+        if what != "equal":
+            yield Hunk(_span(old + first, last - first), _span(new + start, end - start))
+
+
+def _span(before: int, count: int) -> LineSpan:
+    """``count`` lines after so many; none are the gap after the last of those."""
+    return LineSpan(before + 1 if count else before, count)
 
 
 def smallest(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from afterd.model.location import LineSpan
@@ -240,6 +240,21 @@ def test_no_text_is_too_strange_for_a_layout(name: str, content: bytes) -> None:
     found = layout(lines, language_of(name))
     if found is not None:
         assert len(found.complete) == len(found.depth) == len(lines) + 1
+
+
+_LINES = st.lists(st.sampled_from([b"\n", b"}\n", b"a\n", b"b\n", b"c\n", b"d\n"]), max_size=30)
+
+
+@given(_LINES, _LINES)
+@example([b"a\n", b"b\n", b"c\n", b"\n", *[b"%d\n" % n for n in range(5)]], [b"\n"] * 5)
+def test_no_line_that_did_not_change_is_in_a_hunk(good: list[bytes], bad: list[bytes]) -> None:
+    """click: a re-indented function was one hunk, in which an empty line was as it was."""
+    hunks = difference(b"".join(good), b"".join(bad))
+    for hunk in hunks:
+        old = good[hunk.old.start - 1 : hunk.old.end - 1] if hunk.old.count else []
+        new = bad[hunk.new.start - 1 : hunk.new.end - 1] if hunk.new.count else []
+        assert not set(old) & set(new)
+    assert undone(good, bad, hunks) == good
 
 
 def test_a_last_line_without_newline_gets_one_where_it_is_not_last() -> None:
