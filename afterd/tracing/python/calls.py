@@ -18,7 +18,7 @@ from afterd.model.change import ChangeId
 from afterd.model.trace import Conduct
 from afterd.tracing.python.alignment import Alignment
 from afterd.tracing.python.conversation import Parting, parting
-from afterd.tracing.python.deeds import Deed, Deeds, in_container
+from afterd.tracing.python.deeds import Deed, Deeds, in_container, in_new
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.likeness import Likeness
 from afterd.tracing.python.mentioned import bound_by, mentioned
@@ -26,6 +26,7 @@ from afterd.tracing.python.parameters import is_generator
 from afterd.tracing.python.program import FUNCTIONS, Node
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
+from afterd.tracing.python.tables import not_looked_up, strings
 from afterd.tracing.python.ties import Ties
 from afterd.tracing.python.tracefile import Recorded
 
@@ -204,9 +205,13 @@ class Calls:
         return None if caller is None else mine
 
     def _alike(self, mine: Iterable[Deed], other: Iterable[Deed], *, shared: bool = False) -> bool:
-        """The same in the same order, place by place; ``shared``: in places that both have."""
+        """The same in the same order, place by place; ``shared``: in places that both have.
+
+        An attribute of a new object that only one version has was renamed, or is new.
+        """
         here, there = _by_place(mine), _by_place(other)
-        if not shared and here.keys() != there.keys():
+        alone = here.keys() ^ there.keys()
+        if not shared and not all(map(in_new, alone)):
             return False
         return all(
             len(here[place]) == len(there[place])
@@ -258,7 +263,21 @@ class Calls:
                 continue
             changes = self.ties.of_node(node)
             if changes and not _is_definition(node) and not self._is_unread(node):
-                yield changes, self._bound(row), row
+                yield set(changes) - self._not_looked_up(node), self._bound(row), row
+
+    def _not_looked_up(self, table: Node) -> set[ChangeId]:
+        """The changes of a table's entries that neither run can have looked up."""
+        if table.type != "Dict":
+            return set()
+        twin = self.alignment.matching.good.get(table)
+        tables = [(table, self.ties.of_node)]
+        return not_looked_up(
+            tables if twin is None else [*tables, (twin, self.ties.removed)], self._held
+        )
+
+    @cached_property
+    def _held(self) -> frozenset[str]:
+        return strings(self.steps.trace) | strings(self.green.trace)
 
     def _is_unread(self, node: Node) -> bool:
         """Whether a module's variable is bound to it which nothing reads that ran in either version."""

@@ -7,11 +7,11 @@ stores and by calls into code that is not followed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from afterd.tracing.python.bindings import definition_row
-from afterd.tracing.python.births import Births
 from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.parameters import is_generator
 from afterd.tracing.python.program import Node
@@ -24,13 +24,22 @@ from afterd.tracing.python.values import Unknown, identity, same_object
 _ROWS = 4000  # of one activation that are looked at
 _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
 
+_NEW = "new"
+
 Deed = tuple[str, Recorded, int]
-"""What was done: where to, the value, the row. ``in_container`` tells what may be written otherwise."""
+"""What was done: where to, the value, the row. ``in_container`` tells what may be written otherwise,
+``in_new`` what may have another name.
+"""
 
 
 def in_container(deed: Deed) -> bool:
     """Whether it is a store into a list, dict or set: ``d.update(…)`` is ``d[k] = …`` as well."""
     return deed[0].startswith("[]")
+
+
+def in_new(place: str) -> bool:
+    """Whether it is an attribute that a constructor gave its object."""
+    return place.startswith(_NEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +89,8 @@ class Deeds:
             self._known[frame.number] = []
             rows = (each for row in frame.rows[:_ROWS] for each in self._written(row, frame))
             below = (each for child in frame.children for each in self._writes(child))
-            births = self.run.cells.births
             merged = sorted([*rows, *below], key=lambda each: each.deed[2])
-            found = [w for w in merged if not _own(w.owner, births, w.deed[2], frame)][:_ROWS]
+            found = list(islice((w for each in merged for w in self._seen_of(each, frame)), _ROWS))
             self._known[frame.number] = found
         return found
 
@@ -140,6 +148,22 @@ class Deeds:
             deed = (f"{inside}.{function['attr']}()", self.run.effect(row), row)
             yield _Write(row, deed, owner)
 
+    def _seen_of(self, write: _Write, frame: Frame) -> Iterator[_Write]:
+        """The store as others see it; none into an object that the activation made, or that is not known.
+
+        The ``self`` of a constructor was made for it, and is what it is called for.
+        """
+        if isinstance(write.owner, Unknown) or identity(write.owner) is None:
+            return
+        born = self.run.cells.births.made(write.owner, write.deed[2])
+        if born is None or born <= frame.entered:
+            yield write
+            return
+        node = self.run.trace.node(born)
+        if node is not None and node.type == "arg" and self.run.trace.frame(born) is frame:
+            place, value, row = write.deed
+            yield replace(write, deed=(_NEW + place, value, row))
+
     def _left_by_exception(self, frame: Frame) -> bool:
         """Whether the caller did not get a value: it left at once, or caught something."""
         trace, caller = self.run.trace, frame.parent
@@ -152,14 +176,6 @@ class Deeds:
             return True
         node = trace.node(row)
         return node is not None and node.type == "ExceptHandler"
-
-
-def _own(owner: Recorded | Unknown, births: Births, row: int, frame: Frame) -> bool:
-    """Whether an object was made by the activation itself, or is not known."""
-    if isinstance(owner, Unknown) or identity(owner) is None:
-        return True
-    born = births.made(owner, row)
-    return born is not None and born > frame.entered
 
 
 def _held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:

@@ -57,6 +57,53 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 1\n",
         [Conduct.PARTED, Conduct.PARTED],
     ),
+    "a constructor that keeps something else, one that does so otherwise, one below another": (
+        ("class A:\n"
+         "    def __init__(self, x):\n"
+         "        self.x = x\n"
+         "class B:\n"
+         "    def __init__(self, x):\n"
+         "        self.x = x + x\n"
+         "class C(A):\n"
+         "    def __init__(self, x):\n"
+         "        super().__init__(x)\n"
+         "def f(x):\n"
+         "    return A(x).x + B(x).x + C(x).x\n"),
+        ("class A:\n"
+         "    def __init__(self, x):\n"
+         "        self.x = -x\n"
+         "class B:\n"
+         "    def __init__(self, x):\n"
+         "        self.x = 2 * x\n"
+         "class C(A):\n"
+         "    def __init__(self, x):\n"
+         "        A.__init__(self, x)\n"
+         "def f(x):\n"
+         "    return A(x).x + B(x).x + C(x).x\n"),
+        "from lib import f\ndef test():\n    assert f(1) == 4\n",
+        [Conduct.PARTED, Conduct.SAME, Conduct.PASSED],
+    ),
+    "entries of a table: one that is looked up, one that is not, one that was added": (
+        ("WORDS = {\n"
+         "    'a': 1,\n"
+         "    'b': 2,\n"
+         "    'c': 3,\n"
+         "    'd': 4,\n"
+         "}\n"
+         "def f(t):\n"
+         "    return WORDS.get(t.lower())\n"),
+        ("WORDS = {\n"
+         "    'a': 10,\n"
+         "    'b': 2,\n"
+         "    'c': 30,\n"
+         "    'd': 4,\n"
+         "    'e': 5,\n"
+         "}\n"
+         "def f(t):\n"
+         "    return WORDS.get(t.lower())\n"),
+        "from lib import f\ndef test():\n    assert f('A') == 1\n",
+        [Conduct.PARTED, None, None],
+    ),
     "a constant of a module, a pattern of another": (
         ("import re\n"
          "A = 1\n"
