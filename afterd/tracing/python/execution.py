@@ -20,6 +20,8 @@ from afterd.tracing.python.frames import Frame
 from afterd.tracing.python.influence import Influence
 from afterd.tracing.python.likeness import Likeness
 from afterd.tracing.python.matching import match
+from afterd.tracing.python.mentioned import mentioned
+from afterd.tracing.python.relaid import READERS, relaid
 from afterd.tracing.python.runtime.rows import Kind
 from afterd.tracing.python.ssa import Steps
 from afterd.tracing.python.ties import Ties
@@ -128,7 +130,9 @@ class PythonExecution:
                 self.ties,
                 self._failing_frames(),
             )
-            self._conduct = calls.conduct()
+            annotations = not READERS & (mentioned(self.trace) | mentioned(self.green.trace))
+            relaid_here = relaid(self.changes, annotations=annotations)
+            self._conduct = {**calls.conduct(), **dict.fromkeys(relaid_here, Conduct.NEUTRAL)}
         return self._conduct
 
     def _failing_frames(self) -> Iterator[Frame]:
