@@ -14,7 +14,7 @@ from afterd.causality.auxiliary import (
 )
 from afterd.causality.semantic import CoreOf
 from afterd.causality.suspicion import Suspect
-from afterd.causality.trials import OutcomeOf, OutcomesOf
+from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode
 from afterd.model.trace import Execution, Predicate
@@ -36,7 +36,8 @@ class Oracles:
     ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
     by it go; ``suspected``: without a proof, but for what is ``certain``. ``share_spent`` is how much of the
     budget is spent.
-    ``traced`` gives the failing run of a variant; None where that is not possible.
+    ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
+    must be undone as well, by the failure of a variant that failed otherwise.
     """
 
     outcome: OutcomeOf
@@ -49,6 +50,7 @@ class Oracles:
     certain: Unbuildable = nothing_against
     share_spent: Callable[[], float] = lambda: 0.0
     traced: TracedVariant = not_traced
+    clashing: Clashing = nothing_clashes
 
     def without(self, reverted: ChangeSet) -> Oracles:
         """The same of the variant without these changes: it takes the bad version's place."""
@@ -64,6 +66,7 @@ class Oracles:
             certain=lambda more: self.certain(reverted | more),
             share_spent=self.share_spent,
             traced=lambda more: self.traced(reverted | more),
+            clashing=lambda more: self.clashing(reverted | more),
         )
 
 

@@ -44,6 +44,8 @@ _WHOLE = 0.5
 parts of a rewrite, undone alone, leave something that neither version is. (Of the real Python packages'
 regressions with suspects that share a function, half.)
 """
+_CLASHED = 0.9
+"""How much of the weight of a set that clashes with a change goes to the set with that change."""
 _UNMODELLED_SIZE = 3
 _ALONG = 8.0
 """So many changes that must go along make a run cost twice as much."""
@@ -61,6 +63,7 @@ class Field:
     ``passing`` is the smallest reversion seen to pass (None: none yet; then ``outside`` is how
     likely it is that a guilty change is not among these suspects). ``seen`` are verdicts of other reversions.
     ``stands``: whether a reversion needs no other changes to go along, as far as is known.
+    ``clashes``: reversions that failed otherwise, each with what its failure says must be undone as well.
     ``sizes``: as ``SIZES``, after what passed. ``neighbours``: all suspects as they follow each other in
     the code, where there are too many to go by suspicion alone.
     """
@@ -71,6 +74,7 @@ class Field:
     outside: float = 0.0
     predict: Predict = lambda _reverted: 0.5
     stands: Callable[[ChangeSet], bool] = lambda _reverted: True
+    clashes: tuple[tuple[ChangeSet, ChangeSet], ...] = ()
     sizes: tuple[float, ...] = SIZES
     neighbours: tuple[ChangeId, ...] = ()
 
@@ -121,6 +125,8 @@ class Belief:
         ]
         self._whole = Wider(self._weights, 1, 0, [])
         weighed = self._weighed(field.predict)
+        for reverted, clash in field.clashes:
+            self._move(weighed, *(self._mask(places, each) for each in (reverted, clash)))
         scale = sum(weighed.values()) + sum(chance * wider.mass for chance, wider in self._wider)
         self._scale = sum(chances[:-1]) / scale
         self._known = {
@@ -198,6 +204,23 @@ class Belief:
             odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
             weighed[mask] = weighed.get(mask, 0.0) + _FORESEEN * self._trust * odds * others
         return weighed
+
+    @staticmethod
+    def _mask(places: Mapping[ChangeId, int], changes: ChangeSet) -> int:
+        return sum(places.get(change, 0) for change in changes)
+
+    def _move(self, weighed: dict[int, float], reverted: int, clash: int) -> None:
+        """What weighs on parts of a reversion that clashed goes to them with what it clashed with.
+
+        Which of its changes clashed is not known: each may have done it.
+        """
+        for mask, weight in list(weighed.items()):
+            shared = (mask & reverted).bit_count()
+            if shared and clash & ~mask:
+                moved = _CLASHED * weight * shared / reverted.bit_count()
+                whole = self._closed(mask | clash)
+                weighed[mask] -= moved
+                weighed[whole] = weighed.get(whole, 0.0) + moved
 
     def _together(self, places: tuple[int, ...]) -> float:
         """What some suspects weigh as one root: half a statement undone is seldom a repair."""

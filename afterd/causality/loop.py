@@ -91,7 +91,11 @@ class Loop:
             certain=oracles.certain,
         )
         self._trials = Trials(
-            oracles.outcome, self._auxiliary, oracles.outcomes, suspected=oracles.suspected
+            oracles.outcome,
+            self._auxiliary,
+            oracles.outcomes,
+            suspected=oracles.suspected,
+            clashing=oracles.clashing,
         )
         executed = frozenset(execution.executed_changes())
         self._reversion = Reversion(self._trials, changes, executed)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from afterd.causality.belief import Field, Predict
 from afterd.causality.hypotheses import next_reversion
-from afterd.causality.suspicion import MANY, Suspect
+from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
-from afterd.deltas.dependencies import Changes, by_file, partition
+from afterd.deltas.dependencies import Changes, by_file, home, partition
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Unresolved, Verdict
 
@@ -25,6 +25,8 @@ _FEW = 6
 """So many changes are put back one by one at once; more are halved first."""
 _GUIDED = 10
 """Runs that hypotheses may ask for in a row; after them the evidence has given out."""
+_FOLLOWED = 4
+"""How often in a row what a variant's other failure speaks of is undone as well."""
 _SHRUNK = 0.9
 """Unless what passes has become so much smaller: then they have as many again."""
 
@@ -53,6 +55,7 @@ class Reversion:
         self._otherwise: dict[ChangeSet, None] = {}
         self._unlinked: ChangeSet = NOTHING
         self._needs: dict[ChangeId, ChangeSet] = {}
+        self._clashes: dict[ChangeSet, ChangeSet] = {}
 
     def find_root(
         self,
@@ -85,7 +88,9 @@ class Reversion:
             if found is None:
                 raise
             return Root(found.asked, found.auxiliary, None)
-        return None if found is None else self._settled(found, [s.change for s in suspects])
+        order = dict.fromkeys(c for clash in self._clashes.values() for c in in_order(clash))
+        order.update(dict.fromkeys(suspect.change for suspect in suspects))
+        return None if found is None else self._settled(found, list(order))
 
     def failed_otherwise(self, first: Sequence[ChangeId]) -> list[ChangeSet]:
         """Few changes each, without which the test fails, but not as the bad version does.
@@ -121,12 +126,37 @@ class Reversion:
             field = _costlier(field, self._unlinked)
             if linked in self._seen:
                 continue
-            trial = self._try(linked)
+            first = self._try(linked)
+            trial = self._followed(first)
+            field = self._informed(field)
             if trial.passed:
                 if passing is None or len(trial.asked) <= _SHRUNK * len(passing.asked):
                     left = _GUIDED
                 passing = trial
                 yield trial
+                if trial is not first and len(trial.asked) <= _FEW:
+                    return  # it hangs together: what is not needed shows when it is put back
+
+    def _followed(self, trial: Trial) -> Trial:
+        """A trial; while it fails otherwise, at a line that says of which change, without that as well."""
+        for _ in range(_FOLLOWED):
+            clash = self._trials.clash(trial) & self._changes.keys()
+            if not clash:
+                break
+            self._clashes[trial.asked] = clash
+            if trial.asked | clash in self._seen:
+                break
+            trial = self._try(trial.asked | clash)
+        return trial
+
+    def _informed(self, field: Field) -> Field:
+        """With what clashed, whose changes are suspects now."""
+        known = {suspect.change for suspect in field.suspects}
+        new = tuple(
+            Suspect(change, Tier.CAUSE, home=home(self._changes[change]))
+            for change in in_order(NOTHING.union(*self._clashes.values()) - known)
+        )
+        return replace(field, suspects=field.suspects + new, clashes=tuple(self._clashes.items()))
 
     def _linked(self, reverted: ChangeSet) -> ChangeSet:
         """Without what keeps it from being linked; where the rest is known to fail, that by itself.
@@ -188,13 +218,27 @@ class Reversion:
                     each for each in passing.asked if change in self._needs.get(each, NOTHING)
                 }
                 left = passing.asked - needing - {change}
-                if left and needing and left not in self._seen:
+                idle = self._failed_within(left) or self._left_over(left)
+                if left and needing and not idle:
                     untried = True
                     trial = self._try(left)
                     if trial.passed:
                         passing = trial
                         yield trial
                         break
+
+    def _failed_within(self, reverted: ChangeSet) -> bool:
+        """Whether it was tried, or more was reverted and it failed as ever: then it is left to the end."""
+        if reverted in self._seen:
+            return True
+        failed = (seen for seen, verdict in self._seen.items() if verdict is Verdict.FAIL)
+        return any(reverted <= seen for seen in failed)
+
+    def _left_over(self, reverted: ChangeSet) -> bool:
+        """Whether something in it was undone only because others were, which are not all in it."""
+        return any(
+            clash & reverted and not clashed <= reverted for clashed, clash in self._clashes.items()
+        )
 
     def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         known = [change for change in in_order(passing.auxiliary) if change in self._changes]
@@ -276,7 +320,8 @@ class Reversion:
 
     def _auxiliary_alone(self, passing: Trial) -> bool:
         """Whether not the changes asked for but what went along with them made the test pass."""
-        return bool(passing.auxiliary) and self._trials.plain(passing.auxiliary).passed
+        along = passing.auxiliary
+        return bool(along) and not self._failed_within(along) and self._trials.plain(along).passed
 
     def _try(self, reverted: ChangeSet) -> Trial:
         trial = self._trials.revert(reverted)

@@ -12,6 +12,13 @@ from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
 OutcomesOf = Callable[[Sequence[ChangeSet]], Sequence[Outcome]]
+Clashing = Callable[[ChangeSet], ChangeSet]
+"""The changes that the other failure of a variant speaks of, once that was run."""
+
+
+def nothing_clashes(reverted: ChangeSet) -> ChangeSet:  # noqa: ARG001 - it answers a Clashing's question
+    """The answer where failures name no lines."""
+    return NOTHING
 
 
 _PUT_TO_TEST = 12
@@ -57,8 +64,10 @@ class Trials:
         known: Mapping[ChangeSet, Outcome] | None = None,
         *,
         suspected: bool = False,
+        clashing: Clashing = nothing_clashes,
     ) -> None:
         self.runs = 0
+        self._clashing = clashing
         self._suspected = suspected
         self._outcome = outcome
         self._outcomes = outcomes
@@ -92,6 +101,10 @@ class Trials:
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return not (self._suspected and self._auxiliary.unbuildable(reverted))
+
+    def clash(self, trial: Trial) -> ChangeSet:
+        """What must be undone as well, by the way in which a trial failed otherwise; empty: not known."""
+        return self._clashing(trial.reverted) if trial.outcome.built else NOTHING
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from afterd.execution.oracle import Oracle
-from afterd.model.change import ChangeSet
+from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 Missing = Callable[[ChangeSet, Outcome], str]
 """What a variant's run failed for want of, read from its outcome; empty: it did build."""
+Clashing = Callable[[ChangeSet, Outcome], ChangeSet]
+"""The changes that a variant's other failure speaks of, read from its outcome."""
 _MOST = 3
 """One, two and four changes that go along. With eight runs and the search going on behind them,
 attrs' releases took hundreds of questions that nothing could answer.
@@ -27,23 +29,41 @@ def nothing_missing(reverted: ChangeSet, outcome: Outcome) -> str:  # noqa: ARG0
     return ""
 
 
+def nothing_clashes(reverted: ChangeSet, outcome: Outcome) -> ChangeSet:  # noqa: ARG001 - it answers a Clashing's question
+    """The answer for programs whose failures name no lines."""
+    return NOTHING
+
+
 class RunsAsBuilds:
     """An oracle's answers, with what ``missing`` says of them; at most ``most`` runs ask for builds in
     vain, one after the other. One that finds the variant built is the run that was wanted anyway.
     """
 
-    def __init__(self, oracle: Oracle, missing: Missing, most: int = _MOST) -> None:
+    def __init__(
+        self,
+        oracle: Oracle,
+        missing: Missing,
+        clashing: Clashing = nothing_clashes,
+        most: int = _MOST,
+    ) -> None:
         self._oracle = oracle
         self._missing = missing
+        self._clashes = clashing
+        self._clashing: dict[ChangeSet, ChangeSet] = {}
         self._most = self._left = most
 
     def outcome(self, reverted: ChangeSet) -> Outcome:
-        """The outcome; UNRESOLVED, does not build, where something is missing."""
+        """The outcome; UNRESOLVED, does not build, where something is missing and no line tells where."""
         outcome = self._oracle.outcome(reverted)
+        self._clashing[reverted] = self._clashes(reverted, outcome)
         missing = self._missing(reverted, outcome)
-        if not missing:
+        if not missing or self._clashing[reverted]:
             return outcome
         return replace(outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.BUILD, detail=missing)
+
+    def clashing(self, reverted: ChangeSet) -> ChangeSet:
+        """The changes that a variant's run, which was made, clashed with; empty: not known."""
+        return self._clashing.get(reverted, NOTHING)
 
     def builds(self, reverted: ChangeSet) -> bool:
         """Whether the program can be built, and runs without missing anything; a test run."""

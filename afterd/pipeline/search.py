@@ -52,7 +52,7 @@ def search(
     if settings.strategy is not Strategy.AFTER:
         return _delta_debugging(settings.strategy, wanted, oracle, tracing)
     with Solver(workspace.limits.solver) as solver:
-        variants = RunsAsBuilds(oracle, tracing.missing)
+        variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
         oracles = Oracles(
             variants.outcome,
             variants.builds,
@@ -63,6 +63,7 @@ def search(
             certain=tracing.certain,
             share_spent=oracle.share_spent,
             traced=tracing.variant,
+            clashing=variants.clashing,
         )
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or _Untraced()

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 
 from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
+from afterd.deltas.clash import clashing
 from afterd.deltas.dependencies import remaining
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
@@ -17,12 +18,18 @@ from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.python_request import python_request
-from afterd.pipeline.runs_as_builds import Missing, nothing_missing
+from afterd.pipeline.runs_as_builds import (
+    Clashing,
+    Missing,
+    nothing_clashes,
+    nothing_missing,
+)
 from afterd.pipeline.workspace import Range, Workspace
 from afterd.tracing.cautious import CautiousExecution
 from afterd.tracing.llvm.compilations import compilations
 from afterd.tracing.llvm.session import TraceRequest, trace
 from afterd.tracing.llvm.syntax_check import SyntaxCheck, is_read
+from afterd.tracing.python.places import raised_at
 from afterd.tracing.python.request import PythonTraceRequest
 from afterd.tracing.python.session import traced as python_traced
 from afterd.tracing.python.unbuildable import MissingPieces
@@ -43,7 +50,8 @@ class Tracing:
     ``unbuildable`` tells what a compiler says against a variant without building it, for changes
     that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same, but for
     what is ``certain``.
-    ``missing`` tells from a run whether what was undone was missed; ``variant`` traces a variant.
+    ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
+    not; ``variant`` traces a variant.
     """
 
     execution: Execution | None
@@ -54,6 +62,7 @@ class Tracing:
     suspected: bool = False
     certain: Unbuildable = nothing_against
     missing: Missing = nothing_missing
+    clashing: Clashing = nothing_clashes
     variant: TracedVariant = not_traced
 
 
@@ -92,6 +101,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 suspected=True,
                 certain=check.certain,
                 missing=MissingPieces(wanted.changes.by_id()),
+                clashing=_python_clashes(wanted),
                 variant=lambda reverted: _python_variant(workspace, wanted, test, reverted),
             )
     if not reasons:
@@ -99,6 +109,12 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
             "No changed file is in a language that afterd traces; only reversion was used."
         )
     return Tracing(None, " ".join(reasons))
+
+
+def _python_clashes(wanted: Range) -> Clashing:
+    live = {change.id: change for change in wanted.changes.live}
+    files = {change.file for change in live.values()}
+    return lambda reverted, outcome: clashing(live, reverted, raised_at(outcome, files))
 
 
 def _languages(wanted: Range) -> set[str]:

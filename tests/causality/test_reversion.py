@@ -26,6 +26,7 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trials
+from afterd.deltas.dependencies import home
 from afterd.model.change import ChangeSet, in_order
 from afterd.model.outcome import Outcome
 
@@ -58,6 +59,33 @@ def test_the_sixteen_reversions_of_the_running_example() -> None:
 @pytest.mark.parametrize("guilty", [{"c1"}, {"c7"}, {"c2", "c5"}, {"c1", "c2", "c9"}])
 def test_a_conjunctive_root_is_found_exactly(guilty: set[str]) -> None:
     assert _found(repaired_by(guilty), 9) == Root(frozenset(guilty), frozenset(), minimal=True)
+
+
+def test_what_a_variant_clashes_with_is_undone_as_well() -> None:
+    """tomlkit: of four places that agree on what a list holds, two alone fail at the third."""
+    clashes = {ids(2): frozenset(["c7"]), ids(2) | {"c7"}: frozenset(["c5"])}
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        shaped = {"c1", "c2"} <= reverted
+        if shaped and not {"c5", "c7"} <= reverted:
+            return DIFFERENT
+        return repaired_by({"c1", "c2", "c5", "c7"})(reverted)
+
+    oracle = Counting(answer)
+    changes = {**made(9), "c1": change(1, symbol="A.f"), "c2": change(2, symbol="A.f")}
+    trials = Trials(
+        oracle,
+        AuxiliarySearch(lambda _: True, changes, ids(9)),
+        clashing=lambda reverted: clashes.get(reverted, frozenset()),
+    )
+    suspects = [
+        Suspect(each, Tier.ENTRY, home=home(changes[each])) if each in ids(2)
+        else Suspect(each, Tier.SLICE)
+        for each in in_order(ids(9) - {"c5", "c7"})
+    ]  # fmt: skip
+    found = Reversion(trials, changes).find_root(suspects, 0.15)
+    assert found == Root(frozenset({"c1", "c2", "c5", "c7"}), frozenset(), minimal=True)
+    assert len(oracle.asked) <= 7  # k + 3
 
 
 def test_of_a_guilty_pair_one_is_enough() -> None:

@@ -6,7 +6,7 @@ from typing import cast
 
 from afterd.execution.oracle import Oracle
 from afterd.model.change import ChangeSet
-from afterd.model.outcome import Outcome, Verdict
+from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 
 
@@ -30,3 +30,16 @@ def test_three_questions_in_vain_one_after_the_other_are_the_last() -> None:
     answers = [builds(frozenset({name})) for name in ("c2", "c3", "c1", "c4", "c5", "c6", "c1")]
     assert answers == [False, False, True, False, False, False, False]
     assert len(runs.asked) == 6
+
+
+def test_where_a_line_tells_what_is_missed_nothing_is_asked_for() -> None:
+    variants = RunsAsBuilds(
+        cast("Oracle", _Runs()),
+        lambda _reverted, _outcome: "missing",
+        lambda reverted, _outcome: frozenset({"c9"}) if "c1" in reverted else frozenset(),
+    )
+    lines, none = frozenset({"c1"}), frozenset({"c2"})
+    assert variants.outcome(lines).built
+    assert variants.outcome(none).reason is Unresolved.BUILD
+    assert variants.clashing(lines) == {"c9"}
+    assert not variants.clashing(none)
