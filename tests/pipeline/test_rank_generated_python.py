@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pipeline_runs import afterd, repository
+from fees_project import FAULT, LIBRARY, SETTINGS, TESTS, WRONG, project, ranked
+from pipeline_runs import afterd
 
-LIBRARY = """\
-def limited(value, low, high):
-    if value < low:
-        return low
-    if value > high:
-        return high
-    return value
-
-
-def fee(days, weight):
-    base = limited(days, 1, 30) * 4
-    extra = 0
-    if weight > 20:
-        extra = weight - 20
-    if days > 100:
-        raise ValueError("too long")
-    return base + extra
-"""
-WRONG = LIBRARY.replace("weight - 20", "weight - 10")
-FAULT = 13
-PLAIN = """\
-from fees import fee
-
-
-def test_light():
-    assert fee(2, 10) == 8
-
-
-def test_heavy():
-    assert fee(3, 25) == 17
-"""
 PARAMETRISED = """\
 import pytest
 from fees import fee
@@ -88,17 +56,6 @@ def test_nothing():
 _COUNT = re.compile(r"(\d+) (passed|failed)")
 
 
-def project(path: Path, tests: str, **more: str) -> Path:
-    path.mkdir()
-    return repository(path, {"fees.py": LIBRARY, "test_fees.py": tests, **more}, {"fees.py": WRONG})
-
-
-def ranked(path: Path, *arguments: str) -> Any:  # noqa: ANN401 # a JSON document
-    done = afterd("rank", "--format", "json", *arguments, cwd=path)
-    assert done.status == 0, done.err
-    return json.loads(done.out)
-
-
 def outcome(path: Path, library: str, kept: Path) -> tuple[int, int]:
     """Passed and failed tests of the kept module beside the project's."""
     (path / "fees.py").write_text(library)
@@ -114,8 +71,8 @@ def outcome(path: Path, library: str, kept: Path) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("tests", "more"),
     [
-        (PLAIN, {"pytest.ini": "[pytest]\n"}),
-        (PARAMETRISED, {"pytest.ini": "[pytest]\n"}),
+        (TESTS, SETTINGS),
+        (PARAMETRISED, SETTINGS),
         (IN_CLASS, {}),
     ],
     ids=["plain", "parametrised", "unittest"],
@@ -137,13 +94,13 @@ def test_tests_are_generated_run_in_both_versions_and_kept(
 
 
 def test_without_a_good_version_nothing_says_what_a_test_should_show(tmp_path: Path) -> None:
-    path = project(tmp_path / "fees", PLAIN, **{"pytest.ini": "[pytest]\n"})
+    path = project(tmp_path / "fees", TESTS, **SETTINGS)
     afterd("rank", "--technique", "sat-tar", cwd=path).refused(2, "needs a RANGE")
     afterd("rank", "--emit-tests", "kept", cwd=path).refused(2, "needs a RANGE")
 
 
 def test_a_test_without_numbers_has_a_reason(tmp_path: Path) -> None:
-    path = project(tmp_path / "fees", WORDS, **{"pytest.ini": "[pytest]\n"})
+    path = project(tmp_path / "fees", WORDS, **SETTINGS)
     done = afterd("rank", "HEAD~1..HEAD", "--technique", "sat-tar", cwd=path)
     assert done.status != 0
     assert "has no numbers that could be others" in done.err
