@@ -228,9 +228,9 @@ class Reversion:
                         break
 
     def _failed_within(self, reverted: ChangeSet) -> bool:
-        """Whether it was tried, or more was reverted and it failed as ever: then it is left to the end."""
+        """Whether it was tried in vain, or more was reverted and it failed as ever."""
         if reverted in self._seen:
-            return True
+            return self._seen[reverted] is not Verdict.PASS
         failed = (seen for seen, verdict in self._seen.items() if verdict is Verdict.FAIL)
         return any(reverted <= seen for seen in failed)
 

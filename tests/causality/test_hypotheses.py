@@ -211,3 +211,15 @@ def test_a_rewritten_function_is_undone_as_a_whole() -> None:
     )
     assert belief.exactly(0b0011) > 2 * belief.exactly(0b0101)
     assert belief.exactly(0b0101) == belief.exactly(0b1010)
+
+
+def test_what_clashed_is_needed_together_with_what_it_clashed_with() -> None:
+    """What a set weighed goes to it with the other change, of its parts the more the larger they are."""
+    alike = _suspects(c1=Tier.CARRIER, c2=Tier.CARRIER, c3=Tier.CARRIER, c4=Tier.CARRIER)
+    clash = (frozenset({"c1", "c2"}), frozenset({"c3"}))
+    before, after = (Belief(Field(alike, {}, None, 0.15, clashes=each)) for each in ((), (clash,)))
+    assert after.exactly(0b0011) < 0.2 * before.exactly(0b0011)
+    assert after.exactly(0b0001) < 0.6 * before.exactly(0b0001)
+    assert after.exactly(0b0111) > 2 * before.exactly(0b0111)
+    assert abs(after.exactly(0b1000) - before.exactly(0b1000)) < 1e-9
+    assert abs(after.passes(0b1111) - before.passes(0b1111)) < 1e-9
