@@ -16,7 +16,12 @@ _TYPES = frozenset(
 )
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "do", "else", "try", "return"})
 _ATTRIBUTES = frozenset({"__attribute__", "__declspec", "alignas", "decltype", "noexcept"})
-_FUNCTION_WORDS = frozenset({"func", "fn", "fun", "function", "def"})
+_FUNCTION_WORDS = {
+    Language.SCRIPT: frozenset({"func", "fun", "function", "def"}),
+    Language.JAVA: frozenset({"function"}),
+    Language.RUST: frozenset({"fn"}),
+}
+"""Not in C, where a parameter called ``function`` gave its function the name of the next word."""
 _MACRO = re.compile(r"#\s*define\s+(\w+)")
 _CONDITIONAL_ELSE = re.compile(r"#\s*(else|elif|elifdef|elifndef)\b")
 _CONDITIONAL_IF = re.compile(r"#\s*if")
@@ -130,7 +135,7 @@ class _BraceScanner:
         """The block that a brace opens; only in SCRIPT do named blocks stand inside code, elsewhere
         they are macros (``LIST_FOREACH (…) {``) and initialisers of local variables.
         """
-        name = header_name(self._header)
+        name = header_name(self._header, self._language)
         start = self._header[0].line if self._header else line
         outer = self._blocks[-1] if self._blocks else _Block("", "", 0, code=False)
         if not name or (outer.code and self._language is not Language.SCRIPT):
@@ -140,7 +145,7 @@ class _BraceScanner:
         return _Block(qualified, qualified, start, code)
 
 
-def header_name(header: Sequence[Token]) -> str:
+def header_name(header: Sequence[Token], language: Language) -> str:
     """What the tokens before an opening brace name: a function, a type, a table; '' for a
     statement such as ``if``.
     """
@@ -148,8 +153,9 @@ def header_name(header: Sequence[Token]) -> str:
     if not texts or texts[0] in _CONTROL:
         return ""
     outer = _outside_parentheses(header)
+    function_words = _FUNCTION_WORDS.get(language, frozenset[str]())
     for position, text in enumerate(texts):
-        if text in _FUNCTION_WORDS:
+        if text in function_words:
             return _function_word_name(header, position)
     if "=" in outer:
         return _word_before(header, "=")

@@ -124,6 +124,10 @@ class C : public D<int> {
 };
 }
 int N::C::n(int x) { return 2; }
+static int after(struct S *function,
+                 const int *fn) {
+  return 1;
+}
 """
 _PYTHON = """\
 class A:
@@ -147,6 +151,7 @@ _RUST = "impl<'a> Foo<'a> {\n  pub fn bar<'b>(&self) -> u8 {\n    if c == '{' { 
         (Language.C, _C, {
             1: "", 3: "M", 5: "table", 7: "S", 9: "f", 11: "f", 12: "f", 13: "f", 14: "f", 15: "f",
             16: "", 19: "g", 21: "g", 24: "N::C", 25: "N::C::C", 26: "N::C::m", 29: "N::C::n",
+            32: "after",
         }),
         (Language.PYTHON, _PYTHON, {1: "A", 2: "A.f", 4: "A.f.g", 5: "A.f", 7: "", 9: "h"}),
         (Language.SCRIPT, _GO, {1: "Name", 2: "Name"}),

@@ -27,7 +27,7 @@ class BlockMap:
         self.to_good = _matched(here, there)
         # of two blocks here that are one there, the one that was matched first
         self.to_bad = {g: b for b, g in reversed(self.to_good.items())}
-        self._bad, self._good = bad, good
+        self._bad, self._good, self._lines = bad, good, lines
         self._instructions = cache(self._corresponding)
 
     def unchanged(self, block: int, index: int) -> bool:
@@ -59,34 +59,65 @@ class BlockMap:
     def _corresponding(self, block: int) -> list[int]:
         """The same for each instruction of a block.
 
-        By place in blocks of one length, else by text; a store never to one that stores elsewhere, for
-        ``made[*next++]`` advances first and ``made[*next]; next++`` last. What was rewritten
-        corresponds to what has its rank among those of its kind, counted from the end.
+        By place in blocks of one length, else by text, first on the same line: of two calls of ``puts``
+        the one that was there. A store never to one that stores elsewhere, for ``made[*next++]``
+        advances first and ``made[*next]; next++`` last. What was rewritten corresponds to what has its
+        rank among those of its kind that are left, counted from the end.
         """
         mine = self._bad.function.blocks[block].instructions
-        other = self._good.function.blocks[self.to_good[block]].instructions
+        partner = self.to_good[block]
+        other = self._good.function.blocks[partner].instructions
         here = [_kind(self._bad, each) for each in mine]
         there = [_kind(self._good, each) for each in other]
         if here == there:
             return list(range(len(mine)))
-        found = _by_rank(here, there)
-        matcher = SequenceMatcher(
-            None,
-            [(_shape(each), kind) for each, kind in zip(mine, here, strict=True)],
-            [(_shape(each), kind) for each, kind in zip(other, there, strict=True)],
-            autojunk=False,
-        )
-        for first, second, size in matcher.get_matching_blocks():
-            found[first : first + size] = range(second, second + size)
-        return found
+        texts = [
+            [(_shape(each), kind) for each, kind in zip(*side, strict=True)]
+            for side in ((mine, here), (other, there))
+        ]
+        places = [
+            [(*text, self._line(view, number, at)) for at, text in enumerate(side)]
+            for view, number, side in zip(
+                (self._bad, self._good), (block, partner), texts, strict=True
+            )
+        ]
+        found = [-1] * len(mine)
+        for alike in (places, texts):
+            _match(found, *alike)
+        return _by_rank(here, there, found)
+
+    def _line(self, view: FunctionView, block: int, index: int) -> int:
+        """The line of an instruction in the good version; 0 where that has none for it."""
+        place = view.place(block, index)
+        if view is self._good:
+            return place.line
+        file, line = self._lines.to_good(place.file, place.line)
+        return line if self._lines.to_bad(file, line)[1] == place.line else 0
 
 
-def _by_rank(here: Sequence[_Kind], there: Sequence[_Kind]) -> list[int]:
-    """For each of ``here`` the place in ``there`` of the same rank among its kind; the last match."""
+def _match(found: list[int], here: Sequence[object], there: Sequence[object]) -> None:
+    """Fill what is left of ``found`` with the places of equal items in the same order."""
+    mine = [at for at, other in enumerate(found) if other < 0]
+    left = sorted(set(range(len(there))) - set(found))
+    matcher = SequenceMatcher(
+        None, [here[at] for at in mine], [there[at] for at in left], autojunk=False
+    )
+    for first, second, size in matcher.get_matching_blocks():
+        for at in range(size):
+            found[mine[first + at]] = left[second + at]
+
+
+def _by_rank(here: Sequence[_Kind], there: Sequence[_Kind], found: Sequence[int]) -> list[int]:
+    """What was found for each of ``here``; else the place in ``there`` of the same rank among those of
+    its kind that are left, the last match.
+    """
     left: dict[_Kind, list[int]] = {}
-    for at, kind in enumerate(there):
-        left.setdefault(kind, []).append(at)
-    ranked = [left[kind].pop() if left.get(kind) else -1 for kind in reversed(here)]
+    for at in sorted(set(range(len(there))) - set(found)):
+        left.setdefault(there[at], []).append(at)
+    ranked = [
+        at if at >= 0 or not left.get(kind) else left[kind].pop()
+        for at, kind in zip(reversed(found), reversed(here), strict=True)
+    ]
     return ranked[::-1]
 
 

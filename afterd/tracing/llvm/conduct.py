@@ -113,9 +113,7 @@ def _step(bad: Process, instance: Instance, number: int) -> StepId | None:
         caller = bad.frames.caller(instance.position)
         position = bad.frames.returned(caller[2]) if caller else -1
     elif opcode in {"br", "switch"}:
-        position = bad.frames.following(instance)
-        if position < bad.recording.end and bad.recording.tag(position) != records.BLOCK:
-            position = -1
+        position = bad.frames.taken(instance)
     else:
         position = -1
-    return bad.ids.of(position) if 0 <= position < bad.recording.end else None
+    return bad.ids.of(position) if position >= 0 else None

@@ -63,21 +63,24 @@ class Counterparts:
         return self._alignment.instance(statement.instance) if statement.instance else Found(None)
 
     def _branch(self, instance: Instance) -> StepId | None:
-        following = self._green.frames.following(instance)
-        recording = self._green.recording
-        if following >= recording.end or recording.tag(following) != records.BLOCK:
+        taken = self._green.frames.taken(instance)
+        if taken < 0 or self._green.recording.depth_at(taken) != instance.depth:
             return None
-        return (
-            self._green.ids.of(following)
-            if recording.depth_at(following) == instance.depth
-            else None
-        )
+        return self._green.ids.of(taken)
 
     def _record(self, here: Instance, instruction: int, there: Instance) -> int:
         """The record that the corresponding instruction left in the aligned instance; -1 if none."""
         blocks = self._alignment.blocks(here.view)
         number = blocks.instruction(here.block, instruction) if blocks else -1
         return self._green.frames.record_of(there, number) if number >= 0 else -1
+
+    def stood(self, statement: Statement) -> bool:
+        """Whether the good version has the statement too, be it rewritten."""
+        instance = statement.instance
+        blocks = self._alignment.blocks(instance.view) if instance else None
+        if instance is None or blocks is None or instance.block not in blocks.to_good:
+            return False
+        return blocks.instruction(instance.block, statement.instruction) >= 0
 
     def green_value(self, statement: Statement) -> GreenValue:
         """How the statement stands to the green run, and what it had there."""

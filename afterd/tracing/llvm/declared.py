@@ -61,7 +61,8 @@ _KEYWORDS = frozenset(
     ]
 )
 _DECLARATION = re.compile(
-    r"^\s*(?:static |extern |const |unsigned |signed |volatile |struct |union |enum |register )*[A-Za-z_]\w*"
+    r"^\s*(?:static |extern |const |unsigned |signed |volatile |struct |union |enum |register )*"
+    r"(?!(?:return|goto|else|case|delete|throw|new|using)\b)[A-Za-z_]\w*"
     r"[\s*]+(\w+)\s*(?:\[[^\]]*\]|:\s*\d+)*\s*(?:=[^=].*)?[;,]"
 )
 _ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")

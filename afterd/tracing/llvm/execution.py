@@ -19,7 +19,7 @@ from afterd.tracing.llvm.conduct import conduct
 from afterd.tracing.llvm.counterpart import Counterparts
 from afterd.tracing.llvm.coverage import executed_changes
 from afterd.tracing.llvm.dual import DualSlice
-from afterd.tracing.llvm.failed import Failed, other_way
+from afterd.tracing.llvm.failed import NEVER, Failed, other_way
 from afterd.tracing.llvm.failures import failures
 from afterd.tracing.llvm.influence import Influence
 from afterd.tracing.llvm.process import Process
@@ -75,7 +75,7 @@ class LlvmExecution:
         """The failed assertions of every process that did not end as its green partner did."""
         found: list[Predicate] = []
         for pair in self._pairs.values():
-            for failed in failures(pair.bad, pair.green, self._sources):
+            for failed in _telling(pair, failures(pair.bad, pair.green, self._sources)):
                 self._failed.setdefault(failed.step, failed)
                 if pair.dual is not None and failed.records is not None:
                     pair.dual.pair_records(*failed.records)
@@ -318,6 +318,20 @@ def _same_function(pair: Pair, mine: int, other: int) -> bool:
     """Whether two initial values are the address of one function."""
     name = pair.bad.symbols.function(mine)
     return bool(name and pair.green and pair.green.symbols.function(other) == name)
+
+
+def _telling(pair: Pair, found: Iterable[Failed]) -> list[Failed]:
+    """Without those that only say that a statement ran which the good version has as well: the branch
+    above it says why. What an error message is made of was taken for the cause of its being there.
+    """
+    known = list(found)
+    left = [failed for failed in known if failed.condition != NEVER or not _stood(pair, failed)]
+    return left or known
+
+
+def _stood(pair: Pair, failed: Failed) -> bool:
+    statement = pair.bad.statements.statement(failed.step)
+    return pair.counterparts is not None and pair.counterparts.stood(statement)
 
 
 def _departures(pair: Pair, failed: Failed) -> Iterable[Failed]:

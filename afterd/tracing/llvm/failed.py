@@ -12,6 +12,9 @@ from afterd.tracing.llvm.frames import Call
 from afterd.tracing.llvm.process import Process
 from afterd.tracing.llvm.values import known
 
+NEVER = Const(value=False, sort=BOOL)
+"""The condition of a statement that should not have been executed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failed:

@@ -8,7 +8,7 @@ from afterd.model.outcome import FailureKind
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.crashes import crash
 from afterd.tracing.llvm.endings import wrong_status
-from afterd.tracing.llvm.failed import Failed, call_at, other_way
+from afterd.tracing.llvm.failed import NEVER, Failed, call_at, other_way
 from afterd.tracing.llvm.frames import Call
 from afterd.tracing.llvm.outputs import Departure, departures
 from afterd.tracing.llvm.printed import printed_otherwise
@@ -50,6 +50,8 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
     shown = (message, call.location, _readable(departure.observed), _readable(departure.expected))
     step = bad.ids.of(call.position)
     condition = printed_otherwise(bad, call, departure, green, other)
+    if departure.green is None:
+        condition = NEVER  # whatever it had printed: green printed nothing
     if condition is not None:
         wanted = printed_otherwise(green, other, departure.swapped(), bad, call) if other else None
         yield Failed(FailureKind.OUTPUT, step, condition, *shown, records=both, green=wanted)

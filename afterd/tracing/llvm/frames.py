@@ -113,6 +113,14 @@ class Frames:
         shallow = recording.next_shallower(instance.position + 1, before, instance.depth)
         return shallow if shallow >= 0 else before
 
+    def taken(self, instance: Instance) -> int:
+        """The record of the block that a branch instance went to; -1 if it went to none, or to one that
+        was not recorded: the records of a repeated run may end at the branch.
+        """
+        at = self.following(instance)
+        recorded = at < self.recording.end_of(instance.position)
+        return at if recorded and self.recording.tag(at) == records.BLOCK else -1
+
     def latest(self, instance: Instance, block: int, before: int) -> Instance | None:
         """The last instance of a block in the activation of ``instance``, before a record."""
         wanted = instance.view.executions(block) | instance.depth
@@ -179,7 +187,7 @@ class Frames:
         recording = self.recording
         following = recording.next(
             entry + 1,
-            recording.end,
+            recording.end_of(entry),
             records.TAG | records.DEPTH_MASK,
             records.ENTER << records.TAG_SHIFT | recording.depth_at(entry),
         )
@@ -209,4 +217,4 @@ class Frames:
         """The RETURN record that belongs to a CALL record; -1 if the call never came back."""
         depth = self.recording.depth_at(call)
         wanted = records.identified(records.RETURN, self.recording.identifier(call)) | depth
-        return self.recording.next(call + 1, self.recording.end, _WHOLE, wanted)
+        return self.recording.next(call + 1, self.recording.end_of(call), _WHOLE, wanted)

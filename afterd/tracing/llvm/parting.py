@@ -90,8 +90,8 @@ class Partings:
             entered = frames.entered(place)
             return self._bad.ids.of(entered.position) if entered else None
         instance = frames.instance_at(place)
-        following = frames.following(instance) if instance else self._bad.recording.end
-        return self._bad.ids.of(following) if following < self._bad.recording.end else None
+        taken = frames.taken(instance) if instance else -1
+        return self._bad.ids.of(taken) if taken >= 0 else None
 
 
 def _calls(process: Process, instance: Instance, number: int) -> tuple[Positions, Words] | None:

@@ -35,6 +35,10 @@ class Replay(Protocol):
         """How often a record was written between the last entry at its call depth and a segment."""
         ...
 
+    def ending_at(self, stop: int, before: Segment) -> Segment | None:
+        """The records up to ``stop``, as many as a window holds; ``before`` begins there or later."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -52,6 +56,9 @@ class Written:
     position: int
     fd: int
     data: bytes
+
+
+_DRIFT = 4  # this part of a window is what two runs may be apart where they do the same
 
 
 class Recording:
@@ -282,6 +289,25 @@ class Recording:
         wanted = records.BLOCK << records.TAG_SHIFT | block << records.ID_SHIFT
         mask = records.ANY_BLOCK | records.ID_MASK << records.ID_SHIFT
         return int(counts[block]) - self.count(self.first, self.end, mask, wanted)
+
+    def reach(self, first: int, end: int) -> None:
+        """Have the records that correspond to a partner's ``first`` … ``end`` - 1, too.
+
+        A run that goes on for long after what corresponds to its partner's failure has none of it in its
+        window; without a replay, or where the window begins before it, nothing changes.
+        """
+        margin = len(self.window.a) // _DRIFT
+        if self.replay is None or first >= self.first or end + margin >= self.end:
+            return
+        found = self.replay.ending_at(min(self.first, end + margin), self.window)
+        if found is None:
+            return
+        found = found.since(first - margin)
+        if found.end == self.first:
+            found = self.window = found.joined(self.window)
+            self.first, self.segments = found.first, [found]
+        else:
+            self.segments.insert(0, found)
 
     def _search(self, part: Segment) -> SegmentSearch:
         if part.first not in self._searches:

@@ -15,11 +15,13 @@ from time import monotonic
 import numpy as np
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.segment import Segment, segment
+from afterd.tracing.llvm.segment import Segment, segment, unwrapped
 
 _HALF = 1 << 17  # records kept on each side of a match, at most
 _HEADER = 4  # words before the records of a watch file
 
+WATCH = "AFTERD_WATCH"
+"""The setting that makes a run keep what it watches for, and not its last records."""
 _WHOLE = (1 << 64) - 1
 
 Rerun = Callable[[Mapping[str, str]], Path]
@@ -66,6 +68,25 @@ class Reexecution:
         found = self._watch(before, [f"w:{_WHOLE}:{word}:{before.first}"])
         return found[0].count if found and found[0] else None
 
+    def ending_at(self, stop: int, before: Segment) -> Segment | None:
+        """The records up to ``stop``, as many as a window holds; ``before`` begins there or later."""
+        if self.departed:
+            return None
+        run = self._rerun(self._stopped(stop + 1))
+        directory = run / f"{self._process:06d}"
+        capacity, laps = (int(word) for word in np.fromfile(directory / "head", np.uint64, 2))
+        found = segment(*unwrapped(directory / "ring", capacity, laps))
+        if stop == before.first:
+            self.departed = not _same(_Kept(stop, 0, found), before)
+        else:
+            again = self._watch(before, [f"w:0:0:{stop + 1}"])
+            self.departed |= not again or not _same(again[0], found.since(stop))
+        return None if self.departed else found.until(stop)
+
+    def _stopped(self, stop: int) -> dict[str, str]:
+        """What makes a run record so many records of the process and no more."""
+        return {"AFTERD_STOP_RECORD": str(stop), "AFTERD_STOP_PROCESS": str(self._process)}
+
     def _watch(self, before: Segment, watches: list[str]) -> list[_Kept | None]:
         if self.departed or (self.left <= 0 and self.seconds_left <= 0):
             return []
@@ -73,9 +94,8 @@ class Reexecution:
         began = monotonic()
         run = self._rerun(
             {
-                "AFTERD_WATCH": ",".join([*watches, f"w:0:0:{before.first + 1}"]),
-                "AFTERD_STOP_RECORD": str(before.first + 1),
-                "AFTERD_STOP_PROCESS": str(self._process),
+                WATCH: ",".join([*watches, f"w:0:0:{before.first + 1}"]),
+                **self._stopped(before.first + 1),
                 "AFTERD_RING": str(2 * _HALF),
             }
         )

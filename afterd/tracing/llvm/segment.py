@@ -26,6 +26,25 @@ class Segment:
         """Past the last record."""
         return self.first + len(self.a)
 
+    def since(self, position: int) -> Segment:
+        """The part from a position on."""
+        at = max(position - self.first, 0)
+        return Segment(self.first + at, self.a[at:], self.b[at:], self.depth[at:])
+
+    def until(self, position: int) -> Segment:
+        """The part before a position."""
+        at = max(position - self.first, 0)
+        return Segment(self.first, self.a[:at], self.b[:at], self.depth[:at])
+
+    def joined(self, following: Segment) -> Segment:
+        """This and the segment that begins where it ends."""
+        return Segment(
+            self.first,
+            np.concatenate([self.a, following.a]),
+            np.concatenate([self.b, following.b]),
+            np.concatenate([self.depth, following.depth]),
+        )
+
 
 def segment(first: int, words: Words) -> Segment:
     """A segment from its interleaved words."""

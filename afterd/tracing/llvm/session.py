@@ -22,7 +22,7 @@ from afterd.tracing.llvm.modules import ModuleStore
 from afterd.tracing.llvm.process import Process, pairs, recorded
 from afterd.tracing.llvm.program import Program
 from afterd.tracing.llvm.recording import Recording
-from afterd.tracing.llvm.replay import Reexecution
+from afterd.tracing.llvm.replay import WATCH, Reexecution
 from afterd.tracing.llvm.source import Sources
 from afterd.tracing.llvm.traced_build import environment, prepare, recording_into
 from afterd.vcs.worktree import Slot
@@ -94,9 +94,13 @@ def trace(request: TraceRequest) -> Traced:
         raise TraceError(message)
     for version, side in zip((bad, good), sides, strict=True):
         _allow_replay(request, version, *side[:2])
+    paired = list(pairs(bad.recordings, good.recordings))
+    for mine, other in paired:
+        if other:
+            other.reach(mine.first, mine.end)
     processes = [
         (Process(mine, bad.program), Process(other, good.program) if other else None)
-        for mine, other in pairs(bad.recordings, good.recordings)
+        for mine, other in paired
     ]
     execution = LlvmExecution(processes, request.changes, Sources(good.root), Sources(bad.root))
     return Traced(
@@ -169,7 +173,7 @@ def _allow_replay(request: TraceRequest, version: TracedVersion, tree: str, slot
         kept = store.directory.with_name(_REPLAYS) / key
         if taken_up(kept, key) is None:
             _test(request, slot, store, runs, settings)
-            for ring in runs.glob("*/ring"):  # what was watched for is kept apart
+            for ring in runs.glob("*/ring") if WATCH in settings else ():  # that is kept apart
                 ring.unlink()
             if not key:
                 return runs

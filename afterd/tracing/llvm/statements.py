@@ -407,14 +407,8 @@ class Statements:
         depends = instance.view.flow.depends[instance.block]
         executed = (self.frames.latest(instance, block, instance.position) for block in depends)
         found = max((one for one in executed if one), key=lambda one: one.position, default=None)
-        taken = self.frames.following(found) if found else -1
-        if (
-            taken < 0
-            or taken >= self.recording.end_of(taken)
-            or self.recording.tag(taken) != records.BLOCK
-        ):
-            return None
-        return self.ids.of(taken)
+        taken = self.frames.taken(found) if found else -1
+        return self.ids.of(taken) if taken >= 0 else None
 
     def _thrower(self, instance: Instance) -> Instance | None:
         """The instance that threw the exception on the way out of which a block was executed."""

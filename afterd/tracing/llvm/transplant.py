@@ -148,6 +148,8 @@ class Transplant:
     def _same_place(self, statement: Statement, store: Instruction, site: _Site) -> bool:
         """Whether the good version would have stored into the same variable or address."""
         pointer = operands(store)[1][1]
+        if _in_temporary(statement):
+            raise _Unknown
         recording = self._process.recording
         position = self._process.ids.position(statement.step)
         if recording.tag(position) == records.STORE:
@@ -310,6 +312,26 @@ class Transplant:
                 offset = signed * there.size(current)
             total = Apply(Op.ADD, (total, Const(offset & (1 << 64) - 1, _ADDRESS)), _ADDRESS)
         return total
+
+
+def _in_temporary(statement: Statement) -> bool:
+    """Whether a store is into a compound literal, which is copied to where its value goes."""
+    instance = statement.instance
+    if instance is None or instance.instructions[statement.instruction].opcode != "store":
+        return False
+    view = instance.view
+    at = operands(instance.instructions[statement.instruction])[1][1]
+    for _ in range(_DEEPEST):
+        block, number = view.definitions.get(at, (-1, -1))
+        if block < 0:
+            return False
+        made = view.function.blocks[block].instructions[number]
+        if made.opcode == "alloca":
+            return at not in view.slot_names
+        if made.opcode != "getelementptr":
+            return False
+        at = typed(split_top(made.body)[1])[1]
+    return False
 
 
 def _as_of(instance: Instance, instruction: int, blocks: BlockMap) -> int | None:

@@ -239,7 +239,7 @@ class Values:
             if number >= index:
                 return position
         if len(own) < len(leaving):
-            return self.recording.end
+            return self.recording.end_of(instance.position)
         return own[-1] + 1 if own else instance.position + 1
 
     def _call(self, instruction: Instruction, instance: Instance, index: int) -> Term:

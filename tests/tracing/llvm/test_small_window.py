@@ -12,15 +12,20 @@ from afterd.model.trace import Alignment, Step, StepKind
 
 
 @pytest.fixture(scope="module")
-def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Case:
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     """Traced with the smallest window there is."""
     versions = VERSIONS.with_name("versions_of_long_runs")
-    cases = traced_cases(
+    return traced_cases(
         tmp_path_factory.mktemp("long"),
         next(iter(INSTALLED.values())),
         versions,
         Limits(trace=TraceLimits(window=8192)),
     )
+
+
+@pytest.fixture
+def interpreter(cases: dict[str, Case]) -> Case:
+    """A loop that runs since long before the window."""
     return cases["interpreter"]
 
 
@@ -45,3 +50,13 @@ def test_what_was_written_before_the_window_is_found_with_its_change(
     read = [interpreter.execution.step(read.step) for read in reads(dispatch.term)]
     (written,) = [step for step in read if step.text == "code[19990] = CHOSEN;"]
     assert written.changes
+
+
+def test_a_run_that_ends_early_is_aligned_where_green_went_on_for_long(
+    cases: dict[str, Case],
+) -> None:
+    steps = cases["early"].closure.values()
+    (left,) = [step for step in steps if step.text.startswith("if (sum >") and step.value]
+    assert left.green.alignment is Alignment.DIFFERENT
+    (added,) = [step for step in cases["early"].at("sum += weight(round);") if step.value == 120]
+    assert added.green.rendered == "40"

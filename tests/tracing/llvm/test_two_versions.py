@@ -40,6 +40,9 @@ FAILURES = [
     ),
     ("missing", FailureKind.OUTPUT, "", "end", "more"),
     ("extra", FailureKind.OUTPUT, 'puts("round")', "round", ""),
+    ("added", FailureKind.OUTPUT, 'puts("noise")', "noise", ""),
+    ("complaint", FailureKind.OUTPUT, 'printf("too %s', "too much", ""),
+    ("literal", FailureKind.OUTPUT, 'printf("slot', "slot 3 of 1", "slot 2 of 1"),
     ("truncated", FailureKind.OUTPUT, "", "", "second"),
     ("shortened", FailureKind.OUTPUT, 'printf("%.*s", shown', "head:", "head:body text"),
     ("merged", FailureKind.OUTPUT, 'printf("text %s"', "text abcd", "text abcdz"),
@@ -83,6 +86,9 @@ GUILTY = {
     "wrapped": "-long second = first * 4; +long second = first * 5;",
     "missing": "-int limit = 2; +int limit = 3;",
     "extra": "-int rounds = 2; +int rounds = 3;",
+    "added": '+puts("noise");',
+    "complaint": "-int limit = 5; +int limit = 3;",
+    "literal": "-int first_slot = 1; +int first_slot = 2;",
     "truncated": "-int stop = 0; +int stop = 1;",
     "shortened": "-int shown = 9; +int shown = 0;",
     "merged": "-line[length++] = 'z';",
@@ -141,6 +147,18 @@ def test_a_statement_that_stores_in_another_order_is_compared_store_by_store(
     assert len(steps) == 2, "one stores the place in the text, the other the function"
     assert len({step.green.rendered for step in steps}) == 2, "both compared with the same store"
     assert {step.effect for step in steps} == {Effect.NEUTRAL}, "evaluated after the step forward"
+
+
+def test_a_rewritten_statement_that_fills_a_temporary_is_not_said_to_matter(
+    cases: dict[str, Case],
+) -> None:
+    steps = [step for step in cases["literal"].at("(struct activation){") if step.changes]
+    assert steps
+    assert Effect.MATTERS not in {step.effect for step in steps}
+
+
+def test_what_a_message_is_made_of_is_not_why_it_was_printed(cases: dict[str, Case]) -> None:
+    assert not [change for change in cases["complaint"].tied if "much" in change]
 
 
 def test_what_a_conditional_expression_chose_is_decided_by_its_branch(

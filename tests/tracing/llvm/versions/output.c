@@ -213,3 +213,24 @@ int case_listed(void) {
     puts(text);
     return 0;
 }
+
+int case_added(void) {
+    puts("begin");
++    puts("noise");
+    return 0;
+}
+
+/* What a message is made of is not why it is there. */
+int case_complaint(void) {
+-    char word[] = "many";
++    char word[] = "much";
+-    int limit = 5;
++    int limit = 3;
+    int given = 4;
+    puts("begin");
+    if (given > limit) {
+        printf("too %s\n", word);
+        return 1;
+    }
+    return 0;
+}

@@ -140,3 +140,17 @@ int case_reordered(void) {
     printf("%d %d\n", got(4), *from->next);
     return 0;
 }
+
+/* A rewritten statement that makes a temporary and copies it, on values that are wrong already. */
+struct activation { int *closure; int *slots; };
+int case_literal(void) {
+    int cells[4] = {1, 2, 3, 4};
+-    int first_slot = 1;
++    int first_slot = 2;
+    struct activation made, *frame = &made;
+-    frame->closure = cells;
+-    frame->slots = cells + first_slot;
++    *frame = (struct activation){.closure = cells, .slots = cells + first_slot};
+    printf("slot %d of %d\n", *frame->slots, *frame->closure);
+    return 0;
+}
