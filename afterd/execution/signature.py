@@ -4,22 +4,24 @@ A signature must survive what other reverted changes do (lines move, numbers and
 the slot has another path) and still tell one failure from another. So it keeps kind, place by file
 and function, and the failed *statement*, and drops values.
 
-A test that compares outputs is the exception: there the signature is kind and test only. What was
-printed instead of the expected text is itself made by the changes under search, so two reverted
-sets with the same bug differ in it; and that the same comparison of the same test fails is all
-that "the output is still wrong" says.
+A test that compares outputs is the exception: there the signature is kind and test, and the lines
+that differ. What was printed instead of the expected text is itself made by the changes under search,
+so two reverted sets with the same bug differ in it; but the text that was expected is the same. As
+with the tests of a suite, part of the wrong lines is the same failure, and others are not: of the
+reverted sets of cmark-gfm many could not parse emphasis any more, which was no word on the bug.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from afterd.execution.failures import native, python
 from afterd.execution.failures.pytest_reports import Report
 from afterd.execution.failures.python import Frame
-from afterd.execution.failures.suites import failed_tests, shows_difference
+from afterd.execution.failures.suites import differing_lines, failed_tests, shows_difference
 from afterd.execution.failures.text import normalised, relative
 from afterd.model.outcome import FailureKind, FailureSignature
 
@@ -60,16 +62,18 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
     found = _specific(text, evidence.signal)
     if reported:
         found = _of_report(reported[tests[0]], evidence.roots)
-    if found is None and tests:
-        found = FailureSignature(FailureKind.ASSERTION)
-    return dataclasses.replace(found or _general(text, evidence.status), test=test)
+    if found is not None:
+        return dataclasses.replace(found, test=test)
+    found = FailureSignature(FailureKind.ASSERTION) if tests else _general(text, evidence.status)
+    return dataclasses.replace(found, test=test, differing=_differing(text))
 
 
 def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     """Whether ``seen`` is the failure under explanation.
 
     Of a suite, any part of what failed is the same failure: putting back one of two guilty changes
-    brings back one of two failed tests. A place is compared only where both know it.
+    brings back one of two failed tests. A place is compared only where both know it; so are the lines
+    of two outputs, of which one in common is enough.
     """
     expected, failed = reference.test.split(_BETWEEN), seen.test.split(_BETWEEN)
     if not set(failed) <= set(expected):
@@ -77,6 +81,8 @@ def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     if len(expected) > 1:
         return True
     if (reference.kind, reference.message) != (seen.kind, seen.message):
+        return False
+    if not _same_lines(reference.differing.split(), seen.differing.split()):
         return False
     places = (
         (reference.file, seen.file),
@@ -114,3 +120,26 @@ def _general(text: str, status: int) -> FailureSignature:
     if shows_difference(text):
         return FailureSignature(FailureKind.OUTPUT)
     return FailureSignature(FailureKind.EXIT, message=f"exit status {status}")
+
+
+def _same_lines(reference: Sequence[str], seen: Sequence[str]) -> bool:
+    """Whether an output is wrong in lines in which that of the reference is, and in no others.
+
+    Which side of a comparison is the expected text is not known: it is enough for one of them.
+    """
+    if not reference or not seen:
+        return True
+    for side in "-+":
+        known, lines = ({line for line in all_ if line[0] == side} for all_ in (reference, seen))
+        if lines <= known and bool(lines) == bool(known):
+            return True
+    return False
+
+
+def _differing(text: str) -> str:
+    """Digests of the lines that differ, after the sign of their side, where the output of diff is shown."""
+    lines = differing_lines(text) if shows_difference(text) else ()
+    return " ".join(
+        line[0] + hashlib.blake2b(line[1:].encode(errors="replace"), digest_size=6).hexdigest()
+        for line in lines
+    )

@@ -44,7 +44,9 @@ class FailureSignature:
 
     ``message`` is normalised (no addresses, pids, temporary paths, line numbers); ``file`` and
     ``symbol`` say where, free of line numbers, so that a signature survives reverting a change
-    above it; ``process`` is the base name of the program that failed; ``test`` the test's id.
+    above it; ``process`` is the base name of the program that failed; ``test`` the test's id;
+    ``differing`` are digests, with spaces between, of the lines in which an output was not as expected,
+    of both texts, where the test shows them and they are not too many.
     """
 
     kind: FailureKind
@@ -53,6 +55,7 @@ class FailureSignature:
     symbol: str = ""
     process: str = ""
     test: str = ""
+    differing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,14 @@ class LineMap:
         side = self._bad.get(file)
         return _touching(side, first, last) if side else ()
 
+    def is_kept(self, file: str, line: int) -> bool:
+        """Whether a line of the bad version stands in the good one."""
+        return not self.changes_in_bad(file, line, line)
+
+    def was_kept(self, file: str, line: int) -> bool:
+        """Whether a line of the good version stands in the bad one."""
+        return not self.changes_in_good(file, line, line)
+
     def changes_in_good(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
         """The changes that removed or altered lines first…last of the good version."""
         if file in self._whole_good:
@@ -105,3 +113,4 @@ class Reversed:
     def __init__(self, lines: LineMap) -> None:
         self.to_good = lines.to_bad
         self.to_bad = lines.to_good
+        self.is_kept = lines.was_kept

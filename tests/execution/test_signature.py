@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import time
 
@@ -239,7 +240,7 @@ CASES = [
 def test_failures_are_read_as_tools_write_them(
     seen: FailureSignature, expected: FailureSignature
 ) -> None:
-    assert seen == expected
+    assert dataclasses.replace(seen, differing="") == expected
 
 
 def test_all_of_these_failures_differ() -> None:
@@ -347,3 +348,46 @@ def test_a_megabyte_in_one_line_takes_no_time(filling: str) -> None:
     read("x" + filling * (200_000 // len(filling)))
     read("Assertion failed: " + filling * (200_000 // len(filling)))
     assert time.monotonic() - began < 4.0
+
+
+def diffed(expected: str, printed: str, *, unified: bool) -> FailureSignature:
+    """The signature of a test that compares two texts with diff, both with lines around."""
+    if unified:
+        text = (
+            f"--- expected\n+++ printed\n@@ -1,3 +1,3 @@\n first\n-{expected}\n+{printed}\n last\n"
+        )
+    else:
+        text = f"2c2\n< {expected}\n---\n> {printed}\n"
+    return read("", stdout=text)
+
+
+@pytest.mark.parametrize("unified", [False, True])
+def test_an_output_that_differs_in_other_lines_is_another_failure(unified: bool) -> None:
+    """Cmark-gfm: without a change that was not guilty, another line of the page came out wrong."""
+    wrong = diffed("read <b>foo</b>", "read foo", unified=unified)
+    assert same_failure(wrong, diffed("read <b>foo</b>", "read <i>foo</i>", unified=unified))
+    assert not same_failure(wrong, diffed("some <em>text</em>", "some *text*", unified=unified))
+    swapped = diffed("read foo", "read <b>foo</b>", unified=unified)
+    assert same_failure(swapped, diffed("read <i>foo</i>", "read <b>foo</b>", unified=unified))
+
+
+def test_part_of_the_wrong_lines_is_the_same_failure_and_more_are_not() -> None:
+    one, other = "3c3\n< three\n---\n> tree\n", "9c9\n< nine\n---\n> nein\n"
+    both, first = read("", stdout=one + other), read("", stdout=one)
+    assert same_failure(both, first)
+    assert not same_failure(first, both)
+
+
+def test_lines_that_are_too_many_say_as_much_as_those_that_are() -> None:
+    more, most = (read("", stdout=f"2a3\n> {text}\n") for text in ("a line", "another line"))
+    assert same_failure(more, most)
+
+
+@pytest.mark.parametrize("unified", [False, True])
+def test_where_no_line_is_known_outputs_are_not_told_apart(unified: bool) -> None:
+    wrong = diffed("read <b>foo</b>", "read foo", unified=unified)
+    compared = read("expected printed differ: byte 12, line 3")
+    assert same_failure(wrong, compared)
+    assert same_failure(compared, wrong)
+    many = "".join(f"-line {n:b}\n".translate({48: "a", 49: "b"}) for n in range(600))
+    assert not read("", stdout=f"--- a\n+++ b\n@@ -1,600 +0,0 @@\n{many}").differing

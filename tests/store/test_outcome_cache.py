@@ -81,6 +81,18 @@ def test_outcomes_outlive_the_session(tmp_path: Path) -> None:
         assert StoredOutcomes(store).get(KEY) == outcome
 
 
+def test_a_signature_of_an_older_version_is_read(store: Store) -> None:
+    """It has no lines in which an output differed."""
+    cache = StoredOutcomes(store)
+    signature = FailureSignature(FailureKind.OUTPUT, test="t", differing="-0041043e3d85")
+    cache.put(KEY, Outcome(Verdict.FAIL, signature=signature))
+    with store.transaction() as database:
+        database.execute("UPDATE outcome SET signature = json_remove(signature, '$.differing')")
+    kept = cache.get(KEY)
+    assert kept is not None
+    assert kept.signature == FailureSignature(FailureKind.OUTPUT, test="t")
+
+
 def test_builds_stand_apart(store: Store) -> None:
     cache = StoredOutcomes(store)
     cache.put(OutcomeKey("tree", BUILD_ONLY, "b", "e"), Outcome(Verdict.PASS, build_seconds=2.0))

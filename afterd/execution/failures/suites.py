@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from afterd.execution.failures.text import normalised
+
 _CTEST = (
     "Failed|Timeout|SEGFAULT|Subprocess aborted|Child aborted|Not Run|BAD_COMMAND|ILLEGAL|NUMERICAL"
     "|OTHER_FAULT|Bus error|Exit code .*"
@@ -50,6 +52,11 @@ _DIFFERENCE = re.compile(
     re.MULTILINE,
 )
 
+_DIFFERING = re.compile(
+    r"^(?:(?P<normal>[<>]) |(?P<unified>[-+])(?!--|\+\+))(?P<line>.*)$", re.MULTILINE
+)
+_MOST_LINES = 500
+
 
 def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
     """The names of the tests that ``text`` reports as failed, each once, in order.
@@ -67,3 +74,19 @@ def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
 def shows_difference(text: str) -> bool:
     """Whether ``text`` holds the output of diff or cmp, or expected and actual text."""
     return _DIFFERENCE.search(text) is not None
+
+
+def differing_lines(text: str) -> tuple[str, ...]:
+    """The removed and added lines in the output of diff, each once, after a minus or a plus.
+
+    () where there are none, or more than ``_MOST_LINES``.
+    """
+    found: dict[str, None] = {}
+    for number, match in enumerate(_DIFFERING.finditer(text)):
+        if number == _MOST_LINES:
+            return ()
+        sign = "-" if (match["normal"] or match["unified"]) in "<-" else "+"
+        line = normalised(match["line"])
+        if any(character.isalnum() for character in line):
+            found.setdefault(sign + line)
+    return tuple(found)

@@ -6,7 +6,8 @@ Blocks are matched by their instructions and by their lines mapped through the c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 
@@ -91,8 +92,8 @@ class BlockMap:
         place = view.place(block, index)
         if view is self._good:
             return place.line
-        file, line = self._lines.to_good(place.file, place.line)
-        return line if self._lines.to_bad(file, line)[1] == place.line else 0
+        kept = self._lines.is_kept(place.file, place.line)
+        return self._lines.to_good(place.file, place.line)[1] if kept else 0
 
 
 def _match(found: list[int], here: Sequence[object], there: Sequence[object]) -> None:
@@ -141,71 +142,102 @@ def _shape(instruction: Instruction) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """A block's text; its first and last line in the good version, and which of them are unchanged."""
+
+    shape: str
+    lines: tuple[int, int]
+    kept: tuple[bool, bool]
+
+    def same_lines(self) -> object:
+        return self.lines if all(self.kept) else None
+
+    def same_first_line(self) -> object:
+        return self.lines[0] if self.kept[0] else None
+
+    def same_end(self) -> object:
+        return self.end if self.kept[1] else None
+
+    def same_text(self) -> object:
+        """The text of a block that does more than go on to another."""
+        return self.shape if "\n" in self.shape else None
+
+    @property
+    def end(self) -> tuple[str, int]:
+        """How and where it is left: ``if (found)`` is the same branch where ``found`` is made otherwise."""
+        return self.shape.rpartition("\n")[2], self.lines[1]
+
+
+_ALIKE: tuple[Callable[[_Signature], object], ...] = (
+    _Signature.same_lines,
+    _Signature.same_first_line,
+    _Signature.same_end,
+    _Signature.same_text,
+    lambda block: block.lines,
+    lambda block: block.lines[0],
+    lambda block: block.end,
+    lambda block: block.shape,
+)
+"""What makes blocks between equal ones correspond, the most telling first. In rewritten lines the text
+comes before the place: a branch that was put into a new one is the same branch.
+"""
+
+
 def _signature(
     view: FunctionView, block: int, lines: LineMap | Reversed, *, mapped: bool
-) -> tuple[str, tuple[int, ...]]:
+) -> _Signature:
     instructions = view.function.blocks[block].instructions
     shape = "\n".join(_shape(i) for i in instructions)
-    places = [view.place(block, 0), view.place(block, len(instructions) - 1)]
-    if mapped:
-        return shape, tuple(lines.to_good(p.file, p.line)[1] for p in places)
-    return shape, tuple(p.line for p in places)
+    first, last = view.place(block, 0), view.place(block, len(instructions) - 1)
+    if not mapped:
+        return _Signature(shape, (first.line, last.line), (True, True))
+    there = [lines.to_good(place.file, place.line)[1] for place in (first, last)]
+    kept = [lines.is_kept(place.file, place.line) for place in (first, last)]
+    return _Signature(shape, (there[0], there[1]), (kept[0], kept[1]))
 
 
-def _matched(
-    here: list[tuple[str, tuple[int, ...]]], there: list[tuple[str, tuple[int, ...]]]
-) -> dict[int, int]:
-    """Equal blocks in order first; between them blocks of the same lines, of the same first line, that are
-    left alike at the same line, then of the same shape. Last, a branch that stands in several blocks here
-    and in one there, as the text before it was rewritten.
+def _matched(here: list[_Signature], there: list[_Signature]) -> dict[int, int]:
+    """Equal blocks in order first; between them those that are alike. Last, a branch that stands in
+    several blocks here and in one there, as the text before it was rewritten.
     """
     pairs: dict[int, int] = {}
-    matcher = SequenceMatcher(None, here, there, autojunk=False)
+    mine, other = ([(s.shape, s.lines) for s in side] for side in (here, there))
+    matcher = SequenceMatcher(None, mine, other, autojunk=False)
     for tag, b1, b2, g1, g2 in matcher.get_opcodes():
         if tag == "equal":
             pairs.update(zip(range(b1, b2), range(g1, g2), strict=True))
             continue
-        left = _pair_by(
-            pairs, range(b1, b2), range(g1, g2), [s[1] for s in here], [s[1] for s in there]
-        )
-        left = _pair_by(
-            pairs, left[0], left[1], [(s[1][:1],) for s in here], [(s[1][:1],) for s in there]
-        )
-        left = _pair_by(pairs, *left, [_end(s) for s in here], [_end(s) for s in there])
-        _pair_by(pairs, left[0], left[1], [s[0] for s in here], [s[0] for s in there])
+        left = list(range(b1, b2)), list(range(g1, g2))
+        for alike in _ALIKE:
+            left = _pair_by(pairs, *left, [alike(s) for s in here], [alike(s) for s in there])
     if 0 not in pairs:
         pairs[0] = 0
     ends: dict[tuple[str, int], list[int]] = {}
     for block, signature in enumerate(there):
-        ends.setdefault(_end(signature), []).append(block)
+        ends.setdefault(signature.end, []).append(block)
     for block, signature in enumerate(here):
-        alike = ends.get(_end(signature), [])
-        if block not in pairs and _decides(signature) and len(alike) == 1:
-            pairs[block] = alike[0]
+        found = ends.get(signature.end, [])
+        if block not in pairs and _decides(signature) and len(found) == 1:
+            pairs[block] = found[0]
     return pairs
 
 
-def _decides(signature: tuple[str, tuple[int, ...]]) -> bool:
-    return _end(signature)[0].startswith(("br i1", "switch"))
-
-
-def _end(signature: tuple[str, tuple[int, ...]]) -> tuple[str, int]:
-    """How and where a block is left: ``if (found)`` is the same branch where ``found`` is made otherwise."""
-    shape, lines = signature
-    return shape.rpartition("\n")[2], lines[-1]
+def _decides(signature: _Signature) -> bool:
+    return signature.end[0].startswith(("br i1", "switch"))
 
 
 def _pair_by(
     pairs: dict[int, int],
-    bad: range | list[int],
-    good: range | list[int],
+    bad: list[int],
+    good: list[int],
     here: Sequence[object],
     there: Sequence[object],
 ) -> tuple[list[int], list[int]]:
-    free = list(good)
-    left: list[int] = []
+    """Pair the blocks that are equal and not None in order; what is left of both."""
+    free, left = list(good), list[int]()
     for block in bad:
-        match = next((g for g in free if there[g] == here[block]), None)
+        match = next((g for g in free if there[g] == here[block] is not None), None)
         if match is None:
             left.append(block)
         else:

@@ -126,6 +126,7 @@ GUILTY = {
     "struct_through_pointer": "-struct row *chosen = &low; +struct row *chosen = &high;",
     "rounds": "flag = level > 5; }",
     "ternary": "-int wide = 1; +int wide = 0;",
+    "enclosed": '-if (entering) { -put(page, "<<");',
     "conduct": "-int third = whole / 3; +int third = whole / 4;",
 }
 
@@ -155,6 +156,15 @@ def test_a_rewritten_statement_that_fills_a_temporary_is_not_said_to_matter(
     steps = [step for step in cases["literal"].at("(struct activation){") if step.changes]
     assert steps
     assert Effect.MATTERS not in {step.effect for step in steps}
+
+
+def test_a_branch_that_was_put_into_a_new_one_is_found_not_executed(cases: dict[str, Case]) -> None:
+    """Cmark-gfm 0.29.0.gfm.13: the new branch was taken for the old one."""
+    case = cases["enclosed"]
+    (first,) = [step for step in case.at("*text++;") if step.rendered == "'c' (99)"]
+    assert first.green.rendered == "'<' (60)"
+    (guilty,) = [c for c in case.changes.changes if "inner == 0 ||" in c.patch]
+    assert guilty.id in case.execution.omitted(first.id)
 
 
 def test_what_a_message_is_made_of_is_not_why_it_was_printed(cases: dict[str, Case]) -> None:

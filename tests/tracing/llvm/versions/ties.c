@@ -154,3 +154,40 @@ int case_literal(void) {
     printf("slot %d of %d\n", *frame->slots, *frame->closure);
     return 0;
 }
+
+/* A branch put into a new one, which keeps the run from it. */
+struct page { int length; char text[20]; };
+static void put(struct page *page, const char *text) {
+    while (*text)
+        page->text[page->length++] = *text++;
+}
+static void mark(struct page *page, int inner, int entering) {
+    switch (page->length % 2) {
+    case 0:
+-        if (entering) {
+-            put(page, "<<");
+-        } else {
+-            put(page, ">>");
+-        }
++        if (inner == 0 || inner != 1) {
++            if (entering) {
++                put(page, "<<");
++            } else {
++                put(page, ">>");
++            }
++        }
+        break;
+    case 1:
+        put(page, "?");
+        break;
+    }
+}
+int case_enclosed(void) {
+    struct page page = {0};
+    mark(&page, 0, 1);
+    put(&page, "ab");
+    mark(&page, 1, 1);
+    put(&page, "cd");
+    printf("page %s\n", page.text);
+    return 0;
+}
