@@ -15,6 +15,7 @@ debugging's.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, Oracles, not_traced
@@ -122,7 +123,7 @@ class Loop:
             plausible = self._plausible(unmet=not self._causes.promising)
             if {suspect.change for suspect in plausible} <= tried:
                 continue
-            if self._worth_waiting(waited):
+            if self._worth_waiting(plausible, waited):
                 waited += 1
                 continue
             tried, waited = frozenset(suspect.change for suspect in plausible), 0
@@ -172,10 +173,16 @@ class Loop:
             root = self._through_other_failures(deep - 1)
         return NOTHING if root is None else root.changes | root.auxiliary
 
-    def _worth_waiting(self, waited: int) -> bool:
+    def _worth_waiting(self, suspects: Sequence[Suspect], waited: int) -> bool:
         """Whether the next level is opened without a run: what is infected has no origin yet."""
         more = self._causes.promising and waited < _PATIENCE
-        return more and not self._causes.explained()
+        return more and not self._explained(suspects)
+
+    def _explained(self, suspects: Iterable[Suspect]) -> bool:
+        """Whether what is infected has its origin in the causes, by a statement that is known to do
+        otherwise than its old text: of an interpreter's program counter every step was rewritten.
+        """
+        return any(suspect.factor > 1 for suspect in suspects) and self._causes.explained()
 
     def _plausible(self, *, unmet: bool = True) -> list[Suspect]:
         """The suspects whose statements are not as in green.
@@ -188,7 +195,7 @@ class Loop:
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
         self._progress.suspects([suspect.change for suspect in suspects])
-        closed = self._causes.explained() or not self._causes.promising
+        closed = self._explained(suspects) or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
         suspects = [*map(self._alone, suspects[:_LOOKED_AT]), *suspects[_LOOKED_AT:]]

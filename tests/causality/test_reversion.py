@@ -232,7 +232,7 @@ def test_a_large_flat_set_is_bisected(guilty: set[int]) -> None:
     oracle = Counting(repaired_by(root))
     found = _found(oracle, 120)
     assert found == Root(frozenset(root), frozenset(), minimal=True)
-    assert len(oracle.asked) <= 14 + 10 * len(root)
+    assert len(oracle.asked) <= 20 + 10 * len(root)
 
 
 def _needs(needed: dict[str, set[str]], answer: Answer) -> Answer:
