@@ -9,16 +9,7 @@ from dataclasses import dataclass, field
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
-from afterd.causality.infection import (
-    Green,
-    Role,
-    carriers_into,
-    clean,
-    detours,
-    effect,
-    infected,
-    role,
-)
+from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
@@ -155,14 +146,10 @@ class Causes:
 
     def _changed(self, step: Step) -> bool:
         """Whether a change may have infected the step itself: by a statement that does otherwise than its
-        old text (where that is not known, that its inputs do not account for), or by one that is missing
-        where green did not merely go another way.
+        old text, or by one that is missing where green did not merely go another way.
         """
-        did = effect(step)
-        if step.changes and did is Effect.UNKNOWN:
-            return role(self._execution, self._green, step) is Role.ENTRY
         if step.changes:
-            return did is not Effect.NEUTRAL
+            return effect(step) is not Effect.NEUTRAL
         elsewhere = step.control is not None and infected(self._execution.step(step.control))
         return not elsewhere and bool(self._execution.omitted(step.id))
 
