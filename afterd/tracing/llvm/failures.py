@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from afterd.model.outcome import FailureKind
+from afterd.model.term import Term
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.crashes import crash
 from afterd.tracing.llvm.endings import wrong_status
@@ -49,9 +50,9 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
     message = f"wrong output on {_stream(departure.fd)}"
     shown = (message, call.location, _readable(departure.observed), _readable(departure.expected))
     step = bad.ids.of(call.position)
-    condition = printed_otherwise(bad, call, departure, green, other)
-    if departure.green is None:
-        condition = NEVER  # whatever it had printed: green printed nothing
+    condition: Term | None = NEVER  # whatever it had printed, where green printed nothing
+    if departure.green is not None:
+        condition = printed_otherwise(bad, call, departure, green, other)
     if condition is not None:
         wanted = printed_otherwise(green, other, departure.swapped(), bad, call) if other else None
         yield Failed(FailureKind.OUTPUT, step, condition, *shown, records=both, green=wanted)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from conftest import INSTALLED
 from two_versions import VERSIONS, Case, traced_cases
@@ -9,6 +12,8 @@ from two_versions import VERSIONS, Case, traced_cases
 from afterd.limits import Limits, TraceLimits
 from afterd.model.term import reads
 from afterd.model.trace import Alignment, Step, StepKind
+from afterd.tracing.llvm.replay import Reexecution
+from afterd.tracing.llvm.segment import segment
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +65,13 @@ def test_a_run_that_ends_early_is_aligned_where_green_went_on_for_long(
     assert left.green.alignment is Alignment.DIFFERENT
     (added,) = [step for step in cases["early"].at("sum += weight(round);") if step.value == 120]
     assert added.green.rendered == "40"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_run_that_did_not_come_so_far_again_gives_no_records(tmp_path: Path, begun: bool) -> None:
+    if begun:
+        (tmp_path / "000000").mkdir()
+        np.zeros(12, np.uint64).tofile(tmp_path / "000000" / "head")
+    again = Reexecution(lambda _: tmp_path, 0, 1)
+    assert again.ending_at(5, segment(9, np.ones(4, np.uint64))) is None
+    assert again.departed
