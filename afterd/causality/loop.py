@@ -15,7 +15,7 @@ debugging's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, Oracles, not_traced
@@ -178,7 +178,7 @@ class Loop:
         more = self._causes.promising and waited < _PATIENCE
         return more and not self._explained(suspects)
 
-    def _explained(self, suspects: Iterable[Suspect]) -> bool:
+    def _explained(self, suspects: Sequence[Suspect]) -> bool:
         """Whether what is infected has its origin in the causes, by a statement that is known to do
         otherwise than its old text: of an interpreter's program counter every step was rewritten.
         """

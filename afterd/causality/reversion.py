@@ -169,8 +169,7 @@ class Reversion:
         self._unlinked |= unlinked
         self._seen[reverted] = None
         rest = reverted - unlinked
-        failed = (seen for seen, verdict in self._seen.items() if verdict is Verdict.FAIL)
-        return unlinked if any(rest <= seen for seen in failed) else rest
+        return unlinked if self._failed_as_ever(rest) else rest
 
     def _settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
         """The passing reversion, as small as the budget allows to make it."""
@@ -231,6 +230,10 @@ class Reversion:
         """Whether it was tried in vain, or more was reverted and it failed as ever."""
         if reverted in self._seen:
             return self._seen[reverted] is not Verdict.PASS
+        return self._failed_as_ever(reverted)
+
+    def _failed_as_ever(self, reverted: ChangeSet) -> bool:
+        """Whether the bad version's failure was seen without these changes, and maybe more."""
         failed = (seen for seen, verdict in self._seen.items() if verdict is Verdict.FAIL)
         return any(reverted <= seen for seen in failed)
 

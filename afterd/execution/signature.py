@@ -64,16 +64,17 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
         found = _of_report(reported[tests[0]], evidence.roots)
     if found is not None:
         return dataclasses.replace(found, test=test)
-    found = FailureSignature(FailureKind.ASSERTION) if tests else _general(text, evidence.status)
-    return dataclasses.replace(found, test=test, differing=_differing(text))
+    lines = _digests(differing_lines(text)) if (differs := shows_difference(text)) else ""
+    found = _general(evidence.status, failed=bool(tests), differs=differs)
+    return dataclasses.replace(found, test=test, differing=lines)
 
 
 def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     """Whether ``seen`` is the failure under explanation.
 
     Of a suite, any part of what failed is the same failure: putting back one of two guilty changes
-    brings back one of two failed tests. A place is compared only where both know it; so are the lines
-    of two outputs, of which one in common is enough.
+    brings back one of two failed tests. So is any part of the lines in which an output was wrong. These, and
+    a place, are compared only where both know them.
     """
     expected, failed = reference.test.split(_BETWEEN), seen.test.split(_BETWEEN)
     if not set(failed) <= set(expected):
@@ -115,9 +116,11 @@ def _specific(text: str, signal: int) -> FailureSignature | None:
     return native.crash(text, signal)
 
 
-def _general(text: str, status: int) -> FailureSignature:
-    """What is known where nothing was said: an output that differs, or an exit status."""
-    if shows_difference(text):
+def _general(status: int, *, failed: bool, differs: bool) -> FailureSignature:
+    """What is known where nothing was said: a failed test, an output that differs, or an exit status."""
+    if failed:
+        return FailureSignature(FailureKind.ASSERTION)
+    if differs:
         return FailureSignature(FailureKind.OUTPUT)
     return FailureSignature(FailureKind.EXIT, message=f"exit status {status}")
 
@@ -136,9 +139,8 @@ def _same_lines(reference: Sequence[str], seen: Sequence[str]) -> bool:
     return False
 
 
-def _differing(text: str) -> str:
-    """Digests of the lines that differ, after the sign of their side, where the output of diff is shown."""
-    lines = differing_lines(text) if shows_difference(text) else ()
+def _digests(lines: Sequence[str]) -> str:
+    """Digests of lines, each after the sign of its side."""
     return " ".join(
         line[0] + hashlib.blake2b(line[1:].encode(errors="replace"), digest_size=6).hexdigest()
         for line in lines

@@ -304,9 +304,7 @@ class Alignment:
         """Whether the good version has nothing for a call instruction of a function that it has."""
         instance, index, _ = caller
         blocks = self.blocks(instance.view)
-        return blocks is not None and (
-            instance.block not in blocks.to_good or blocks.instruction(instance.block, index) < 0
-        )
+        return blocks is not None and blocks.instruction(instance.block, index) < 0
 
     def _by_site(self, entry: int, caller: Caller) -> tuple[int, bool]:
         """The activation that the corresponding call instruction began."""

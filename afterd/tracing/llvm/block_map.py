@@ -53,8 +53,10 @@ class BlockMap:
         return None
 
     def instruction(self, block: int, index: int) -> int:
-        """The instruction of the aligned block that corresponds to one of this block; -1 if none."""
-        return self._instructions(block)[index]
+        """The instruction of the aligned block that corresponds to one of this block; -1 if there is no
+        such block, or none in it.
+        """
+        return self._instructions(block)[index] if block in self.to_good else -1
 
     def _corresponding(self, block: int) -> list[int]:
         """The same for each instruction of a block.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -93,7 +93,9 @@ def matched(here: list[Signature], there: list[Signature]) -> dict[int, int]:
             continue
         left = list(range(b1, b2)), list(range(g1, g2))
         for alike in _ALIKE:
-            left = _pair_by(pairs, *left, [alike(s) for s in here], [alike(s) for s in there])
+            left = _pair_by(
+                pairs, {b: alike(here[b]) for b in left[0]}, {g: alike(there[g]) for g in left[1]}
+            )
     if 0 not in pairs:
         pairs[0] = 0
     ends: dict[tuple[str, int], list[int]] = {}
@@ -111,19 +113,17 @@ def _decides(block: Signature) -> bool:
 
 
 def _pair_by(
-    pairs: dict[int, int],
-    bad: list[int],
-    good: list[int],
-    here: Sequence[object],
-    there: Sequence[object],
+    pairs: dict[int, int], bad: dict[int, object], good: dict[int, object]
 ) -> tuple[list[int], list[int]]:
-    """Pair the blocks that are equal and not None in order; what is left of both."""
-    free, left = list(good), list[int]()
-    for block in bad:
-        match = next((g for g in free if there[g] == here[block] is not None), None)
-        if match is None:
-            left.append(block)
-        else:
-            pairs[block] = match
-            free.remove(match)
-    return left, free
+    """Pair the blocks of which the same is told, but for None, in order; what is left of both."""
+    free: dict[object, list[int]] = {}
+    for block, told in reversed(good.items()):
+        free.setdefault(told, []).append(block)
+    found = {
+        block: free[told].pop()
+        for block, told in bad.items()
+        if told is not None and free.get(told)
+    }
+    pairs.update(found)
+    taken = set(found.values())
+    return [b for b in bad if b not in found], [g for g in good if g not in taken]

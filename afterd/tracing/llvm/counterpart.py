@@ -56,8 +56,7 @@ class Counterparts:
         if instance is None or statement.step in self._bad.ids.cells:
             return False
         blocks = self._alignment.blocks(instance.view)
-        known = blocks is not None and instance.block in blocks.to_good
-        return known and bool(blocks and blocks.unchanged(instance.block, statement.instruction))
+        return blocks is not None and blocks.unchanged(instance.block, statement.instruction)
 
     def _instance(self, statement: Statement) -> Found:
         return self._alignment.instance(statement.instance) if statement.instance else Found(None)
@@ -78,7 +77,7 @@ class Counterparts:
         """Whether the good version has the statement too, be it rewritten."""
         instance = statement.instance
         blocks = self._alignment.blocks(instance.view) if instance else None
-        if instance is None or blocks is None or instance.block not in blocks.to_good:
+        if instance is None or blocks is None:
             return False
         return blocks.instruction(instance.block, statement.instruction) >= 0
 

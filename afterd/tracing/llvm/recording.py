@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.buckets import Words
-from afterd.tracing.llvm.segment import Segment, segment, unwrapped
+from afterd.tracing.llvm.segment import Segment, header, last_records
 from afterd.tracing.llvm.segment_search import Outside, Positions, SegmentSearch
 
 
@@ -66,13 +66,8 @@ class Recording:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        head = (
-            np.fromfile(directory / "head", dtype=np.uint64)
-            if (directory / "head").exists()
-            else np.zeros(12, np.uint64)
-        )
-        self._head = [int(word) for word in head]
-        self.window = segment(*unwrapped(directory / "ring", self._head[0], self._head[1]))
+        self._head = header(directory)
+        self.window = last_records(directory, self._head)
         self.first, self.end = self.window.first, self.window.end
         self.segments = [self.window]
         self.replay: Replay | None = None

@@ -15,7 +15,7 @@ from time import monotonic
 import numpy as np
 
 from afterd.tracing.llvm import records
-from afterd.tracing.llvm.segment import Segment, segment, unwrapped
+from afterd.tracing.llvm.segment import Segment, header, last_records, segment
 
 _HALF = 1 << 17  # records kept on each side of a match, at most
 _HEADER = 4  # words before the records of a watch file
@@ -73,15 +73,15 @@ class Reexecution:
         if self.departed:
             return None
         directory = self._rerun(self._stopped(stop + 1)) / f"{self._process:06d}"
-        found = _ring(directory)
-        if found is None or not found.first <= stop < found.end:
+        found = last_records(directory, header(directory))
+        if not found.first <= stop < found.end:
             self.departed = True
         elif stop == before.first:
             self.departed = not _same(_Kept(stop, 0, found), before)
         else:
             again = self._watch(before, [f"w:0:0:{stop + 1}"])
             self.departed |= not again or not _same(again[0], found.since(stop))
-        return None if found is None or self.departed else found.until(stop)
+        return None if self.departed else found.until(stop)
 
     def _stopped(self, stop: int) -> dict[str, str]:
         """What makes a run record so many records of the process and no more."""
@@ -117,14 +117,6 @@ class _Kept:
     @property
     def placed(self) -> tuple[int, Segment]:
         return self.position, self.around
-
-
-def _ring(directory: Path) -> Segment | None:
-    """The last records of a process; None where it was not begun."""
-    if not (directory / "head").exists():
-        return None
-    capacity, laps = (int(word) for word in np.fromfile(directory / "head", np.uint64, 2))
-    return segment(*unwrapped(directory / "ring", capacity, laps))
 
 
 def _kept(path: Path) -> _Kept | None:

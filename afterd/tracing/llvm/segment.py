@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.buckets import PART, Words
+
+_HEADER = 12  # words: struct head in runtime.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,19 @@ def segment(first: int, words: Words) -> Segment:
     """A segment from its interleaved words."""
     a, b = words[0::2], words[1::2]
     return Segment(first, a, b, _depths(a))
+
+
+def header(directory: Path) -> list[int]:
+    """The words of a process's ``head``; zeros where it left none."""
+    path = directory / "head"
+    words = np.fromfile(path, np.uint64) if path.exists() else np.zeros(_HEADER, np.uint64)
+    return [int(word) for word in words]
+
+
+def last_records(directory: Path, head: Sequence[int]) -> Segment:
+    """What a process left in its ring."""
+    capacity, laps = head[:2]
+    return segment(*unwrapped(directory / "ring", capacity, laps))
 
 
 def unwrapped(path: Path, capacity: int, laps: int) -> tuple[int, Words]:

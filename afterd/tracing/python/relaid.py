@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from textwrap import dedent
 
 from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.vcs.enclosing import parse_python
 
 READERS = frozenset(
     {"__annotations__", "annotation", "get_type_hints", "signature", "singledispatch"}
@@ -43,11 +44,8 @@ def _same(old: str, new: str, *, annotations: bool) -> bool:
 
 def _shape(text: str, *, annotations: bool) -> str | None:
     """The syntax tree, on demand without functions' annotations; None where it does not parse."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if not tree.body:
+    tree = parse_python(text.encode(errors="surrogateescape"))
+    if tree is None or not tree.body:
         return None
     return ast.dump(_Bare().visit(tree) if annotations else tree)
 
