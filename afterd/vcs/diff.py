@@ -13,9 +13,11 @@ from afterd.model.change import ChangeList, FileKind
 from afterd.vcs.blame import attribute
 from afterd.vcs.file_changes import FileChanges
 from afterd.vcs.file_pairs import file_pairs
+from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store
 from afterd.vcs.patch_file import apply_patch
+from afterd.vcs.paths import path_text
 from afterd.vcs.tree_scale import TreeScale
 from afterd.vcs.trees import TreeReader
 
@@ -34,8 +36,9 @@ def changes_between(
     """All changes from ``good`` to ``bad`` (commits, or trees), c1, c2, … in path and line order.
 
     Reverting any subset of them is defined, reverting all gives the good tree (see ``variants``).
-    Changes of test files, and of files with a path that must not be written, are pruned from the
-    start. Where a limit forbids to look line by line, a file is one change and ``notes`` says so.
+    Changes of test files (not those that the program imports), and of files with a path that must
+    not be written, are pruned from the start. Where a limit forbids to look line by line, a file is
+    one change and ``notes`` says so.
     Raises RepositoryError for objects that are not there, SpaceError for a tree out of all bounds.
     """
     reader = TreeReader(repository)
@@ -44,6 +47,8 @@ def changes_between(
     for tree in trees:
         scale.refuse_oversized(tree, limits)
     pairs = file_pairs(reader, *trees)
+    changed = [path_text(pair.new_path) for pair in pairs if pair.new is not None]
+    rules = knowing_program(reader, trees[1], changed, rules)
     files = [FileChanges(pair, reader, rules, limits.file_size) for pair in pairs]
     notes = _bound(files, limits)
     found = [change for file in files for change in file.changes()]

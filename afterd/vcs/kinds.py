@@ -52,6 +52,7 @@ class FileRules:
 
     ``keep_tests``: every variant has the test files of the bad version, because the failing test
     must exist in the green one; when false they take part in reversion like any other file.
+    ``program``: files of the program, whatever tests their names look like.
     ``docstrings_are_comments``: a change of a Python docstring cannot matter.
     """
 
@@ -60,6 +61,7 @@ class FileRules:
     docs: tuple[str, ...] = DOCS
     data: tuple[str, ...] = DATA
     keep_tests: bool = True
+    program: frozenset[str] = frozenset()
     docstrings_are_comments: bool = False
 
 
@@ -72,6 +74,8 @@ def kind_of(path: str, rules: FileRules) -> FileKind:
         (FileKind.DATA, rules.data),
     ):
         if patterns and _matcher(patterns).match("/" + path):
+            if kind is FileKind.TEST and path in rules.program:
+                continue
             return kind
     return FileKind.SOURCE
 

@@ -255,3 +255,32 @@ def test_the_same_range_gives_the_same_changes(made: Made) -> None:
         f"c{n}" for n in range(1, len(first.changes) + 1)
     ]
     assert all(isinstance(change, Change) for change in first.changes)
+
+
+def _kept(made: Made, bad: Listing, rules: FileRules | None = None) -> set[str]:
+    """Files of ``bad`` that stay as they are, where the good version had them with another text."""
+    good = {path: (mode, b"# old\n" + content) for path, (mode, content) in bad.items()}
+    trees = made.tree(good), made.tree(bad)
+    found = changes_between(made.repository, *trees, rules or FileRules()).changes
+    return {change.file for change in found if change.pruned}
+
+
+def test_what_is_named_like_a_test_and_imported_by_its_package_is_of_the_program(
+    made: Made,
+) -> None:
+    package: Listing = {
+        b"src/shop/__init__.py": (FILE, b""),
+        b"src/shop/filters.py": (FILE, b"from .tests import (\n    TESTS,\n)\n"),
+        b"src/shop/tests.py": (FILE, b"from shop.test.lamps import LAMPS\nTESTS = {}\n"),
+        b"src/shop/test/__init__.py": (FILE, b""),
+        b"src/shop/test/lamps.py": (FILE, b"LAMPS = 1\n"),
+        b"src/shop/test/test_lamps.py": (FILE, b"from shop.filters import *\n"),
+        b"tests/helpers.py": (FILE, b"from shop import tests\n"),
+        b"tests/test_shop.py": (FILE, b"import helpers\n"),
+        b"tools/shown.py": (FILE, b"from tests import helpers\nimport tests.test_shop\n"),
+    }
+    program = {"src/shop/tests.py", "src/shop/test/__init__.py", "src/shop/test/lamps.py"}
+    tests = {"src/shop/test/test_lamps.py", "tests/helpers.py", "tests/test_shop.py"}
+    assert _kept(made, package) == tests
+    declared = FileRules(tests=(*FileRules().tests, "src/shop/tests.py"))
+    assert _kept(made, package, declared) == tests | program

@@ -1,0 +1,113 @@
+"""Python files that are named like tests and belong to the program all the same.
+
+jinja2's ``tests.py`` holds what templates call tests. Kept as in the bad version, such a file leaves
+no good version to compare with. A package that imports the file itself tells it from a real test:
+nobody's program imports its tests.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from posixpath import dirname, splitext
+
+from afterd.model.change import FileKind
+from afterd.vcs.enclosing import parse_python
+from afterd.vcs.kinds import TESTS, FileRules, kind_of
+from afterd.vcs.paths import path_text
+from afterd.vcs.trees import TreeReader
+
+_INIT = "__init__.py"
+
+
+def knowing_program(
+    reader: TreeReader, tree: str, paths: Collection[str], rules: FileRules
+) -> FileRules:
+    """The rules with those of ``paths``, files of ``tree``, that only look like tests.
+
+    What a user calls a test file is one.
+    """
+    declared = replace(rules, tests=tuple(glob for glob in rules.tests if glob not in TESTS))
+    alike = {
+        path
+        for path in paths
+        if kind_of(path, rules) is FileKind.TEST and kind_of(path, declared) is not FileKind.TEST
+    }
+    return replace(rules, program=imported_by_program(reader, tree, alike, rules))
+
+
+def imported_by_program(
+    reader: TreeReader, tree: str, paths: Collection[str], rules: FileRules
+) -> frozenset[str]:
+    """Those of ``paths``, test files of ``tree``, that their own package imports outside its tests,
+    directly or through one another.
+    """
+    wanted = {path for path in paths if path.endswith(".py")}
+    if not wanted:
+        return frozenset()
+    files = {path_text(path): entry for path, entry in reader.files(tree) if entry.is_file}
+    roots = {path: _package(path, files) for path in wanted}
+    found: set[str] = set()
+    asked = [path for path in files if path.endswith(".py") and _is_source(path, rules)]
+    while asked:
+        new: set[str] = set()
+        for importer in asked:
+            near = {path for path in wanted if _is_within(importer, roots[path])}
+            if near:
+                new |= near & set(_imported(importer, reader.read(files[importer].id), near))
+        found |= new
+        wanted -= new
+        asked = sorted(new) if wanted else []
+    return frozenset(found)
+
+
+def _is_source(path: str, rules: FileRules) -> bool:
+    return kind_of(path, rules) is FileKind.SOURCE
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path.startswith(folder) if folder else "/" not in path
+
+
+def _package(path: str, files: Collection[str]) -> str:
+    """The outermost package around a file (or else its folder), with a slash at its end."""
+    root = folder = dirname(path)
+    while folder and f"{folder}/{_INIT}" in files:
+        root, folder = folder, dirname(folder)
+    return root + "/" if root else ""
+
+
+def _imported(importer: str, content: bytes, candidates: Collection[str]) -> Iterator[str]:
+    """The candidates that a file imports, by the ends of their dotted paths."""
+    if not any(_words(path)[-1].encode() in content for path in candidates):
+        return
+    tree = parse_python(content)
+    names = set(_named(tree, _words(dirname(importer)))) if tree is not None else set()
+    for path in candidates:
+        words = _words(path)
+        # At least the module and the package it is in: a bare name may be somebody else's.
+        ends = (tuple(words[start:]) for start in range(max(len(words) - 1, 1)))
+        if any(end in names for end in ends):
+            yield path
+
+
+def _named(tree: ast.AST, package: list[str]) -> Iterator[tuple[str, ...]]:
+    """What import statements name and the packages it is in, as words; relative ones from the root
+    of the tree.
+    """
+    for node in ast.walk(tree):
+        modules: list[list[str]] = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = above + (node.module.split(".") if node.module else [])
+            modules = [[*base, alias.name] for alias in node.names]
+        for words in modules:
+            yield from (tuple(words[:end]) for end in range(1, len(words) + 1))
+
+
+def _words(path: str) -> list[str]:
+    """``a/b.py`` as ``a``, ``b``; a package by its folder."""
+    return splitext(path.removesuffix("/" + _INIT))[0].split("/") if path else []
