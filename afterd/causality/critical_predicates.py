@@ -13,12 +13,16 @@ from afterd.causality.cause import Cause
 from afterd.causality.infection import carriers_into, infected, settled
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
-from afterd.model.trace import Execution, Predicate, Step, StepKind
+from afterd.model.trace import Alignment, Execution, Predicate, Step, StepKind
 
 _ASKED = 200
 """Reads of one cause that are asked for indirect influences, nearest to the failure first."""
 _SELECTING = 60
 """Infected steps behind one cause that are walked where another definition was read."""
+_NEAR = 3
+"""So many branches above a step are met level by level, as in the paper."""
+_ABOVE = 300
+"""So many are walked to where green went another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,10 @@ class Critical:
 def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Critical]:
     """The branches whose other outcome could have changed a generator of ``cause``, each once.
 
-    Algorithm 3, nearest to the failure first, with two differences. A generator whose value is as
+    Algorithm 3, nearest to the failure first, with three differences. A generator whose value is as
     in green is skipped: nothing that decided it can matter. A path condition in the core is a
-    branch itself, and asked for its own reasons.
+    branch itself, and asked for its own reasons. Where green never came to the branch that decided,
+    nor to many above it, the one at which it went another way is asked as well.
     """
     overwritten: dict[StepId, dict[StepId, None]] = {}
     direct: set[StepId] = set()
@@ -79,6 +84,21 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
 def other_way(branch: Step) -> Term:
     """That the branch goes the other way: false in this run."""
     return Apply(Op.NOT, (branch.term,), BOOL) if branch.value else branch.term
+
+
+def _parting(execution: Execution, branch: StepId) -> StepId | None:
+    """Above a branch that green never came to: the one at which it went another way.
+
+    The twenty conditions of an ``else if`` are each decided by the one before; one level after the
+    other would ask all of them, and each for what its callees did, before the first.
+    """
+    above = execution.step(branch)
+    for passed in range(_ABOVE):
+        if above.green.alignment is not Alignment.ABSENT or above.control is None:
+            parted = above.green.alignment is Alignment.DIFFERENT
+            return above.id if parted and passed > _NEAR else None
+        above = execution.step(above.control)
+    return None
 
 
 def _infected_by(execution: Execution, generator: StepId, branch: StepId) -> bool:
@@ -118,6 +138,9 @@ def _influences(
             continue
         if generator.control is not None:
             yield generator.id, generator.control, None
+            parting = _parting(execution, generator.control)
+            if parting is not None:
+                yield generator.id, parting, None
         for choice in generator.choices:
             yield generator.id, choice, None
         if generator.kind is StepKind.BRANCH:

@@ -71,3 +71,19 @@ def test_a_path_condition_in_the_core_is_asked_for_its_own_reasons() -> None:
     run.fail(3, compare(Op.LT, x, 5), control=inside)
     (found,) = _critical(run)
     assert (found.branch.id, found.direct) == (2, True)
+
+
+@pytest.mark.parametrize("others", [1, 12])
+def test_where_green_went_another_way_is_asked_over_many_branches(others: int) -> None:
+    """Of libsass: a dozen ``else if`` that green never came to, for it had taken the first."""
+    run = Recorded()
+    x = run.assign(1, "x", 9, green=3, changes=["c1"])
+    above = run.branch(2, compare(Op.GT, x, 5), green=False)
+    for step in range(3, 3 + others):
+        condition = compare(Op.LT, x, 100 + step)
+        above = run.branch(step, condition, green=Alignment.ABSENT, control=above)
+    end = 3 + others
+    wrong = run.assign(end, "y", 7, green=Alignment.ABSENT, control=above)
+    run.fail(end + 1, compare(Op.EQ, wrong, 8))
+    asked = [c.branch.id for c in _critical(run)]
+    assert asked == ([above] if others == 1 else [above, 2])

@@ -1,8 +1,8 @@
 """Which block instance of the green run corresponds to one of the failing run.
 
 An instance is found again by its execution index (Xin, Sumner and Zhang, PLDI 2008): the call path to
-its activation, then the iteration of every loop around it. Functions are matched by name, their blocks
-by their instructions and by their lines mapped through the changes.
+its activation, then the iteration of every loop around it. Blocks of a function are matched by their
+instructions and by their lines mapped through the changes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm import records
 from afterd.tracing.llvm.block_map import BlockMap
 from afterd.tracing.llvm.frames import Frames, Instance
+from afterd.tracing.llvm.function_pairs import FunctionPairs
 from afterd.tracing.llvm.program import FunctionView
 from afterd.tracing.llvm.siblings import sibling
 
@@ -64,8 +65,8 @@ class Alignment:
 
     def __init__(self, bad: Frames, green: Frames, lines: LineMap | Reversed) -> None:
         self.bad, self.green, self._lines = bad, green, lines
-        self._by_name: dict[str, list[FunctionView]] | None = None
-        self.blocks = cache(self._blocks)
+        self.functions = FunctionPairs(bad.program, green.program, lines)
+        self._blocks: dict[FunctionView, BlockMap] = {}
         self.instance = cache(self._instance)
         self._entries: dict[int, tuple[int, bool]] = {}
         self._by_flow: set[int] = set()
@@ -73,25 +74,22 @@ class Alignment:
         self._positions: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
 
     def counterpart(self, view: FunctionView) -> FunctionView | None:
-        """The function of the good version with the same name (the same file first)."""
-        if self._by_name is None:
-            self._by_name = {}
-            for unit in self.green.program.units:
-                for numbered in unit.module.functions:
-                    found = self.green.program.function_of_block(numbered.first.blocks)
-                    self._by_name.setdefault(found.name, []).append(found)
-        candidates = self._by_name.get(view.name, [])
-        file = self._lines.to_good(view.location.file, 1)[0]
-        same = [candidate for candidate in candidates if candidate.location.file == file]
-        chosen = same or candidates
-        return chosen[0] if chosen else None
+        """The same function of the good version, as far as is known by now."""
+        return self.functions.of(view)
 
-    def _blocks(self, view: FunctionView) -> BlockMap | None:
-        other = self.counterpart(view)
-        return BlockMap(view, other, self._lines) if other else None
+    def blocks(self, view: FunctionView) -> BlockMap | None:
+        """The blocks of a function in both versions."""
+        if view not in self._blocks:
+            other = self.counterpart(view)
+            if other is None:
+                return None
+            self._blocks[view] = BlockMap(view, other, self._lines)
+        return self._blocks[view]
 
     def _instance(self, instance: Instance) -> Found:
         """The aligned instance of a block instance of the failing run."""
+        if self.counterpart(instance.view) is None:
+            self._entry(instance.position)  # the call that began it may tell
         other = self.counterpart(instance.view)
         blocks = self.blocks(instance.view)
         if other is None or blocks is None:
@@ -370,7 +368,10 @@ class Alignment:
         if at < 0:
             return -1
         mine, other = self.bad.instance_at(entry), self.green.instance_at(at)
-        return at if mine and other and mine.view.name == other.view.name else -1
+        if mine is None or other is None:
+            return -1
+        same = mine.view.name == other.view.name or self.functions.meet(mine.view, other.view)
+        return at if same else -1
 
     def _outermost(self, entry: int) -> tuple[int, bool]:
         """Functions that no traced code called (main, constructors, handlers): the n-th such of its name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -141,6 +141,11 @@ class FunctionView:
         """Where the function is declared."""
         place = self.unit.relative(self.unit.debug.subprogram(self.function.header))
         return Location(place.file, place.line, 0, self.name)
+
+    @cached_property
+    def source_name(self) -> str:
+        """What the source calls the function: in C++, with the arguments of the template."""
+        return self.unit.debug.subprogram(self.function.header).function
 
     @cached_property
     def definitions(self) -> dict[str, tuple[int, int]]:
@@ -280,6 +285,18 @@ class Program:
         own = [at for at in candidates if self._entries[at][3] is unit]
         found = own or candidates
         return self.function_of_block(self._first_blocks[found[0]]) if found else None
+
+    def has(self, name: str) -> bool:
+        """Whether any module has a function of this very name."""
+        return name in self._named
+
+    def names(self) -> Iterable[str]:
+        """The name of every function."""
+        return self._named.keys()
+
+    def functions_named(self, name: str) -> Sequence[FunctionView]:
+        """The functions of a name, in the order of their modules: several where they are static."""
+        return [self.function_of_block(self._first_blocks[at]) for at in self._named.get(name, ())]
 
     @cached_property
     def _aliases(self) -> Mapping[str, str]:

@@ -11,10 +11,15 @@ from afterd.tracing.linemap import LineMap
 from afterd.tracing.llvm.alignment import Alignment
 from afterd.tracing.llvm.declared import declarations, macros_of, through_macros
 from afterd.tracing.llvm.fingerprints import Fingerprints
+from afterd.tracing.llvm.frames import Instance
+from afterd.tracing.llvm.function_pairs import plain_name
 from afterd.tracing.llvm.program import FunctionView
 from afterd.tracing.llvm.source import Sources
 from afterd.tracing.llvm.statements import Statement
 from afterd.tracing.llvm.symbols import Placed
+
+_NESTED = 200
+"""Instantiations within instantiations that are walked out of."""
 
 
 class Ties:
@@ -47,12 +52,34 @@ class Ties:
             return ()
         view = statement.instance.view
         own = self.of_line(view, statement.location.file, statement.location.line)
+        own = own or self._of_instantiation(statement.instance, statement.location)
         passed = statement.passed
         if passed is None:
             return own
         place = passed.caller.view.place(passed.caller.block, passed.call)
         given = self.of_line(passed.caller.view, place.file, place.line)
         return tuple(dict.fromkeys((*own, *given)))
+
+    def _of_instantiation(self, instance: Instance, place: Location) -> tuple[ChangeId, ...]:
+        """The changes of the statement that named the arguments of a new instantiation of a template.
+
+        The template's own text is as it was; the nearest caller that the good version has too says
+        with what it was instantiated. Libsass' parsers are such templates, sixty lines a statement.
+        """
+        functions, frames = self._alignment.functions, self._alignment.bad
+        if not _is_instance(instance.view) or not functions.is_new(instance.view):
+            return ()
+        if not self._altered(instance.view, place.file, place.line):
+            return ()
+        caller = frames.caller(instance.position)
+        for _ in range(_NESTED):
+            if caller is None or not functions.is_new(caller[0].view):
+                break
+            caller = frames.caller(caller[0].position)
+        if caller is None:
+            return ()
+        named = caller[0].view.place(caller[0].block, caller[1])
+        return self.of_line(caller[0].view, named.file, named.line)
 
     def _of_line(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
         first, last = self._bad.extent(file, line)
@@ -128,6 +155,11 @@ class Ties:
     def _removed_by_name(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
         file, line = self._lines.to_bad(place.file, place.line)
         return self._by_name(view, file, line) if self._bad.text(file, line) else ()
+
+
+def _is_instance(view: FunctionView) -> bool:
+    """Whether a function is an instantiation of a template."""
+    return view.source_name != plain_name(view)
 
 
 def _functions(alignment: Alignment) -> Callable[[str], bool]:

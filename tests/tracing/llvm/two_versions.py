@@ -1,6 +1,6 @@
 """A commit that breaks many small things at once, traced: each case is a process of its own.
 
-``versions/*.[ch]`` hold both versions of each file: a line that begins with ``-`` is only in the good
+``versions/*.[ch]`` (and ``versions_in_cxx/*.cc``) hold both versions of each file: a line that begins with ``-`` is only in the good
 one, with ``+`` only in the bad one.
 """
 
@@ -53,10 +53,12 @@ def write_versions(directory: Path, versions: Path = VERSIONS) -> list[str]:
     """Make a repository of two commits; the names of the cases."""
     texts = {path.name: path.read_text() for path in sorted(versions.iterdir())}
     names = [name for text in texts.values() for name in _CASE.findall(text)]
-    sources = [name for name in texts if name.endswith(".c")]
+    sources = [name for name in texts if name.endswith((".c", ".cc"))]
+    driver = "$(CXX)" if any(name.endswith(".cc") for name in sources) else "$(CC)"
+    rule = f"\t$(CC) -c main.c\n\t{driver} main.o {' '.join(sources)} -o cases\n"
     made = {
         "main.c": _main(names),
-        "Makefile": f"cases: main.c {' '.join(texts)}\n\t$(CC) main.c {' '.join(sources)} -o cases\n",
+        "Makefile": f"cases: main.c {' '.join(texts)}\n{rule}",
         "run.sh": _script(names),
     }
     _git(directory, "init", "-q", "-b", "main")

@@ -1,0 +1,1 @@
+./driver navbar.scss | grep -q "url\]:valid {"
