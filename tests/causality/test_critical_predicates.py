@@ -14,7 +14,7 @@ from afterd.causality.semantic import semantic_analysis
 from afterd.logic.evaluate import evaluate
 from afterd.logic.solver import Solver
 from afterd.model.term import Op
-from afterd.model.trace import Predicate
+from afterd.model.trace import Alignment, Predicate
 
 
 def _critical(run: Recorded, predicate: Predicate | None = None) -> list[Critical]:
