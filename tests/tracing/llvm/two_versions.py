@@ -1,7 +1,7 @@
 """A commit that breaks many small things at once, traced: each case is a process of its own.
 
-``versions/*.[ch]`` (and ``versions_in_cxx/*.cc``) hold both versions of each file: a line that begins with ``-`` is only in the good
-one, with ``+`` only in the bad one.
+``versions/*.[ch]`` (and ``versions_in_cxx/*.cc``) hold both versions of each file: a line that begins
+with ``-`` is only in the good one, with ``+`` only in the bad one.
 """
 
 from __future__ import annotations
