@@ -48,6 +48,7 @@ _NO_ADDRESS = re.compile(
     r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b"
 )
 _FUNCTION = re.compile(rf"^define (?!available_externally).*?(@{NAME})\(", re.MULTILINE)
+_DECLARED = re.compile(r"^declare [^@]*@(\w+)\(", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
 _RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)
 _SPECIAL = re.compile(r"^attributes #\d+ = { .*\bnaked\b|^@.* ifunc ", re.MULTILINE)
@@ -124,9 +125,9 @@ def untouched(text: str) -> frozenset[str]:
 
 def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
     """The module with the recording functions, its constructor and the wrapped libc functions."""
-    for name in WRAPPED:
-        if re.search(rf"^declare .*@{re.escape(name)}\(", text, re.MULTILINE):
-            text = re.sub(rf"@{re.escape(name)}\b(?![.$])", f"@__afterd_{name}", text)
+    wrapped = "|".join(set(_DECLARED.findall(text)) & set(WRAPPED))
+    if wrapped:
+        text = re.sub(rf"@({wrapped})\b(?![.$])", r"@__afterd_\1", text)
     names = global_names(text)
     recording = RECORDING.format(
         size=max(total.blocks, 1),
