@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +11,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
 _ENDS = (";", "{", "}", ":")
 _CONTROL = re.compile(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
-_LONGEST = 25  # lines of one statement
+_LONGEST = 100  # lines of one statement: a parser made of templates, in libsass, has 80
 _LONGEST_TABLE = 20_000
 
 
@@ -40,9 +41,9 @@ class Sources:
         if not 0 < line <= len(lines):
             return line, line
         first = last = line
-        while first > 1 and line - first < _LONGEST and not _ended(lines[first - 2]):
+        while first > 1 and line - first < _LONGEST and not _ended(lines, first - 2):
             first -= 1
-        while last < len(lines) and last - line < _LONGEST and not _ended(lines[last - 1]):
+        while last < len(lines) and last - line < _LONGEST and not _ended(lines, last - 1):
             last += 1
         return first, last
 
@@ -90,9 +91,13 @@ class Sources:
         return None
 
 
-def _ended(line: str) -> bool:
-    """Whether a statement, a block, a label or a preprocessor line ends here."""
-    code = _without_comment(line).strip()
+def _ended(lines: Sequence[str], at: int) -> bool:
+    """Whether a statement, a block, a label or a preprocessor line ends here; a line of comment goes
+    with the one above it.
+    """
+    while at > 0 and lines[at].strip() and not _without_comment(lines[at]).strip():
+        at -= 1
+    code = _without_comment(lines[at]).strip()
     if not code or code.endswith(_ENDS) or code.startswith("#") or code == "else":
         return True
     return bool(_CONTROL.match(code)) and code.endswith(")") and code.count("(") == code.count(")")

@@ -1,0 +1,1 @@
+./driver words.lua | grep 'three.*3'
