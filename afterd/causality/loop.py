@@ -45,6 +45,10 @@ _ENTANGLED = 0.1
 """The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
 that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
 _LOOKED_AT = 40
+_SHARE_FOR_ALONE = 0.05
+"""Suspects of which that is asked before a run, and of the budget: of Lua's rewritten release each
+takes six seconds of a compiler.
+"""
 _OTHERWISE = 2
 _SHARE_FOR_OTHERS = 0.7
 """Other failures that are traced, and how much of the budget may be spent before that."""
@@ -198,7 +202,13 @@ class Loop:
         closed = self._explained(suspects) or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
-        suspects = [*map(self._alone, suspects[:_LOOKED_AT]), *suspects[_LOOKED_AT:]]
+        until = self._oracles.share_spent() + _SHARE_FOR_ALONE
+        suspects = [
+            self._alone(suspect)
+            if rank < _LOOKED_AT and self._oracles.share_spent() <= until
+            else suspect
+            for rank, suspect in enumerate(suspects)
+        ]
         suspects.sort(key=lambda suspect: -suspect.weight)
         last = not self._causes.promising
         return self._reversion.find_root(suspects, outside, predict, thorough=last)
