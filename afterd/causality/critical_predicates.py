@@ -64,8 +64,8 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
             direct.add(branch)
         else:
             met[definition] = None
-    for generator in (*further, *cause.steps):
-        only_way.update(_only_way(execution, generator))
+    for step in (*further, *cause.steps):
+        only_way.update(_only_way(execution, step))
     found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
     return [
         Critical(

@@ -130,9 +130,11 @@ class Counterparts:
         step = self.step(statement)
         if step is None:
             return _UNKNOWN
-        name = self._green.statements.statement(step).called
-        same = name == statement.called
-        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, same, name)
+        other = self._green.statements.statement(step)
+        same = other.called == statement.called
+        unit = other.instance.view.unit if other.instance else None
+        shown = self._green.frames.program.readable(other.called, unit) if unit else other.called
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, same, shown)
 
     def _outcome(self, statement: Statement, instance: Instance) -> GreenValue:
         """Whether green's branch went to the same place, even where its condition was rewritten."""

@@ -32,6 +32,7 @@ from afterd.tracing.llvm.transplant import Transplant
 from afterd.tracing.rendering import rendered
 
 _MOST_NOTES = 12
+_MOST_REASONS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class LlvmExecution:
             kind=statement.kind,
             term=statement.term,
             value=statement.value,
-            rendered=_readable(statement),
+            rendered=_readable(pair, statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
             choices=choices(pair.bad.statements, statement),
@@ -248,7 +249,12 @@ class LlvmExecution:
                     f"{program} was forked; values from before the fork were not followed."
                 )
             found += [f"Not followed: {source}" for source in pair.bad.program.store.opaque()[:3]]
-        found += [f"Made concrete: {reason}." for reason in self._concrete]
+        if self._concrete:
+            first = [*self._concrete][:_MOST_REASONS]
+            more = len(self._concrete) - len(first)
+            found.append(
+                f"Made concrete: {'; '.join(first)}{f'; and {more} more' if more else ''}."
+            )
         return tuple(dict.fromkeys(found))[:_MOST_NOTES]
 
     def _remember_concrete(self, term: Term) -> None:
@@ -307,7 +313,7 @@ def _green(pair: Pair, statement: Statement, tied: tuple[ChangeId, ...]) -> Gree
     cells = pair.bad.ids.cells[statement.step]
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
     if there is None or not isinstance(statement.value, int):
-        same = GreenValue(Aligned.SAME, statement.value, _readable(statement))
+        same = GreenValue(Aligned.SAME, statement.value, _readable(pair, statement))
         return GreenValue(Aligned.DIFFERENT) if tied else same
     equal = there == statement.value or _same_function(pair, statement.value, there)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
@@ -345,9 +351,9 @@ def _departures(pair: Pair, failed: Failed) -> Iterable[Failed]:
         yield replace(failed, step=branch, condition=condition, location=place)
 
 
-def _readable(statement: Statement) -> str:
-    if statement.called:
-        return statement.called
+def _readable(pair: Pair, statement: Statement) -> str:
+    if statement.called and statement.instance is not None:
+        return pair.bad.frames.program.readable(statement.called, statement.instance.view.unit)
     pointer = isinstance(statement.value, int) and statement.pointer
     return rendered(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer

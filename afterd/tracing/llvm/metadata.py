@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 
 from afterd.model.location import Location
 
@@ -46,6 +46,15 @@ class DebugInformation:
         node = self._nodes.get(int(found.group(1)), "") if found else ""
         name = _text(node, "name")
         return Location(self.file(_reference(node, "file")), _number(node, "line"), function=name)
+
+    @cached_property
+    def linked(self) -> dict[str, str]:
+        """Source names of functions by their symbols, where the two differ (C++)."""
+        return {
+            _text(node, "linkageName"): _text(node, "name")
+            for node in self._nodes.values()
+            if "linkageName: " in node and "!DISubprogram" in node
+        }
 
     def locals(self, function: str) -> dict[str, str]:
         """The source names of stack slots, from the text of a function."""

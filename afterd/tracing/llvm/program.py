@@ -31,6 +31,9 @@ _TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 _DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
 _ALIAS = re.compile(rf"^@({NAME}) = (?:[\w() ]*?)(?:alias|ifunc) .*, ptr @({NAME})", re.MULTILINE)
 
+_READABLE = 60
+"""Characters of a name that are shown: the templates of a parser go on for thousands."""
+
 
 @dataclass(frozen=True, slots=True)
 class GlobalVariable:
@@ -285,6 +288,13 @@ class Program:
         own = [at for at in candidates if self._entries[at][3] is unit]
         found = own or candidates
         return self.function_of_block(self._first_blocks[found[0]]) if found else None
+
+    def readable(self, symbol: str, unit: Unit) -> str:
+        """What the source calls a function, long arguments of a template left out; else its symbol."""
+        own = self.function_named(symbol, unit)
+        name = own.source_name if own else unit.debug.linked.get(symbol, "")
+        head, bracket, _ = name.partition("<")
+        return f"{head}<…>" if bracket and len(name) > _READABLE else name or symbol
 
     def has(self, name: str) -> bool:
         """Whether any module has a function of this very name."""

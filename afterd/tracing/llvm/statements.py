@@ -285,7 +285,8 @@ class Statements:
         ]
         if callee(instruction) in LISTED:
             used += listed_reads(self.values, Call(instance, index, position))
-        name = callee(instruction).removeprefix("@")
+        called = callee(instruction)
+        name = self._readable(called[1:], instance) if called.startswith("@") else called
         term = Concrete(
             value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used))
         )
@@ -302,6 +303,9 @@ class Statements:
             index,
             pointer=is_pointer,
         )
+
+    def _readable(self, symbol: str, instance: Instance) -> str:
+        return self.frames.program.readable(symbol, instance.view.unit)
 
     def _result(self, step: StepId, position: int, instruction: Instruction) -> tuple[Sort, Value]:
         cells = self.ids.cells.get(step)
@@ -348,7 +352,7 @@ class Statements:
             place,
             term,
             value,
-            f"{last.view.name}()",
+            f"{self._readable(last.view.name, last)}()",
             last,
             index,
             pointer=is_pointer,

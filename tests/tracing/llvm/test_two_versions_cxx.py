@@ -46,3 +46,10 @@ def test_a_function_with_another_name_is_found(
 
 def test_a_new_overload_is_the_change_that_is_met(cxx: dict[str, Case]) -> None:
     assert any("static int kind(int value)" in tied for tied in cxx["overload"].tied)
+
+
+def test_a_function_is_called_what_the_source_calls_it(cxx: dict[str, Case]) -> None:
+    """Not by its symbol, which is for linkers."""
+    shown = {step.target for case in cxx.values() for step in case.closure.values()}
+    assert {"word()", "kind()", "scaled()"} <= shown
+    assert not [target for target in shown if target.startswith("_Z")]
