@@ -48,6 +48,13 @@ def _path(instance: Instance) -> list[int]:
     return headers if headers and headers[-1] == instance.block else [*headers, instance.block]
 
 
+def _executions(frames: Frames, view: FunctionView, block: int) -> int:
+    """How often a block was executed in the whole run."""
+    counts = frames.recording.counts()
+    number = view.numbered.first.blocks + block
+    return int(counts[number]) if number < len(counts) else 0
+
+
 def _once(frames: Frames, view: FunctionView) -> bool:
     """Whether a function was entered exactly once in the whole run."""
     return _alone(frames, view, 0)
@@ -55,9 +62,7 @@ def _once(frames: Frames, view: FunctionView) -> bool:
 
 def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
     """Whether a block was executed exactly once in the whole run."""
-    counts = frames.recording.counts()
-    number = view.numbered.first.blocks + block
-    return number < len(counts) and int(counts[number]) == 1
+    return _executions(frames, view, block) == 1
 
 
 class Alignment:
@@ -65,7 +70,9 @@ class Alignment:
 
     def __init__(self, bad: Frames, green: Frames, lines: LineMap | Reversed) -> None:
         self.bad, self.green, self._lines = bad, green, lines
-        self.functions = FunctionPairs(bad.program, green.program, lines)
+        self.functions = FunctionPairs(
+            bad.program, green.program, lines, lambda view: _executions(green, view, 0) > 0
+        )
         self._blocks: dict[FunctionView, BlockMap] = {}
         self.instance = cache(self._instance)
         self._entries: dict[int, tuple[int, bool]] = {}

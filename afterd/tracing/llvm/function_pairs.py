@@ -7,8 +7,10 @@ template, so that a parameter more, or another type, gives the same function a n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, cached_property
 
+from afterd.model.location import Location
 from afterd.tracing.linemap import LineMap, Reversed
 from afterd.tracing.llvm.program import FunctionView, Program
 
@@ -23,18 +25,21 @@ class FunctionPairs:
     which two were called by the same call.
     """
 
-    def __init__(self, bad: Program, good: Program, lines: LineMap | Reversed) -> None:
+    def __init__(
+        self,
+        bad: Program,
+        good: Program,
+        lines: LineMap | Reversed,
+        executed: Callable[[FunctionView], bool],
+    ) -> None:
         self._bad, self._good, self._lines = bad, good, lines
+        self._executed = executed
         self._met: dict[str, FunctionView] = {}
         self._named = cache(self._by_name)
 
     def of(self, view: FunctionView) -> FunctionView | None:
-        """The same function of the good version, the same file first; None where that is not known."""
-        return (
-            self._named(view.name, self._lines.to_good(view.location.file, 1)[0])
-            or self._met.get(view.name)
-            or self._declared(view)
-        )
+        """The same function of the good version; None where that is not known."""
+        return self._named(view) or self._met.get(view.name) or self._declared(view)
 
     def is_new(self, view: FunctionView) -> bool:
         """Whether the good version has no function of this very name."""
@@ -46,9 +51,20 @@ class FunctionPairs:
             self._met[view.name] = other
         return self.of(view) is other
 
-    def _by_name(self, name: str, file: str) -> FunctionView | None:
-        found = self._good.functions_named(name)
-        return next((each for each in found if each.location.file == file), (*found, None)[0])
+    def _by_name(self, view: FunctionView) -> FunctionView | None:
+        """The function of this name: of the same file first, and of its copies in several modules the
+        one in the same module where each has its own, or else the one that ran.
+        """
+        file = self._lines.to_good(view.location.file, 1)[0]
+        module = self._lines.to_good(_source(view), 1)[0]
+
+        def likeness(other: FunctionView) -> tuple[bool, bool, bool, bool]:
+            same = _source(other) == module
+            own = same and " internal " in other.function.header
+            return other.location.file == file, own, self._executed(other), same
+
+        found = self._good.functions_named(view.name)
+        return max(found, key=likeness, default=None)
 
     def _alike(self, view: FunctionView, other: FunctionView) -> bool:
         place = self._lines.to_good(view.location.file, view.location.line)
@@ -71,6 +87,14 @@ class FunctionPairs:
     @cached_property
     def _unnamed_there(self) -> dict[_Declared, list[FunctionView]]:
         return _without_namesake(self._good, self._bad)
+
+
+def _source(view: FunctionView) -> str:
+    """The file that the compiler was given, relative where it is in the repository."""
+    module = view.unit.module
+    path = module.source
+    path = path if path.startswith("/") else f"{module.directory}/{path}"
+    return view.unit.relative(Location(path, 1)).file
 
 
 def plain_name(view: FunctionView) -> str:

@@ -8,6 +8,8 @@ from two_versions import Case
 from afterd.model.outcome import FailureKind
 from afterd.model.term import reads
 from afterd.model.trace import Alignment, Effect, StepKind
+from afterd.tracing.linemap import LineMap
+from afterd.tracing.llvm.alignment import Alignment as Pairing
 from afterd.tracing.llvm.program import FunctionView
 from afterd.tracing.llvm.recorded import pointer_of
 
@@ -70,6 +72,7 @@ def test_the_failed_assertion_is_recognised(
 
 
 GUILTY = {
+    "shared_inline": "-int given = 4; +int given = 5;",
     "assertion": "-int sum = a + b; +int sum = a - b;",
     "aborting": "-int limit = 10; +int limit = 5;",
     "null": "-for (int i = 0; i < 3; i++) +for (int i = 0; i < 2; i++)",
@@ -234,3 +237,19 @@ def test_a_printed_byte_is_not_what_stood_in_its_memory_before(cases: dict[str, 
 
 def test_every_case_is_checked(cases: dict[str, Case]) -> None:
     assert set(cases) == set(GUILTY) | {"consumer"}
+
+
+def test_of_a_function_in_several_modules_the_copy_that_ran_is_meant(
+    cases: dict[str, Case],
+) -> None:
+    """A static function of a header; of C++, every inline one, of which the linker keeps one."""
+    case = cases["shared_inline"]
+    pair = case.execution._pairs[case.process]
+    assert pair.green is not None
+    [step] = case.at("int triple = 3 * x;")[-1:]
+    mine = pair.bad.statements.statement(step.id).instance
+    assert (step.value, step.green.value) == (15, 12)
+    assert mine is not None
+    found = Pairing(pair.bad.frames, pair.green.frames, LineMap([])).counterpart(mine.view)
+    assert found is not None
+    assert (mine.view.unit.module.source, found.unit.module.source) == ("ties.c", "ties.c")

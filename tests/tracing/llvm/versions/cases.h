@@ -18,6 +18,11 @@ struct account {
 +    signed char balance;
 };
 
+static inline int tripled(int x) {
+    int triple = 3 * x;
+    return triple;
+}
+
 static inline int clamped(int x) {
 -    return x > 10 ? 10 : x;
 +    return x > 10 ? 11 : x;

@@ -140,3 +140,7 @@ int case_rewritten(void) {
         puts("fixed");
     return 0;
 }
+
+int other_module(void) {
+    return tripled(2);
+}

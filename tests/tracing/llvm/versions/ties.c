@@ -191,3 +191,11 @@ int case_enclosed(void) {
     printf("page %s\n", page.text);
     return 0;
 }
+
+int case_shared_inline(void) {
+-    int given = 4;
++    int given = 5;
+    int all = tripled(given);
+    printf("%d\n", all);
+    return 0;
+}
