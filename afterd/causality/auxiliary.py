@@ -19,6 +19,7 @@ build, as it is for delta debugging.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -286,12 +287,14 @@ class AuxiliarySearch:
     def _beside(self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet) -> ChangeSet:
         """The nearest one in a file that does not parse: half a statement was undone."""
         files = complaint(said).files
-        undone = [self._changes[c] for c in reverted if c in self._changes]
+        undone: dict[str, list[int]] = {}
+        for each in (self._changes[c] for c in reverted if c in self._changes):
+            undone.setdefault(each.file, []).append(each.new.start)
+        places = {file: sorted(undone[file]) for file in files & undone.keys()}
         beside = {
-            c: min(abs(self._changes[c].new.start - each.new.start) for each in near)
+            c: _distance(places[self._changes[c].file], self._changes[c].new.start)
             for c in candidates
-            if self._changes[c].file in files
-            and (near := [each for each in undone if each.file == self._changes[c].file])
+            if self._changes[c].file in places
         }
         return frozenset([min(beside, key=lambda c: (beside[c], c))]) if beside else NOTHING
 
@@ -385,6 +388,12 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     """How many items two sequences begin with in common."""
     same = (here == there for here, there in zip(one, other, strict=False))
     return next((count for count, alike in enumerate(same) if not alike), min(len(one), len(other)))
+
+
+def _distance(places: Sequence[int], line: int) -> int:
+    """How far a line is from the nearest of some places, which are sorted."""
+    index = bisect_left(places, line)
+    return min(abs(line - place) for place in places[max(index - 1, 0) : index + 1])
 
 
 def _names(patch: str, signs: str = "+-") -> frozenset[str]:

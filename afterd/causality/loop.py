@@ -49,6 +49,7 @@ _SHARE_FOR_ALONE = 0.05
 """Suspects of which that is asked before a run, and of the budget: of Lua's rewritten release each
 takes six seconds of a compiler.
 """
+_ASKED = 400  # of all changes of a range, whether they can be undone alone; 10 to 30 ms each
 _OTHERWISE = 2
 _SHARE_FOR_OTHERS = 0.7
 """Other failures that are traced, and how much of the budget may be spent before that."""
@@ -143,13 +144,17 @@ class Loop:
     def _through_other_failures(self, deep: int = 1) -> Root | None:
         """What else must be undone, read from how the test fails without one of the suspects.
 
-        The variant takes the bad version's place: its failed assertion is explained, and what is
-        found goes along. ``deep`` variants of variants are looked at.
+        First the suspects that lead are undone alone. Then such a variant takes the bad version's
+        place: its failed assertion is explained, and what is found goes along. ``deep`` variants of
+        variants are looked at.
         """
         if self._oracles.traced is not_traced:
             return None
         leading = [suspect.change for suspect in self._plausible()]
-        for reverted in self._reversion.failed_otherwise(leading[:_LEADERS])[:_OTHERWISE]:
+        root = self._reversion.leading(leading[:_LEADERS])
+        if root is not None:
+            return root
+        for reverted in self._reversion.failed_otherwise()[:_OTHERWISE]:
             if self._oracles.share_spent() > _SHARE_FOR_OTHERS:
                 break
             names = ", ".join(in_order(reverted))
@@ -236,7 +241,9 @@ class Loop:
         self._progress.stage("searching all changes", "nearest to the trace first")
         suspects = self._all_suspects()
         if self._suspected:  # the text tells in milliseconds
-            suspects = sorted(map(self._loose, suspects), key=lambda each: -each.weight)
+            suspects.sort(key=lambda each: -each.weight)
+            suspects = [*map(self._loose, suspects[:_ASKED]), *suspects[_ASKED:]]
+            suspects.sort(key=lambda each: -each.weight)
         whole = self._trials.revert(frozenset(self._changes))
         if not whole.passed:
             self._notes.append(

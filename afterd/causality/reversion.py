@@ -92,16 +92,23 @@ class Reversion:
         order.update(dict.fromkeys(suspect.change for suspect in suspects))
         return None if found is None else self._settled(found, list(order))
 
-    def failed_otherwise(self, first: Sequence[ChangeId]) -> list[ChangeSet]:
-        """Few changes each, without which the test fails, but not as the bad version does.
+    def leading(self, first: Sequence[ChangeId]) -> Root | None:
+        """A root out of one of ``first`` that was not yet undone alone; None where none passes.
 
-        Of those that were tried, and of the ``first`` alone: those are tried now. Raises
-        BudgetSpentError.
+        Raises BudgetSpentError.
         """
         for change in first:
             alone = frozenset([change])
             if alone not in self._seen and self._trials.stands(alone):
-                self._try(alone)
+                trial = self._try(alone)
+                if trial.passed:
+                    return self._settled(trial, first)
+        return None
+
+    def failed_otherwise(self) -> list[ChangeSet]:
+        """Few changes each, of those that were tried, without which the test fails, but not as the bad
+        version does.
+        """
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
     def settle(self, reverted: ChangeSet, order: Sequence[ChangeId]) -> Root | None:

@@ -61,6 +61,16 @@ def test_a_conjunctive_root_is_found_exactly(guilty: set[str]) -> None:
     assert _found(repaired_by(guilty), 9) == Root(frozenset(guilty), frozenset(), minimal=True)
 
 
+def test_a_leading_suspect_that_repairs_alone_is_the_root() -> None:
+    """jinja2: it was tried only for how the test fails without it, and passed, to no effect."""
+    oracle = Counting(repaired_by({"c3"}))
+    reversion = _reversion(oracle, 9)
+    root = Root(frozenset({"c3"}), frozenset(), minimal=True)
+    assert reversion.leading(["c2", "c3", "c1"]) == root
+    assert len(oracle.asked) == 2
+    assert _reversion(oracle, 9).leading(["c2", "c1"]) is None
+
+
 def test_what_a_variant_clashes_with_is_undone_as_well() -> None:
     """tomlkit: of four places that agree on what a list holds, two alone fail at the third."""
     clashes = {ids(2): frozenset(["c7"]), ids(2) | {"c7"}: frozenset(["c5"])}

@@ -1,4 +1,6 @@
-"""Changes that act through what the failing run did *not* do, read off the green run."""
+"""Changes that act through what the failing run did *not* do, read off the green run, or through
+what green could not do.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Iterator
 
 from afterd.model.change import ChangeId
 from afterd.model.term import reads
+from afterd.tracing.python.aliases import other_names
 from afterd.tracing.python.alignment import Alignment
 from afterd.tracing.python.program import Node
 from afterd.tracing.python.runtime.rows import Kind
@@ -30,6 +33,7 @@ class Absence:
         counterpart = self.alignment.row(position)
         if counterpart is None:
             yield from self._around(position)
+            yield from self._reached_by(position)
             return
         yield from self._own(counterpart)
         yield from self._called(counterpart)
@@ -88,6 +92,13 @@ class Absence:
             if calling is not None:
                 yield from self.ties.removed(calling)
             frame = frame.parent
+
+    def _reached_by(self, position: int) -> Iterator[ChangeId]:
+        """For a row that green never reached: the names by which its function is known here alone."""
+        frame = self.alignment.bad.frame(position)
+        if frame is not None:
+            for value in other_names(frame.node, self.alignment.matching):
+                yield from self.ties.of_node(value)
 
     def _around(self, position: int) -> Iterator[ChangeId]:
         """For a row that green never reached: the removed guards its activation passed in green."""

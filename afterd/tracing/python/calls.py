@@ -16,6 +16,7 @@ from functools import cached_property
 
 from afterd.model.change import ChangeId
 from afterd.model.trace import Conduct
+from afterd.tracing.python.aliases import is_special, targets
 from afterd.tracing.python.alignment import Alignment
 from afterd.tracing.python.conversation import Parting, parting
 from afterd.tracing.python.deeds import Deed, Deeds, in_container, in_new
@@ -296,7 +297,17 @@ class Calls:
         alike = self.likeness.sure(lambda: self.likeness.alike(value, row, other, twin))
         if alike is None:
             return None
-        return Conduct.SAME if alike else Conduct.PARTED
+        return Conduct.SAME if alike and not self._renames(row, twin) else Conduct.PARTED
+
+    def _renames(self, row: int, twin: int) -> bool:
+        """Whether a value is bound to names that green's counterpart is not, or the reverse, and which
+        code says, or Python itself (``__contains__``).
+        """
+        mine, other = self.steps.trace.node(row), self.green.trace.node(twin)
+        if mine is None or other is None:
+            return False
+        differing = targets(mine) ^ targets(other)
+        return any(name in self._mentioned or is_special(name) for name in differing)
 
 
 def _some(frames: Sequence[Frame]) -> Sequence[Frame]:

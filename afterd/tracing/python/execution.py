@@ -31,7 +31,7 @@ from afterd.tracing.python.values import plain, render
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)
-_MOST_REASONS = 12
+_MOST_REASONS = 4
 
 
 class PythonExecution:
@@ -167,10 +167,10 @@ class PythonExecution:
             )
         for path, why in self.trace.raw.header["refused"].items():
             found.append(f"{path} runs untraced: {why}.")
-        reasons = list(self._reasons)
-        found.extend(f"Not modelled: {reason}." for reason in reasons[:_MOST_REASONS])
-        if len(reasons) > _MOST_REASONS:
-            found.append(f"Not modelled: {len(reasons) - _MOST_REASONS} other expressions.")
+        if reasons := list(self._reasons):
+            shown, more = reasons[:_MOST_REASONS], len(reasons) - _MOST_REASONS
+            others = [f"{more} other expressions"] if more > 0 else []
+            found.append(f"The solver took as it was: {'; '.join([*shown, *others])}.")
         return found
 
     # -- the green run -----------------------------------------------------------------------

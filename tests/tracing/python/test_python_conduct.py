@@ -83,6 +83,36 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 4\n",
         [Conduct.PARTED, Conduct.SAME, Conduct.PASSED],
     ),
+    "a method by one name more, and by one that nobody says": (
+        ("class Missing:\n"
+         "    def fail(self, *args):\n"
+         "        raise KeyError\n"
+         "\n"
+         "    __add__ = (\n"
+         "        __call__\n"
+         "    ) = fail\n"
+         "\n"
+         "    def size(self):\n"
+         "        return 0\n"
+         "\n"
+         "    refuse = fail\n"
+         "    def __iter__(self):\n"
+         "        return iter(())\n"),
+        ("class Missing:\n"
+         "    def fail(self, *args):\n"
+         "        raise KeyError\n"
+         "\n"
+         "    __add__ = __contains__ = __call__ = fail\n"
+         "\n"
+         "    def size(self):\n"
+         "        return 0\n"
+         "\n"
+         "    refuse = deny = fail\n"
+         "    def __iter__(self):\n"
+         "        return iter(())\n"),
+        "from lib import Missing\ndef test():\n    assert eval('1 in x', {'x': Missing()}) is False\n",
+        [Conduct.PARTED, Conduct.SAME],
+    ),
     "entries of a table: one that is looked up, one that is not, one that was added": (
         ("WORDS = {\n"
          "    'a': 1,\n"

@@ -114,6 +114,13 @@ SCENARIOS = {
         "    def __eq__(self, other):\n        return self.x is other\n",
         "from lib import P\ndef test():\n    assert P(1) == P(1)\n",
     ),
+    "a method by one name more": (
+        "class Missing:\n    def fail(self, *args):\n        raise KeyError\n"
+        "    __add__ = fail\n    def __iter__(self):\n        return iter(())\n",
+        "class Missing:\n    def fail(self, *args):\n        raise KeyError\n"
+        "    __add__ = __contains__ = fail\n    def __iter__(self):\n        return iter(())\n",
+        "from lib import Missing\ndef test():\n    assert eval('1 in x', {'x': Missing()}) is False\n",
+    ),
     "a generator": (
         "def up(n):\n    i = 0\n    while i < n:\n        yield i\n        i += 1\n",
         "def up(n):\n    i = 0\n    while i < n:\n        yield i\n        i += 2\n",
