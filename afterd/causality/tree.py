@@ -51,6 +51,15 @@ def _changes(cause: Cause, acting: Acting) -> set[ChangeId]:
     return {change for step in cause.steps for change in acting.get(step.id, step.changes)}
 
 
+def _repeats(step: Step, cause: Cause) -> bool:
+    """Whether a step is a failed assertion itself, and another one of its statement says what it saw."""
+    failed = cause.predicate.kind is not None and step.id == cause.predicate.step
+    return failed and any(
+        other.id != step.id and (other.location, other.text) == (step.location, step.text)
+        for other in cause.steps
+    )
+
+
 class _Tree:
     def __init__(
         self,
@@ -91,10 +100,13 @@ class _Tree:
         )
 
     def _kept(self, cause: Cause) -> list[Step]:
-        """Located steps, nearest the failure first; of instances that tell the same, the last."""
+        """Located steps, nearest the failure first; of instances that tell the same, the last.
+
+        That an assertion failed is said above them, where its condition is a step of its own.
+        """
         told: dict[tuple[object, ...], Step] = {}
         for step in cause.steps:
-            if step.location.file:
+            if step.location.file and (self._guilty(step) or not _repeats(step, cause)):
                 place = (step.location.file, step.location.line, step.target)
                 told[(*place, step.rendered, step.green.alignment)] = step
         kept = sorted(told.values(), key=lambda step: -step.id)

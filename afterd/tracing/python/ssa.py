@@ -378,6 +378,10 @@ _KEYWORDS = {
 }
 
 
+_SAYS_ITSELF = frozenset({"Attribute", "Call", "Name", "Subscript"})
+"""Parts of an assertion that are shown by their text: ``report.errors = 1``."""
+
+
 def _target(node: Node, kind: Kind) -> str:
     if kind in _KEYWORDS:
         return _KEYWORDS[kind]
@@ -388,7 +392,8 @@ def _target(node: Node, kind: Kind) -> str:
     parent = node.parent
     if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
         targets = parent["targets"] or [parent["target"]]
-        return ", ".join(_spelled(target) for target in targets)
+        spelled = ", ".join(_spelled(target) for target in targets)
+        return spelled or (node.source if node.type in _SAYS_ITSELF else "")
     return ""
 
 

@@ -174,6 +174,19 @@ def test_guilty_change_is_behind_the_failure(name: str, tmp_path: Path) -> None:
     assert "c1" in execution.executed_changes()
 
 
+def test_a_part_of_an_assertion_is_called_by_its_text(tmp_path: Path) -> None:
+    """What pytest calls its own has no name that a person knows."""
+    execution = one_file(
+        tmp_path,
+        "def count():\n    return 1\n",
+        "def count():\n    return 2\n",
+        "from lib import count\ndef test():\n    assert count() == 1\n",
+    )
+    steps = list(map(execution.step, range(len(execution.trace))))
+    shown = {step.target: step.rendered for step in steps if step.text == "assert count() == 1"}
+    assert shown["count()"] == "2"
+
+
 def test_pytest_raises_that_saw_nothing(tmp_path: Path) -> None:
     """The predicate is the branch that kept the raise from being reached."""
     execution = one_file(
