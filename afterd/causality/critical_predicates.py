@@ -62,10 +62,11 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
             needed.add(branch)
         if definition is None:
             direct.add(branch)
+            if generator != branch and _infected_by(execution, generator, branch):
+                parting = _parting(execution, branch)
+                only_way.add(branch if parting is None else parting)
         else:
             met[definition] = None
-    for step in (*further, *cause.steps):
-        only_way.update(_only_way(execution, step))
     found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
     return [
         Critical(
@@ -101,15 +102,10 @@ def _parting(execution: Execution, branch: StepId) -> StepId | None:
     return None
 
 
-def _only_way(execution: Execution, step: Step) -> Iterator[StepId]:
-    """The branch by which a step is infected, if by nothing that it read: where green went another
-    way, of a branch that it never came to.
-    """
-    if infected(step) and step.control is not None:
-        sources = {source.id for source in carriers_into(execution, step)}
-        if sources <= {step.control}:
-            parting = _parting(execution, step.control)
-            yield step.control if parting is None else parting
+def _infected_by(execution: Execution, generator: StepId, branch: StepId) -> bool:
+    """Whether a generator is infected, and of what may have infected it only by this branch."""
+    step = execution.step(generator)
+    return infected(step) and all(s.id == branch for s in carriers_into(execution, step))
 
 
 def _selecting(execution: Execution, cause: Cause) -> list[Step]:
