@@ -5,6 +5,7 @@
 | ``id``, ``evidence`` | a name, and where the regression is documented |
 | ``registry``, ``package``, ``good``, ``bad`` | the two releases |
 | ``guilty`` | zero-context hunks whose reversal together makes the test pass |
+| ``held_out`` | chosen, and its guilty hunks found, before afterd was ever run on it |
 | ``single_change_fixes`` | those of which any one repairs it, where there are several |
 
 A hunk is its file in the bad release, and first line and count in either release.

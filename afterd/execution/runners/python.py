@@ -19,8 +19,8 @@ _COMPILES = re.compile(r"\$[({](?:CC|CXX)[)}]|\b(?:gcc|clang|cc)\b|\b(?:g|clang)
 def interpreter(root: Path, module: str = "") -> str:
     """The Python that runs the project's tests.
 
-    That is the active virtual environment's, the one beside the project, ours where it has
-    ``module``, or whatever `python3` is.
+    That is the active virtual environment's, the one beside the project, the active one of conda,
+    ours where it has ``module``, or whatever `python3` is.
     """
     found = next(_of_environments(root), "")
     if not found and (not module or importlib.util.find_spec(module) is not None):
@@ -56,8 +56,10 @@ def build_for(root: Path, python: str) -> tuple[str, ...]:
 
 
 def _of_environments(root: Path) -> Iterator[str]:
-    active = os.environ.get("VIRTUAL_ENV", "")
-    folders = [Path(active)] if active else []
-    for folder in (*folders, *(root / name for name in _ENVIRONMENTS)):
+    active, conda = (os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    beside = (str(root / name) for name in _ENVIRONMENTS)
+    for folder in map(
+        Path, filter(None, (active, *beside, conda))
+    ):  # conda's base is always active
         if (folder / "bin" / "python").exists():
             yield str((folder / "bin" / "python").absolute())
