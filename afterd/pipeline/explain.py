@@ -161,7 +161,9 @@ def _from_last_green(
     baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes)
     if not baseline.good:
         why = baseline.reason or "no older commit passes"
-        reason = f"The test fails at the good version as well, and {why}."
+        reason = (
+            f"The test, as the bad version has it, fails at the good version as well, and {why}."
+        )
         found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
         return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))

@@ -122,6 +122,10 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
         with suppress(NothingCountedError):  # nor do Python's tests start what was built
             program = _of_program(workspace, counted_spectrum(suite, tree, counting))
     if len(program.runs) < 2:
+        if is_python(suite):
+            raise TestError(
+                "Only one test was run: a ranking compares failed tests with passed ones."
+            )
         raise TestError(
             f"Only one test could be told apart ({command_line(suite.recipe.test)}): a ranking"
             " compares failed tests with passed ones. Let the suite report each test (TAP, or lines"
