@@ -207,7 +207,8 @@ class Loop:
         closed = self._explained(suspects) or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
-        until = self._oracles.share_spent() + _SHARE_FOR_ALONE
+        share = 1.0 if self._suspected else _SHARE_FOR_ALONE  # the text tells in milliseconds
+        until = self._oracles.share_spent() + share
         suspects = [
             self._alone(suspect)
             if rank < _LOOKED_AT and self._oracles.share_spent() <= until
