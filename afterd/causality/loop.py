@@ -224,9 +224,9 @@ class Loop:
         along = self._auxiliary.along(suspect.change)
         if along is None:
             return replace(suspect, factor=suspect.factor * _ENTANGLED, along=MANY)
-        if not self._suspected:
-            return replace(suspect, along=len(along))
         own = home(self._changes[suspect.change])
+        if not self._suspected:
+            return replace(suspect, along=len(along), home=own[:1])
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
         factor = suspect.factor * (_NOT_ALONE if elsewhere else 1)
         return replace(suspect, factor=factor, needs=along, home=own)

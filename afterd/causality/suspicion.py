@@ -79,7 +79,8 @@ class Suspect:
 
     ``factor`` is what else is known: how relevant the cause is, whether an effect was seen.
     ``along``: how many other changes must go along for a variant without it to be built; ``needs``: which,
-    where that costs no build to know. ``home``: its file, class and function, outermost first.
+    where that costs no build to know. ``home``: its file, class and function, outermost first, or only its
+    file where the text does not tell what belongs together (C).
     """
 
     change: ChangeId
