@@ -64,7 +64,7 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
             direct.add(branch)
             if generator != branch and _infected_by(execution, generator, branch):
                 parting = _parting(execution, branch)
-                only_way.add(branch if parting is None else parting)
+                only_way.update({branch} if parting is None else {branch, parting})
         else:
             met[definition] = None
     found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
