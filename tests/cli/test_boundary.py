@@ -141,6 +141,8 @@ def test_a_signal_ends_it_within_five_seconds_and_leaves_nothing(
 ) -> None:
     repository = make_repository(tmp_path / "r")
     tag = f"{os.getpid()}{status}"
+    # A shell's job in the background inherits an ignored SIGINT, and so would what it starts.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     running = subprocess.Popen(
         [sys.executable, "-m", "afterd", "explain", "--", "sh", "-c", f"sleep 100.{tag}"],
         cwd=repository,
@@ -148,6 +150,7 @@ def test_a_signal_ends_it_within_five_seconds_and_leaves_nothing(
         stdout=subprocess.PIPE,
         text=True,
     )
+    signal.signal(signal.SIGINT, inherited)
     deadline = time.monotonic() + 30
     while not sleeping(tag) and time.monotonic() < deadline:
         time.sleep(0.05)
