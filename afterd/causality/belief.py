@@ -230,11 +230,12 @@ class Belief:
         """What some suspects weigh as one root: half a statement undone is seldom a repair."""
         weight = prod(self._weights[i] for i in places)
         steps = {self._steps[i] for i in places}
+        homes = {self._homes[i] for i in places}
         if len(places) > 1 and len(steps) == 1 and 0 not in steps:
             return weight * _ONE_STEP
-        homes = {self._homes[i] for i in places}
-        together = len(places) > 1 and len(homes) == 1 and len(homes.pop()) == 1
-        return weight * _ONE_FILE if together else weight
+        if len(places) > 1 and len(homes) == 1 and len(homes.pop()) == 1:
+            return weight * _ONE_FILE
+        return weight
 
     def _whole_homes(self) -> list[int]:
         """The sets of all suspects that stand in one function or class, of those in several only once."""

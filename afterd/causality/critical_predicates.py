@@ -6,8 +6,9 @@ the nearer one is analysed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from afterd.causality.cause import Cause
 from afterd.causality.infection import carriers_into, infected, settled
@@ -56,15 +57,17 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
     only_way: set[StepId] = set()
     own = {step.id for step in cause.steps}
     further = [step for step in _selecting(execution, cause) if step.id not in own]
-    for generator, branch, definition in _influences(execution, cause, (*further, *cause.steps)):
+    parting = cache(partial(_parting, execution))
+    influences = _influences(execution, cause, (*further, *cause.steps), parting)
+    for generator, branch, definition in influences:
         met = overwritten.setdefault(branch, {})
         if generator in own:
             needed.add(branch)
         if definition is None:
             direct.add(branch)
             if generator != branch and _infected_by(execution, generator, branch):
-                parting = _parting(execution, branch)
-                only_way.update({branch} if parting is None else {branch, parting})
+                above = parting(branch)
+                only_way.update({branch} if above is None else {branch, above})
         else:
             met[definition] = None
     found = [execution.step(branch) for branch in overwritten if branch != cause.predicate.step]
@@ -130,7 +133,10 @@ def _reads_elsewhere(execution: Execution, step: Step) -> bool:
 
 
 def _influences(
-    execution: Execution, cause: Cause, generators: Sequence[Step]
+    execution: Execution,
+    cause: Cause,
+    generators: Sequence[Step],
+    parting: Callable[[StepId], StepId | None],
 ) -> Iterator[tuple[StepId, StepId, StepId | None]]:
     """Generators and branches, and the definition whose value their other side would have overwritten."""
     asked = 0
@@ -139,9 +145,9 @@ def _influences(
             continue
         if generator.control is not None:
             yield generator.id, generator.control, None
-            parting = _parting(execution, generator.control)
-            if parting is not None:
-                yield generator.id, parting, None
+            above = parting(generator.control)
+            if above is not None:
+                yield generator.id, above, None
         for choice in generator.choices:
             yield generator.id, choice, None
         if generator.kind is StepKind.BRANCH:

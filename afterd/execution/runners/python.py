@@ -58,8 +58,7 @@ def build_for(root: Path, python: str) -> tuple[str, ...]:
 def _of_environments(root: Path) -> Iterator[str]:
     active, conda = (os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     beside = (str(root / name) for name in _ENVIRONMENTS)
-    for folder in map(
-        Path, filter(None, (active, *beside, conda))
-    ):  # conda's base is always active
+    # Conda last: its base is always active.
+    for folder in map(Path, filter(None, (active, *beside, conda))):
         if (folder / "bin" / "python").exists():
             yield str((folder / "bin" / "python").absolute())

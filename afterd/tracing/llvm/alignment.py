@@ -48,7 +48,7 @@ def _path(instance: Instance) -> list[int]:
     return headers if headers and headers[-1] == instance.block else [*headers, instance.block]
 
 
-def _executions(frames: Frames, view: FunctionView, block: int) -> int:
+def _count(frames: Frames, view: FunctionView, block: int) -> int:
     """How often a block was executed in the whole run."""
     counts = frames.recording.counts()
     number = view.numbered.first.blocks + block
@@ -62,7 +62,7 @@ def _once(frames: Frames, view: FunctionView) -> bool:
 
 def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
     """Whether a block was executed exactly once in the whole run."""
-    return _executions(frames, view, block) == 1
+    return _count(frames, view, block) == 1
 
 
 class Alignment:
@@ -71,7 +71,7 @@ class Alignment:
     def __init__(self, bad: Frames, green: Frames, lines: LineMap | Reversed) -> None:
         self.bad, self.green, self._lines = bad, green, lines
         self.functions = FunctionPairs(
-            bad.program, green.program, lines, lambda view: _executions(green, view, 0) > 0
+            bad.program, green.program, lines, lambda view: _count(green, view, 0) > 0
         )
         self._blocks: dict[FunctionView, BlockMap] = {}
         self.instance = cache(self._instance)

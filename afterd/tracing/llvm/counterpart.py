@@ -132,8 +132,8 @@ class Counterparts:
             return _UNKNOWN
         other = self._green.statements.statement(step)
         same = other.called == statement.called
-        unit = other.instance.view.unit if other.instance else None
-        shown = self._green.frames.program.readable(other.called, unit) if unit else other.called
+        at = other.instance
+        shown = self._green.statements.readable(other.called, at) if at else other.called
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, same, shown)
 
     def _outcome(self, statement: Statement, instance: Instance) -> GreenValue:

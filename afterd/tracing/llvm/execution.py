@@ -353,7 +353,7 @@ def _departures(pair: Pair, failed: Failed) -> Iterable[Failed]:
 
 def _readable(pair: Pair, statement: Statement) -> str:
     if statement.called and statement.instance is not None:
-        return pair.bad.frames.program.readable(statement.called, statement.instance.view.unit)
+        return pair.bad.statements.readable(statement.called, statement.instance)
     pointer = isinstance(statement.value, int) and statement.pointer
     return rendered(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer

@@ -286,7 +286,7 @@ class Statements:
         if callee(instruction) in LISTED:
             used += listed_reads(self.values, Call(instance, index, position))
         called = callee(instruction)
-        name = self._readable(called[1:], instance) if called.startswith("@") else called
+        name = self.readable(called[1:], instance) if called.startswith("@") else called
         term = Concrete(
             value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used))
         )
@@ -304,7 +304,8 @@ class Statements:
             pointer=is_pointer,
         )
 
-    def _readable(self, symbol: str, instance: Instance) -> str:
+    def readable(self, symbol: str, instance: Instance) -> str:
+        """What the source calls a function that an instance calls, or is of."""
         return self.frames.program.readable(symbol, instance.view.unit)
 
     def _result(self, step: StepId, position: int, instruction: Instruction) -> tuple[Sort, Value]:
@@ -352,7 +353,7 @@ class Statements:
             place,
             term,
             value,
-            f"{self._readable(last.view.name, last)}()",
+            f"{self.readable(last.view.name, last)}()",
             last,
             index,
             pointer=is_pointer,
