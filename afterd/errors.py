@@ -50,20 +50,6 @@ class BusyError(UsageError):
     slug = "busy"
 
 
-class AlreadyRedError(AfterdError):
-    """No revision was found at which the test passes."""
-
-    exit_status = ExitStatus.ALREADY_RED
-    slug = "already-red"
-
-
-class FlakyError(AfterdError):
-    """The same tree both passed and failed."""
-
-    exit_status = ExitStatus.FLAKY
-    slug = "flaky"
-
-
 class BuildError(AfterdError):
     """The build of an end of the range fails, or there is no compiler."""
 
@@ -77,10 +63,24 @@ class TestError(AfterdError):
     slug = "test"
 
 
+class UntestableError(TestError):
+    """The test itself says that this version cannot be tested (exit status 125)."""
+
+    __test__ = False
+    exit_status = ExitStatus.INCONCLUSIVE
+    slug = "untestable"
+
+
 class SpaceError(AfterdError):
     """No space left where state or worktrees live."""
 
     slug = "space"
+
+
+class FilesError(AfterdError):
+    """A file or folder of afterd's own cannot be used: read-only, not allowed, a name too long."""
+
+    slug = "files"
 
 
 class StoreError(AfterdError):
@@ -111,9 +111,3 @@ class TraceError(AfterdError):
     """The failing run could not be traced; reversion alone goes on without it."""
 
     slug = "trace"
-
-
-class SolverError(AfterdError):
-    """The solver's process cannot be started."""
-
-    slug = "solver"

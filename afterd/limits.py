@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -23,6 +22,7 @@ class ProcessLimits:
     both are watched, because an address-space limit breaks sanitizers and RLIMIT_NPROC counts the
     user's other programs (and nothing at all for root). ``address_space``, ``file_size`` and
     ``open_files`` are the kernel's limits per process. ``grace`` lies between SIGTERM and SIGKILL.
+    ``repeats`` is how often a run is made again that somebody else killed.
     """
 
     timeout: float = 300.0
@@ -34,16 +34,21 @@ class ProcessLimits:
     file_size: int = 2 * GIB
     open_files: int = 4096
     grace: float = 2.0
+    repeats: int = 3
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """What a long-lived child (solver, LLVM) may use; ``request`` seconds for one answer."""
+    """What a long-lived child (solver, LLVM) may use; ``request`` seconds for one answer.
+
+    ``repeats`` is how often a question is asked again whose child somebody else killed.
+    """
 
     request: float = 60.0
     start: float = 30.0
     address_space: int | None = 4 * GIB
     message: int = 512 * MIB
+    repeats: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class SolverLimits:
     """
 
     rlimit: int = 20_000_000
-    timeout: float = 10.0
+    timeout: float = 30.0  # far beyond what ``rlimit`` allows: it decides, under load as well
     memory: int = 2 * GIB
     address_space: int = 4 * GIB
     queries: int = 5_000
@@ -71,11 +76,39 @@ class TraceLimits:
     """A window of the trace is kept, never all of it (design, section 5): ``window`` events."""
 
     window: int = 1 << 24
-    reexecutions: int = 12  # a process, to look further back; and more while they are this short:
-    reexecution: float = 10.0  # seconds, for all of a process
+    reexecutions: int = 12  # a process, to look further back; and more while they run through fewer
+    reexecuted: int = 2_000_000_000  # records in all: about ten seconds of a program's own work
     slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
     memory: int = 2 * GIB
-    code_generation: float = 300.0  # one LLVM request: parse, instrument, emit
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLimits:
+    """Work is counted in records of a trace that are looked through, so that it ends at the same place on
+    every machine and under every load. About 500 million take a second; a ``question`` to a recording
+    and a ``step`` of Python cost as many as can be looked through in their time (0.2 ms and 1 ms, measured).
+    """
+
+    question: int = 100_000
+    step: int = 500_000
+    predicate: int = 5_000_000_000  # to explain one
+    conduct: int = (
+        5_000_000_000  # to compare executed changes with their old text: it only orders runs
+    )
+
+
+WORK = WorkLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaLimits:
+    """What formulas of failing tests may cost: ``inputs`` tests at most, as many as together execute
+    ``instructions`` (two in any case); ``seconds`` of CPU time for one technique on all of them.
+    """
+
+    inputs: int = 5
+    instructions: int = 2_000
+    seconds: float = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +118,7 @@ class ChangeLimits:
     changes: int = 5_000
     lines: int = 200_000
     files: int = 3_000
-    file_size: int = 1 * MIB
+    file_size: int = 64 * MIB
     tree_files: int = 200_000
     tree_size: int = 2 * GIB
 
@@ -98,7 +131,184 @@ class SearchLimits:
     confirmations: int = 20  # runs of one end at most before it is called flaky or firm
     revisions: int = 500  # how far back a last green revision is looked for
     causes: int = 50
+    few: int = 3  # tests that are red at both ends and are walked back for without being asked
+    cheap_revisions: int = 12  # how far back then
+    crashes: int = 20  # times that a suite is gone on with after a test took its process down
     build_diagnostics: int = 20  # lines kept of a failed build
+
+
+@dataclass(frozen=True, slots=True)
+class StoryLimits:
+    """How far the story of a root is followed: ``steps`` that differ are walked from each of so many
+    ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps.
+    """
+
+    failures: int = 4
+    steps: int = 3_000
+    proofs: int = 8
+    slice: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTraceLimits:
+    """How far a recorded Python run is read. All chosen; past a bound a value is taken as it was."""
+
+    candidates: int = 400  # rows looked at before a name, an attribute or an item is given up
+    imports: int = 8  # imports of imports that are followed
+    depth: int = 60  # levels of one expression that become terms
+    handed: int = 24  # values that callbacks gave one call
+    reads: int = 40  # that one concrete value keeps
+    last_rows: int = 8  # of a frame, between its RETURN and its EXIT
+    rows_between: int = 20_000  # from a definition to its use, searched for a branch that decided
+    calls_deep: int = 3  # whose writes count as those of a branch
+    computed_bits: int = 512  # of a number that the analysis computes itself
+    computed_length: int = 10_000  # characters of a text that the analysis computes itself
+    names_in_string: int = 60  # characters of a string that may list names (``"x y"``)
+    faults: int = 40  # that one sentence names of a variant that cannot be built
+    shebang: int = 512  # bytes of a script's first line
+
+
+PYTHON_TRACE = PythonTraceLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class WarmLimits:
+    """A warm Python process, in seconds. All chosen."""
+
+    start: float = 20.0  # until it listens
+    answer: float = 30.0  # past a run's own until the process is given up
+    prepare: float = 600.0  # to import and compile what the test needs
+    life: float = 6 * 3600.0  # of one process
+
+
+WARM = WarmLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class PythonPairLimits:
+    """How far two recorded Python runs are compared. All chosen; past a bound the answer is unknown."""
+
+    rows: int = 4_000  # of one activation
+    targets: int = 40  # rows in which the targets of a loop are bound
+    activations: int = 60  # of one function
+    sequenced: int = 400  # calls of one frame that are aligned as sequences; more by their ordinal
+    green_rows: int = 400  # looked at for one question about what did not happen
+    rows_within: int = 50_000  # one call into code that is not followed
+    branches_within: int = 6  # such a call that stand for what it did not do
+    reasons: int = 4  # why a value was taken as it was, that one note names
+    deep: int = 3  # levels of a value's items that are compared
+
+
+PYTHON_PAIR = PythonPairLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class LogicLimits:
+    """What a formula and a question to a solver may be. All chosen but where a source is named."""
+
+    terms: int = 300_000  # of one problem: about what is sent and read in the default time-out
+    depth: int = 100  # levels of a term that are one expression of z3
+    integer_bits: int = 1 << 13  # of an integer that is computed: Python prints 4300 digits at most
+    float_bits: int = 1024  # of an integer that becomes a float (IEEE 754 binary64)
+    shift: int = 1024  # places that an unbounded integer is shifted by in z3
+    decimal_bits: int = 1_000  # of an integer sent in decimal: int() and str() refuse 4300 digits
+    clauses: int = 400_000  # that one formula may add: what the solver takes within its time
+    circuit: int = 3_000_000  # clauses after which products and divisions become points
+    unbounded_bits: int = 64  # of an unbounded integer in a circuit
+    interned_bits: int = 32  # of a string or an opaque value in a circuit: its number
+    mixed: int = 150  # inputs that a core is tried on, mixed of those that were seen
+    evaluated: int = 30_000  # constraints (10 µs each) before a core is let pass
+    unanswered: int = 2  # checks after which a core is left as it is
+    seeds: int = 12  # constraints that are checked first, so that others need no check
+    outside: int = 6  # sets that need a side outside of the formula, after which it grows
+    trims: int = 1  # times that a core is asked for again
+    always: int = 2  # sizes of sets that are looked for whatever smaller ones there are
+    minimised: int = 12  # members of a core that is made minimal: of larger ones few go
+
+
+LOGIC = LogicLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class GitLimits:
+    """How large what git gives may be, beside ChangeLimits."""
+
+    name: int = 255  # bytes of a file's name (NAME_MAX)
+    path: int = 4_000  # bytes: PATH_MAX is 4096, the rest is for the slot's own directory
+    furthest: int = 1_000  # lines that a hunk may stand away from where its header says (chosen)
+    blamed_commits: int = 500  # of a range (chosen)
+    blame_questions: int = 200_000  # commits times changed files (chosen)
+    remembered: int = 500_000  # entries of trees (100 MB): a flat directory has one tree a variant
+    renames: int = 1_000  # git's own diff.renameLimit: similarity costs added times deleted files
+    patch: int = (
+        1 << 16
+    )  # characters of a patch that are kept; no variant is made from this text (chosen)
+    binary: int = 8_000  # bytes in which git looks for a NUL
+    line: int = 2_000  # bytes: a longer line is data, and comparing it is quadratic (chosen)
+    widest: int = (
+        400  # lines of a hunk that is searched for similar ones, which is quadratic (chosen)
+    )
+    parses: int = 64  # of one Python file, to tell which hunks leave its tree (chosen)
+
+
+GIT = GitLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLimits:
+    """How much a page or a terminal shows. All chosen for a reader, but where a source is named."""
+
+    terminal_message: int = 400  # characters of a failure's message
+    terminal_patch: int = 12  # lines of an undone change
+    terminal_changes: int = 12  # of the root, and as many auxiliary ones
+    terminal_causes: int = 20  # of a tree
+    statement: int = 160  # characters
+    value: int = 80  # characters
+    progress_width: int = 100  # characters of a line while it works
+    suspects: int = 8  # changes that a line of progress names
+    bar: int = 24  # characters of a bar of progress
+    estimate: int = 10  # tests after which an estimate is more than a guess
+    ranked: int = 10  # lines of a ranking
+    edge_steps: int = 4  # of a long cause at each end
+    repeats: int = 2  # of the same changed statement between them
+    page_changes: int = 20  # of the root in Markdown
+    page_causes: int = 10  # of a tree in Markdown
+    page_message: int = 4_000  # characters of what a test said
+    page_name: int = 200  # characters
+    page_patch: int = 6_000  # characters
+    page: int = 60_000  # characters: GitHub refuses comments over 65,536
+    page_explanation: int = 1_500  # characters that one needs to say anything
+    comment: int = 4_000  # characters in which a comment can still say what it has to
+    verdicts: int = 30  # in a comment
+    graph_nodes: int = 8  # of a mermaid graph
+    graph_label: int = 40  # characters
+    commit: int = 10  # characters of a commit id that a person reads
+    names: int = 8  # in a list within a sentence
+    secret: int = 8  # characters: a shorter secret would blot out ordinary words
+
+
+REPORT = ReportLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedLimits:
+    """What is read of a document that nobody vouches for. Chosen, but where a source is named."""
+
+    document: int = 16 * MIB  # bytes
+    tests: int = 1_000
+    text: int = 1 << 20  # characters
+    path: int = 4_096  # characters (PATH_MAX)
+    items: int = 100_000  # of one list
+    changes: int = 10_000  # of the root, and commits of one change
+    notes: int = 10_000
+    words: int = 1_000  # of a command
+    votes: int = 100  # for one line
+    causes: int = 1_000  # of one cause
+    deepest: int = 100  # causes below causes; what is deeper is shown by no comment
+    integer: int = 1 << 53  # what JSON readers agree on (RFC 8259, section 6)
+
+
+RECEIVED = ReceivedLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +319,9 @@ class Limits:
     build: ProcessLimits = field(
         default_factory=lambda: ProcessLimits(timeout=1800.0, memory=8 * GIB, file_size=8 * GIB)
     )
+    suite: ProcessLimits = field(  # a test that says nothing for as long as ``test`` allows ends it
+        default_factory=lambda: ProcessLimits(timeout=14400.0, output=512 * MIB, memory=12 * GIB)
+    )
     probe: ProcessLimits = field(
         default_factory=lambda: ProcessLimits(timeout=60.0, output=4 * MIB)
     )
@@ -117,3 +330,4 @@ class Limits:
     trace: TraceLimits = field(default_factory=TraceLimits)
     change: ChangeLimits = field(default_factory=ChangeLimits)
     search: SearchLimits = field(default_factory=SearchLimits)
+    story: StoryLimits = field(default_factory=StoryLimits)

@@ -195,4 +195,5 @@ explanations = st.builds(
     reason=ANY_TEXT,
     build_command=_TEXTS,
     test_command=_TEXTS,
+    also=_TEXTS,
 )

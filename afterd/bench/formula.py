@@ -17,13 +17,14 @@ from pathlib import Path
 from afterd.bench.siemens import faulty_versions
 from afterd.bench.siemens_layout import Sources, Subject
 from afterd.execution.toolchain import Toolchain
+from afterd.limits import FormulaLimits
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, places
-from afterd.localization.formula.several_inputs import common, intersected
+from afterd.localization.formula.several_inputs import combined, together, within
 from afterd.localization.fusion import Votes, fused, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
@@ -31,11 +32,12 @@ from afterd.logic.correction import Corrections, Diagnosis
 from afterd.logic.maxsat import MaxSat
 from afterd.pipeline.ranking.voters import PARTS
 from afterd.pipeline.ranking.votes import line_votes
-from afterd.tracing.program.failing import FailingRun
-from afterd.tracing.program.refusal import NotFollowedError
-from afterd.tracing.program.unrolling import Program, load
-from afterd.tracing.program.world import Input
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.unrolling import Program, load
+from afterd.symbolic.world import Input
 
+_TRIED = 4  # failing tests for each that is explained
 FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")
 CONBAS = "CONBAS"
 _C = frozenset([".c"])
@@ -43,11 +45,20 @@ _C = frozenset([".c"])
 
 @dataclass(frozen=True, slots=True)
 class FormulaOptions:
-    """``inputs`` failing tests a version (the shortest), ``seconds`` of CPU a technique has for each."""
+    """``inputs`` failing tests a version, the shortest (0: as ``FormulaLimits`` says); ``seconds`` of CPU
+    time that a technique has for all of a version's inputs.
+    """
 
-    inputs: int = 2
-    seconds: float = 10.0
+    inputs: int = 0
+    seconds: float = 20.0
     jobs: int = 1
+
+    @property
+    def limits(self) -> FormulaLimits:
+        """How many inputs."""
+        if not self.inputs:
+            return FormulaLimits()
+        return FormulaLimits(inputs=self.inputs, instructions=1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +104,28 @@ def formula_results(
             continue
         if sources.golden not in goldens:
             tree = scratch / f"formula-golden-{at}"
-            goldens[sources.golden] = program_in(sources.golden, toolchain, tree)
-        faulty = program_in(sources.faulty, toolchain, scratch / f"formula-{at}")
+            goldens[sources.golden] = program_in(sources.golden, toolchain, tree, found.flags)
+        faulty = program_in(sources.faulty, toolchain, scratch / f"formula-{at}", found.flags)
         yield _version(found, version, goldens[sources.golden], faulty, options)
 
 
-def program_in(sources: Sources, toolchain: Toolchain, tree: Path) -> Program:
+def program_in(
+    sources: Sources, toolchain: Toolchain, tree: Path, flags: Sequence[str] = ()
+) -> Program:
     """The program of a version, laid into ``tree``."""
     sources.lay(tree)
     files = sorted(file for file in tree.iterdir() if file.suffix in _C)
-    return load(files, toolchain, tree)
+    return load(files, toolchain, tree, flags=flags)
 
 
 def input_of(test: str, folder: Path) -> Input:
     """A line of the universe: arguments, and the file behind ``<``."""
     words = shlex.split(test)
     if "<" not in words:
-        return Input(tuple(words))
+        return Input(tuple(words), folder=folder)
     at = words.index("<")
-    return Input(tuple(words[:at] + words[at + 2 :]), (folder / words[at + 1]).read_bytes())
+    given = (folder / words[at + 1]).read_bytes()
+    return Input(tuple(words[:at] + words[at + 2 :]), given, folder=folder)
 
 
 def _version(
@@ -127,9 +141,7 @@ def _version(
     weights = clause_weights(suspicion)
     ochiai = places({line: -score for line, score in suspicion.items()})
     failing = [run.name for run in spectrum.shortest_failed]
-    runs = [
-        _failing_run(golden, faulty, input_of(t, found.folder)) for t in failing[: options.inputs]
-    ]
+    runs, refused = _failing_runs(found, failing, golden, faulty, options.limits)
     results = {"Ochiai": Explained(_first(ochiai, version.faulty), 0.0, reported=lines)}
     votes: dict[str, Mapping[Line, float]] = {
         name: line_votes(spectrum, TECHNIQUES[name](spectrum)).scores
@@ -142,14 +154,14 @@ def _version(
         reports[name], seconds = _reports(
             technique, runs, weights if "CW" in name else None, options
         )
-        named = intersected(reports[name])
+        named = combined(reports[name])
         if name == "OFC+CW":
             votes["ofc-cw"] = {line: -place for line, place in named.items()}
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
             _first(places(named), version.faulty), seconds,
             sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
-            len(named), agrees, "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
+            len(named), agrees, refused or "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
         )  # fmt: skip
     slices, seconds = _reduced(runs, options)
     votes["conbas"] = {line: -place for line, place in slices.items()}
@@ -160,12 +172,33 @@ def _version(
     return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
 
 
-def _failing_run(golden: Program, faulty: Program, given: Input) -> FailingRun:
-    try:
-        expectation = golden.run(given).expectation
-    except NotFollowedError:
-        expectation = None
-    return FailingRun(faulty, given, expectation)
+def _failing_runs(
+    found: Subject, tests: Sequence[str], golden: Program, faulty: Program, limits: FormulaLimits
+) -> tuple[list[FailingRun], str]:
+    """Failing tests that can be followed in both versions, as many as the limits say; why others not."""
+    runs: list[FailingRun] = []
+    refused: dict[str, None] = {}
+    for test in tests[: _TRIED * limits.inputs]:
+        given = input_of(test, found.folder)
+        try:
+            expectation = golden.run(given).expectation
+        except NotFollowedError as reason:
+            refused[f"the golden version cannot be followed: {reason}"] = None
+            continue
+        run = FailingRun(faulty, given, expectation)
+        try:
+            runs.append(run)
+            fails = run.length and run.shown is not None and run.shown.fails(expectation)
+        except NotFollowedError as reason:
+            refused[f"it cannot be followed: {reason}"] = None
+            fails = False
+        if not fails:
+            runs.pop()
+        elif within([one.length for one in runs], limits) < len(runs):
+            return runs[:-1], ""
+        if len(runs) == limits.inputs:
+            return runs, ""
+    return runs, "" if runs else "; ".join(refused) or "its failing tests do not fail when executed"
 
 
 def _reports(
@@ -179,7 +212,7 @@ def _reports(
     seconds = 0.0
     for run in runs:
         with Corrections() as solver:
-            solver.begin(options.seconds)
+            solver.begin(options.seconds / len(runs))
             began = time.process_time()
             own = FailingRun(run.program, run.given, run.expectation)  # its window is its own
             found.append(technique([own], solver, weights))
@@ -195,13 +228,13 @@ def _reduced(
     seconds = 0.0
     for run in runs:
         with Corrections() as solver, closing(MaxSat()) as hitting:
-            solver.begin(options.seconds)
+            solver.begin(options.seconds / len(runs))
             began = time.process_time()
             reduced = conbas(FailingRun(run.program, run.given, run.expectation), solver, hitting)
             seconds += time.process_time() - began + solver.seconds
         if reduced.diagnoses:
             found.append(smallest_first(reduced))
-    return common(found), seconds / max(1, len(runs))
+    return together(found), seconds / max(1, len(runs))
 
 
 def _agree(every: Sequence[Report], few: Sequence[Report]) -> bool | None:

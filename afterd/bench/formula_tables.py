@@ -62,13 +62,20 @@ def _seconds(scored: Sequence[VersionResult]) -> Grid:
             r.version,
             f"{r.techniques['BA'].seconds:.2f}",
             f"{r.techniques['OFC'].seconds:.2f}",
+            _factor(r),
             f"{r.techniques['OFC'].iterations:g}",
             {True: "yes", False: "no", None: "-"}[r.techniques["OFC"].agrees],
         )
         for r in scored
     ]
     title = "Table II: CPU seconds a failing input, iterations of OFC, same sets as BA"
-    return Grid(title, ("version", "BA", "OFC", "iterations", "same sets"), tuple(rows))
+    return Grid(title, ("version", "BA", "OFC", "BA/OFC", "iterations", "same sets"), tuple(rows))
+
+
+def _factor(result: VersionResult) -> str:
+    """How many times as long BugAssist took, where both gave an answer."""
+    every, few = (result.techniques[name] for name in ("BA", "OFC"))
+    return f"{every.seconds / few.seconds:.1f}" if every.reported and few.reported else "-"
 
 
 def _averages(scored: Sequence[VersionResult]) -> Grid:

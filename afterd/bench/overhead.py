@@ -15,10 +15,11 @@ from afterd.execution.process import Command, ProcessResult
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
 from afterd.model.progress import Silent
-from afterd.pipeline.failing import FailingTest, failing_tests
+from afterd.pipeline.broken import which_broke
+from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.tracing import traced
 from afterd.pipeline.workspace import Range, Workspace, opened, wanted_range
-from afterd.tracing.python.reexecution import WarmPython
+from afterd.trace.python.stage.reexecution import WarmPython
 from afterd.vcs.sample import fixtures_directory, materialise
 from afterd.vcs.worktree import Slot
 
@@ -81,7 +82,7 @@ def _sample(sample: tuple[str, str], build: tuple[str, ...] = ()) -> Iterator[_O
         )
         with opened(settings) as workspace:
             wanted = wanted_range(workspace, settings)
-            (test,) = failing_tests(workspace, settings, wanted, Silent())
+            (test,) = which_broke(workspace, settings, wanted, Silent()).tests
             yield _Opened(workspace, wanted, test)
 
 

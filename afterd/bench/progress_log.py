@@ -37,6 +37,9 @@ class ProgressLog:
         """A variant was built."""
         self._write(f"build: {_named(in_order(reverted))} {'builds' if ok else 'does not build'}")
 
+    def counted(self, done: int, found: int, red: int) -> None:
+        """How far a suite is: not kept."""
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """The suspects changed."""
         self._write(f"suspects: {_named(changes)}")

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import Path
 
-from afterd.bench.seeded_faults import differing, expanded
+from afterd.bench.faulty_places import Expanded, differing, expanded, places
 from afterd.bench.siemens_layout import Sources, Subject, Version
 from afterd.errors import UsageError
 from afterd.execution.build import diagnostics
@@ -27,28 +26,26 @@ from afterd.execution.toolchain import Toolchain
 from afterd.limits import Limits
 from afterd.localization.examination import Line
 from afterd.localization.siemens import FaultyVersion
+from afterd.localization.spectrum import Spectrum
 from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
-from afterd.tracing.llvm.counters.build import prepared
-from afterd.tracing.llvm.counters.counts import processes
-from afterd.tracing.llvm.counters.program import counted_program
-from afterd.tracing.llvm.modules import ModuleStore
-from afterd.tracing.llvm.traced_build import environment
+from afterd.spectra.c import counted_program, prepared, processes
+from afterd.trace.c.build.modules import ModuleStore
+from afterd.trace.c.build.traced_build import environment
 
 SECONDS = 10  # of one test
 _C = frozenset([".c", ".cc", ".cpp", ".cxx"])
-_HEADERS = frozenset([".h", ".hh", ".hpp"])
 _ELF = b"\x7fELF"
 _MOST_TEXT = 256 << 20
 # One sandbox for all tests of a version: a supervisor each would take longer than the tests.
 _DRIVER = """
-program=$1 universe=$2 made=$3 seconds=$4 i=0
-while IFS= read -r line || [ -n "$line" ]; do
+made=$1 seconds=$2 program=$3 universe=$4 i=0
+while IFS= read -r line <&3 || [ -n "$line" ]; do
     i=$((i + 1))
-    mkdir "$made/$i"
-    AFTERD_COUNTS="$made/$i" timeout "$seconds" sh -c "exec $program $line" \
-        > "$made/$i/out" 2> "$made/$i/err" < /dev/null
+    (AFTERD_COUNTS="$made/$i"; export AFTERD_COUNTS
+     exec > "$made/$i/out" 2> "$made/$i/err" < /dev/null 3<&-
+     eval "exec timeout $seconds $program $line")
     echo $? > "$made/$i/status"
-done < "$universe"
+done 3< "$universe"
 """
 
 
@@ -85,7 +82,7 @@ def faulty_versions(
     with ThreadPoolExecutor(jobs) as pool:
 
         def tested(sources: Sources, tests: tuple[str, ...], name: str) -> _Tested:
-            return _run(sources, tests, found.folder, toolchain, scratch / name.replace("/", "-"))
+            return _run(found, sources, tests, toolchain, scratch / name.replace("/", "-"))
 
         wanted = {(version.golden, version.tests): version.name for version in found.versions}
         names = [f"golden-{name}" for name in wanted.values()]
@@ -97,7 +94,7 @@ def faulty_versions(
             golden = goldens[version.golden, version.tests]
             program = counted_program(ModuleStore(tried.root / "counted"), tried.tree)
             spectrum = spectrum_of_processes(program, _compared(tried, golden))
-            faulty = frozenset(_faulty(version, golden.tree, tried.tree, toolchain))
+            faulty = _faulty(golden.tree, tried.tree, spectrum, toolchain, found.flags)
             shutil.rmtree(tried.root)
             return FaultyVersion(version.name, spectrum, faulty, program.calls)
 
@@ -118,29 +115,34 @@ def _compared(tried: _Tested, golden: _Tested) -> list[CountedTest]:
 
 
 def _run(
-    sources: Sources, tests: tuple[str, ...], folder: Path, toolchain: Toolchain, root: Path
+    found: Subject, sources: Sources, tests: tuple[str, ...], toolchain: Toolchain, root: Path
 ) -> _Tested:
     """Build a version with counters and run its tests."""
     tested = _Tested(root, tests)
     sources.lay(tested.tree)
-    program = _built(tested.tree, environment(prepared(root / "counted", toolchain), scrubbed()))
+    surroundings = environment(prepared(root / "counted", toolchain, scrubbed()), scrubbed())
+    program = _built(tested.tree, surroundings, found.flags)
     tested.made.mkdir()
     universe = root / "universe"
     universe.write_text("\n".join(tests))
-    words = (str(program), str(universe.absolute()), str(tested.made.absolute()))
-    driver = ("sh", "-c", _DRIVER, "sh", *words, str(SECONDS))
-    with _ended(run(Command(driver, folder.absolute(), scrubbed()), Limits().build)):
+    for number in range(1, len(tests) + 1):
+        (tested.made / str(number)).mkdir()
+    words = (str(tested.made.absolute()), str(SECONDS), str(program), str(universe.absolute()))
+    driver = Command(("sh", "-c", _DRIVER, "sh", *words), found.folder.absolute(), scrubbed())
+    with _ended(run(driver, Limits().build)):
         return tested
 
 
-def _built(tree: Path, surroundings: Mapping[str, str]) -> Path:
+def _built(tree: Path, surroundings: Mapping[str, str], flags: Sequence[str]) -> Path:
     """The program that a makefile makes, or the compiler of all sources; UsageError without one."""
     program = tree / "program"
     names = sorted(path.name for path in tree.iterdir() if path.suffix in _C)
     compiler = "c++" if any(not name.endswith(".c") for name in names) else "cc"
-    line = (compiler, "-w", "-I.", "-o", program.name, *names, "-lm")
+    line = (compiler, *flags, "-w", "-I.", "-o", program.name, *names, "-lm")
     if makefile := has(tree, *MAKEFILES):
-        line = ("make", *filter(None, [has_target(text(tree / makefile), "build")]))
+        target = has_target(text(tree / makefile), "build")
+        given = (f"CFLAGS={' '.join(flags)}",) if flags else ()
+        line = ("make", *given, *filter(None, [target]))
     before = {path: path.stat().st_mtime_ns for path in _programs(tree)}
     command = Command(line, tree, surroundings, merge=True)
     with _ended(run(command, Limits().build)) as built:
@@ -168,32 +170,22 @@ def _ended(result: ProcessResult) -> Iterator[ProcessResult]:
         result.remove()
 
 
-def _faulty(version: Version, golden: Path, tree: Path, toolchain: Toolchain) -> Iterable[Line]:
-    """The lines that are wrong: those that differ from the golden program's."""
-    if version.faulty.seed:
-        return differing(_expanded(golden, toolchain), _expanded(tree, toolchain))
-    return _differing_texts(golden, version.faulty.folders[-1])
+def _faulty(
+    golden: Path, tree: Path, spectrum: Spectrum, toolchain: Toolchain, flags: Sequence[str]
+) -> frozenset[Line]:
+    """The lines that are wrong: those that differ from the golden program's, or what stands for them."""
+    text = _expanded(tree, toolchain, flags)
+    entities = (spectrum.entities[unit].location for unit in spectrum.units)
+    executable = {(place.file, place.line) for place in entities}
+    return places(differing(_expanded(golden, toolchain, flags), text), text, executable)
 
 
-def _expanded(tree: Path, toolchain: Toolchain) -> Mapping[Line, str]:
+def _expanded(tree: Path, toolchain: Toolchain, flags: Sequence[str]) -> Expanded:
     """Every source of a tree after the preprocessor."""
     found: dict[Line, str] = {}
     for path in sorted(tree.rglob("*")):
         if path.suffix in _C:
-            line = (*toolchain.argv, "-E", "-w", "-I.", str(path.relative_to(tree)))
+            line = (*toolchain.argv, *flags, "-E", "-w", "-I.", str(path.relative_to(tree)))
             with _ended(run(Command(line, tree, scrubbed()), Limits().build)) as result:
                 found |= expanded(result.stdout.head(_MOST_TEXT).decode(errors="replace"))
     return found
-
-
-def _differing_texts(golden: Path, version: Path) -> Iterator[Line]:
-    """The lines of a version that differ from the golden one's; around a gap, both its neighbours."""
-    for path in sorted(version.iterdir()):
-        if path.suffix not in _C | _HEADERS or not (golden / path.name).exists():
-            continue
-        old = (golden / path.name).read_text(errors="replace").splitlines()
-        new = path.read_text(errors="replace").splitlines()
-        for tag, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            lines = (start, start + 1) if tag == "delete" else range(start + 1, end + 1)
-            if tag != "equal":
-                yield from ((path.name, line) for line in lines)

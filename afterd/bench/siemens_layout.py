@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.bench.seeded_faults import HEADER, seeds, switched
@@ -22,6 +22,8 @@ _ORIGINALS = "versions.alt/versions.orig"
 _VERSIONS = ("versions", "versions.alt/versions.seeded", _ORIGINALS)
 _PLANS = ("testplans", "testplans.alt")
 _UNIVERSES = ("universe", "v0.cov.universe", "*.universe")
+_PATH = re.compile(r"[^\s<>'\"]*/[^\s<>'\"]+")
+_REDIRECTED = re.compile(r"(?:^|\s)<\s*([^\s<>|;&'\"]+)")
 _SWITCH = re.compile(r"-(?P<name>[A-Z])\s*\[(?P<value>.*?)\]\s*(?=-[A-Z]\s*\[|$)")
 
 
@@ -52,22 +54,40 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A folder in that layout; ``folder`` is where a test's relative paths begin."""
+    """A folder in that layout; ``folder`` is where a test's relative paths begin, ``flags`` are the
+    compiler's, ``missing`` the tests that are left out because the file that they read is not there.
+    """
 
     versions: tuple[Version, ...]
     folder: Path
+    flags: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
-def subject(directory: Path) -> Subject:
+def subject(directory: Path, flags: tuple[str, ...] = ()) -> Subject:
     """What is in the folder; UsageError where something of the layout is missing."""
     holder = _first(directory, _VERSIONS, "a folder of faulty versions")
     folders = sorted((path for path in holder.iterdir() if path.is_dir()), key=_natural)
     versions = tuple(version for path in folders for version in _versions(directory, path))
     if not versions:
         raise UsageError(f"There is no faulty version in {directory}; see docs/benchmarks.md.")
-    upwards = any("../inputs" in test for version in versions for test in version.tests)
-    plans = next(directory / name for name in _PLANS if (directory / name).is_dir())
-    return Subject(versions, plans if upwards else directory)  # SIR's scripts run one folder down
+    folder = _folder(directory, {test: None for version in versions for test in version.tests})
+    gone = {t: None for v in versions for t in v.tests if not _has_input(t, folder)}
+    kept = (replace(v, tests=tuple(t for t in v.tests if t not in gone)) for v in versions)
+    return Subject(tuple(kept), folder, flags, tuple(gone))
+
+
+def _folder(directory: Path, tests: Collection[str]) -> Path:
+    """Where the tests' relative paths lead to most files: SIR's scripts run one folder down."""
+    below = [*_PLANS, "inputs", "scripts"]
+    folders = [directory, *(directory / name for name in below if (directory / name).is_dir())]
+    named = [word for test in tests for word in _PATH.findall(test)]
+    return max(folders, key=lambda folder: sum((folder / word).is_file() for word in named))
+
+
+def _has_input(test: str, folder: Path) -> bool:
+    """Whether the file that a test's standard input comes from is there."""
+    return all((folder / name).is_file() for name in _REDIRECTED.findall(test))
 
 
 def _versions(directory: Path, path: Path) -> Iterator[Version]:

@@ -8,8 +8,7 @@ import pygit2
 
 from afterd.bench.archive import Files
 from afterd.vcs.paths import path_bytes
-from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import EMPTY_TREE, Entry, TreeReader
+from afterd.vcs.trees import EMPTY_TREE, Entry, TreeEditor, TreeReader
 
 _SIGNATURE = pygit2.Signature("afterd bench", "bench@afterd.invalid", 1_700_000_000, 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from afterd.causality.auxiliary import (
     Builds,
@@ -15,6 +15,7 @@ from afterd.causality.auxiliary import (
 from afterd.causality.semantic import CoreOf
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
+from afterd.causality.watch import Watch
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode
 from afterd.model.trace import Execution, Predicate
@@ -32,12 +33,14 @@ def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it an
 class Oracles:
     """Outcomes of variants, whether they build (which is no test run), and the solver.
 
-    ``outcomes`` answers for several variants side by side; None where that is not possible.
+    ``outcomes`` answers for several variants side by side, ``width`` of them at the same time; None where
+    that is not possible.
     ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
     by it go; ``suspected``: without a proof, but for what is ``certain``. ``share_spent`` is how much of the
     budget is spent.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
-    must be undone as well, by the failure of a variant that failed otherwise.
+    must be undone as well, by the failure of a variant that failed otherwise. ``watch`` ends the search
+    with the budget.
     """
 
     outcome: OutcomeOf
@@ -51,6 +54,8 @@ class Oracles:
     share_spent: Callable[[], float] = lambda: 0.0
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
+    watch: Watch = field(default_factory=Watch)
+    width: int = 1
 
     def without(self, reverted: ChangeSet) -> Oracles:
         """The same of the variant without these changes: it takes the bad version's place."""
@@ -67,6 +72,8 @@ class Oracles:
             share_spent=self.share_spent,
             traced=lambda more: self.traced(reverted | more),
             clashing=lambda more: self.clashing(reverted | more),
+            watch=self.watch,
+            width=self.width,
         )
 
 

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
-from afterd.deltas.dependencies import Changes, home, partition, place, structural_order
+from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")

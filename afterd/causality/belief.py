@@ -148,6 +148,10 @@ class Belief:
         rest = self._unmodelled * self._share(mask)
         return min(1.0, (within + self._scale * wide + rest) / self._total)
 
+    def chance(self, reverted: ChangeSet) -> float:
+        """The same of changes, of which those that are no suspects do not count."""
+        return self.passes(sum(1 << i for i, each in enumerate(self._places) if each in reverted))
+
     def exactly(self, mask: int) -> float:
         """How likely these suspects are a smallest root."""
         return self._known.get(self._closed(mask), 0.0) / self._total

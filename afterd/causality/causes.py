@@ -16,7 +16,7 @@ from afterd.model.explanation import Evidence
 from afterd.model.progress import Progress
 from afterd.model.term import StepId
 from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
-from afterd.tracing.slicing import BackwardSlice
+from afterd.trace.slicing import BackwardSlice
 
 _WIDTH = 12
 """Predicates of a level that are explained before it is asked whether the root is met."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from afterd.deltas.dependencies import Changes
+from afterd.causality.deltas.dependencies import Changes
 from afterd.model.change import Change, ChangeId
 
 _NAME = re.compile(r"[^\W\d]\w+")

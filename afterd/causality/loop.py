@@ -22,13 +22,14 @@ from afterd.causality.analysis import Analysis, Oracles, not_traced
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
+from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
-from afterd.deltas.dependencies import Changes, home, structural_order
+from afterd.causality.watch import WatchedExecution
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
@@ -80,6 +81,8 @@ class Loop:
         oracles: Oracles,
         progress: Progress,
     ) -> None:
+        watch = oracles.watch
+        execution = WatchedExecution(execution, watch)
         self._execution = execution
         self._changes = changes
         self._everything = everything
@@ -88,10 +91,10 @@ class Loop:
         self._suspected = oracles.suspected
         self._unmet = PARTED if oracles.suspected else PARTED | _OTHERWISE_HERE
         self._auxiliary = AuxiliarySearch(
-            oracles.builds,
+            watch.over(oracles.builds),
             changes,
             everything,
-            unbuildable=oracles.unbuildable,
+            unbuildable=watch.over(oracles.unbuildable),
             is_read=oracles.is_read,
             suspected=oracles.suspected,
             certain=oracles.certain,
@@ -102,12 +105,17 @@ class Loop:
             oracles.outcomes,
             suspected=oracles.suspected,
             clashing=oracles.clashing,
+            width=oracles.width,
         )
         executed = frozenset(execution.executed_changes())
         self._reversion = Reversion(self._trials, changes, executed)
         self._green = Green(execution)
         self._causes = Causes(
-            execution, oracles.core, progress, self._green, share_spent=oracles.share_spent
+            execution,
+            watch.over(oracles.core),
+            progress,
+            self._green,
+            share_spent=oracles.share_spent,
         )
         self._notes: list[str] = []
 
@@ -277,6 +285,7 @@ class Loop:
 
     def _concluded(self, root: Root | None) -> Analysis:
         found = root or Root(NOTHING, NOTHING, None)
+        self._oracles.watch.stop()
         self._complete(found.changes)
         links = self._causes.links
         return Analysis(

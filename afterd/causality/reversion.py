@@ -10,14 +10,15 @@ it never clears a change. Of n suspects at most n² + 3n reversions are tried, a
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from afterd.causality.belief import Field, Predict
+from afterd.causality.belief import Belief, Field, Predict
+from afterd.causality.deltas.dependencies import Changes, by_file, home, partition
 from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
-from afterd.deltas.dependencies import Changes, by_file, home, partition
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Unresolved, Verdict
 
@@ -123,12 +124,15 @@ class Reversion:
         while left > 0:
             left -= 1
             inside = field if passing is None else field.within(passing.asked)
-            reverted = next_reversion(replace(inside, seen=self._seen))
+            inside = replace(inside, seen=self._seen)
+            reverted = next_reversion(inside)
             untried = thorough and passing is None and whole not in self._seen
             if untried and (reverted is None or not left):
                 reverted = whole
             if reverted is None:
                 return
+            if self._trials.width > 1 and reverted not in self._seen:
+                self._trials.side_by_side(_speculated(inside, reverted, self._trials.width))
             linked = self._linked(reverted)
             field = _costlier(field, self._unlinked)
             if linked in self._seen:
@@ -349,6 +353,28 @@ def _costlier(field: Field, unlinked: ChangeSet) -> Field:
     """What was seen not to be linked alone needs others, nobody knows how many."""
     suspects = tuple(replace(s, along=MANY) if s.change in unlinked else s for s in field.suspects)
     return replace(field, suspects=suspects)
+
+
+def _speculated(field: Field, first: ChangeSet, width: int) -> list[ChangeSet]:
+    """The run to make, and those that are likeliest to be called for after it, whichever way it ends: so
+    many as are made at the same time. The search goes on as if it made them one by one.
+    """
+    found: list[ChangeSet] = []
+    waiting = [(-1.0, 0, field, first)]  # the likeliest to be needed first
+    number = 0
+    while waiting and len(found) < width:
+        likely, _, before, reverted = heapq.heappop(waiting)
+        if reverted not in found:
+            found.append(reverted)
+        chance = Belief(before).chance(reverted)
+        failed = replace(before, seen={**before.seen, reverted: Verdict.FAIL})
+        passed = replace(before.within(reverted), seen={**before.seen, reverted: Verdict.PASS})
+        for share, after in ((1 - chance, failed), (chance, passed)):
+            following = next_reversion(after)
+            if following is not None:
+                number += 1
+                heapq.heappush(waiting, (likely * share, number, after, following))
+    return found
 
 
 def _sorted(changes: ChangeSet, order: Sequence[ChangeId]) -> list[ChangeId]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import monotonic
 
 from afterd.causality.cause import Cause
 from afterd.causality.infection import clean, settled
+from afterd.limits import WORK
 from afterd.logic import theory
 from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable
 from afterd.logic.propagation import contradiction
@@ -21,7 +21,7 @@ from afterd.logic.wp import weakest_precondition
 from afterd.model.explanation import Evidence
 from afterd.model.term import Read, StepId
 from afterd.model.trace import Execution, Predicate, Step
-from afterd.tracing.slicing import BackwardSlice
+from afterd.trace.slicing import BackwardSlice
 
 CoreOf = Callable[[Problem], Answer]
 """Why a problem's goal cannot hold (``logic.solver.Solver.core``)."""
@@ -31,14 +31,15 @@ CoreOf = Callable[[Problem], Answer]
 class SliceLimits:
     """How many steps are taken at first, by what factor that grows, and how many at most.
 
-    After ``seconds`` no more are taken: in a run of 30 million records one predicate took a minute, and
-    the one that mattered was not asked for any more. Then what was not followed is taken as observed.
+    After so much ``work`` (``Execution.work``) no more are taken: in a run of 30 million records one
+    predicate took a minute, and the one that mattered was not asked for any more. Then what was not
+    followed is taken as observed. It is counted, not timed: the same everywhere.
     """
 
     first: int = 400
     growth: int = 4
     most: int = 4000
-    seconds: float = 10.0
+    work: int = WORK.predicate
     inferred: int = 400  # steps that stand for a cause which the solver could not find
 
 
@@ -58,10 +59,10 @@ def semantic_analysis(
     steps: list[Step] = []
     answer: Answer = Undecided("nothing was asked")
     hopeless = False
-    until = monotonic() + limits.seconds
+    until = execution.work() + limits.work
     for count in _sizes(limits):
-        steps += walk.take(count - len(steps), lambda: monotonic() > until)
-        late = monotonic() > until
+        steps += walk.take(count - len(steps), lambda: execution.work() > until)
+        late = execution.work() > until
         cut = not walk.exhausted and (late or count == limits.most)
         facts = walk.pending() if cut else []
         if not (hopeless or walk.exhausted):

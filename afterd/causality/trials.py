@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
-from afterd.deltas.dd import ddmin
+from afterd.causality.deltas.dd import ddmin
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
@@ -51,8 +51,8 @@ class Trial:
 class Trials:
     """Outcomes of reversions, each asked for once; ``runs`` counts those of the test.
 
-    The bad version itself is known to fail. ``outcomes`` is used, where there is one, for
-    reversions that are all needed whatever the others show. ``suspected``: what the auxiliary search
+    The bad version itself is known to fail. ``outcomes`` makes several runs at the same time, ``width``
+    of them. ``suspected``: what the auxiliary search
     is told against a variant without a build is no proof, and a run may belie it.
     """
 
@@ -65,8 +65,10 @@ class Trials:
         *,
         suspected: bool = False,
         clashing: Clashing = nothing_clashes,
+        width: int = 1,
     ) -> None:
         self.runs = 0
+        self.width = width
         self._clashing = clashing
         self._suspected = suspected
         self._outcome = outcome
@@ -183,14 +185,23 @@ class Trials:
 
     def revert_each(self, candidates: Sequence[ChangeSet]) -> Iterator[Trial]:
         """``revert`` of each of them: side by side if that is possible, else as they are taken."""
-        unseen = [asked for asked in candidates if self._unseen(self._plain(asked))]
-        if self._outcomes is not None and len(unseen) > 1:
-            for asked, outcome in zip(
-                unseen, self._outcomes([self._plain(asked) for asked in unseen]), strict=True
-            ):
-                self._note(self._plain(asked), outcome)
+        self.side_by_side([asked for asked in candidates if self._unseen(self._plain(asked))])
         for asked in candidates:
             yield self.revert(asked)
+
+    def side_by_side(self, candidates: Sequence[ChangeSet]) -> None:
+        """Make the runs that several reversions call for at the same time, where that is possible and the
+        first of them is not known; what the budget has no room for is left to be asked for.
+        """
+        unseen = dict.fromkeys(
+            plain for plain in map(self._plain, candidates) if self._unseen(plain)
+        )
+        first = self._plain(candidates[0]) if candidates else NOTHING
+        if self._outcomes is None or len(unseen) < 2 or first not in unseen:
+            return
+        for plain, outcome in zip(unseen, self._outcomes([*unseen]), strict=True):
+            if outcome.reason is not Unresolved.NOT_RUN:
+                self._note(plain, outcome)
 
     def plain(self, reverted: ChangeSet) -> Outcome:
         """The outcome without these changes and nothing else, whatever is only suspected of it.

@@ -14,6 +14,7 @@ from afterd.bench.formula_tables import formula_tables, learned_weights
 from afterd.bench.machine import machine, sentence
 from afterd.bench.siemens_layout import subject
 from afterd.bench.tables import markdown, text
+from afterd.cli.bench_rank import cflags_option, say_missing
 from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
 from afterd.execution.toolchain import find
@@ -23,14 +24,15 @@ from afterd.report.sanitize import visible
 
 @click.command("formula")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--inputs", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
-              help="Failing tests of a version that are explained.")  # fmt: skip
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True,
-              metavar="S", help="CPU time of the solver for one technique on one test.")  # fmt: skip
+@click.option("--inputs", type=click.IntRange(min=0), default=0, metavar="N",
+              help="Failing tests of a version that are explained (0: by their length).")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=20.0, show_default=True,
+              metavar="S", help="CPU time of one technique on a version, all its tests together.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text",
               show_default=True, help="How the table is written.")  # fmt: skip
 @click.option("--weights", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the weights that a fusion should have here, for `afterd rank`.")  # fmt: skip
+@cflags_option
 @output_option
 def formula(
     directory: Path,
@@ -38,6 +40,7 @@ def formula(
     seconds: float,
     form: str,
     weights: Path | None,
+    cflags: tuple[str, ...],
     output: Path | None,
 ) -> None:
     """Localise the faults of a folder of faulty versions by program formulas.
@@ -45,12 +48,14 @@ def formula(
     DIRECTORY has the layout that `afterd bench siemens` reads. BugAssist, on-demand formulas, both
     with clause weights, Ochiai and their fusion: the place of the fault and what it cost.
 
-    Example: afterd bench formula fixtures/crossing --inputs 1
+    Example: afterd bench formula fixtures/crossing
     """
     results: list[VersionResult] = []
     with tempfile.TemporaryDirectory(prefix="afterd-formula-") as scratch:
         options = FormulaOptions(inputs, seconds)
-        for result in formula_results(subject(directory), find(), Path(scratch), options):
+        found = subject(directory, cflags)
+        say_missing(found)
+        for result in formula_results(found, find(), Path(scratch), options):
             errors().print(visible(_line(result)), markup=False, soft_wrap=True)
             results.append(result)
     if weights is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +14,7 @@ import click
 
 from afterd.bench.machine import machine, sentence
 from afterd.bench.siemens import faulty_versions
-from afterd.bench.siemens_layout import subject
+from afterd.bench.siemens_layout import Subject, subject
 from afterd.bench.tables import Grid, markdown, text
 from afterd.bench.technique_speed import speeds
 from afterd.cli.options import output_option
@@ -33,19 +34,41 @@ _format = click.option(
 )
 
 
+def _words(_context: click.Context, _parameter: click.Parameter, given: str) -> tuple[str, ...]:
+    return tuple(shlex.split(given))
+
+
+cflags_option = click.option(
+    "--cflags", default="", metavar="FLAGS", callback=_words,
+    help="What the compiler is given for every version, such as '-DSIZE=2 -std=gnu89'.",
+)  # fmt: skip
+
+
+def say_missing(found: Subject) -> None:
+    """Tell which tests are left out because the file that they read is not there."""
+    if found.missing:
+        first, count = found.missing[0], len(found.missing)
+        said = f"Left out {count} tests whose input file is missing, the first: {first}"
+        errors().print(visible(said), markup=False, soft_wrap=True)
+
+
 @click.command("siemens")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Versions at the same time.")
+@cflags_option
 @_format
 @output_option
-def siemens(directory: Path, jobs: int | None, form: str, output: Path | None) -> None:
+def siemens(
+    directory: Path, jobs: int | None, cflags: tuple[str, ...], form: str, output: Path | None
+) -> None:
     """Score every technique on a folder of faulty versions.
 
     DIRECTORY has the layout of the Siemens programs and of SIR: source, versions, testplans/universe.
 
     Example: afterd bench siemens fixtures/schedule-lab
     """
-    found, versions = subject(directory), []
+    found, versions = subject(directory, cflags), []
+    say_missing(found)
     with tempfile.TemporaryDirectory(prefix="afterd-siemens-") as scratch:
         for version in faulty_versions(found, find(), Path(scratch), jobs or int(cores())):
             failed = int(version.spectrum.failed.sum())

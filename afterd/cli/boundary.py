@@ -6,6 +6,8 @@ file, never onto the terminal.
 
 from __future__ import annotations
 
+import errno
+import importlib
 import os
 import platform
 import signal
@@ -23,12 +25,19 @@ from types import FrameType
 import click
 
 from afterd import __version__
-from afterd.errors import AfterdError, ExitStatus
-from afterd.report.masking import Masker, secrets_of
+from afterd.config.secrets import secrets_of
+from afterd.errors import AfterdError, ExitStatus, FilesError, SpaceError
+from afterd.report.masking import Masker
 from afterd.report.sanitize import visible
-from afterd.vcs.repository import open_repository, state_directory
 
 READER_GONE = 1  # as click says it
+_OF_THE_MACHINE = frozenset(
+    {
+        *(errno.EACCES, errno.EPERM, errno.EROFS),  # not allowed
+        *(errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM),  # no more of it
+        *(errno.ENAMETOOLONG, errno.ELOOP, errno.EIO, errno.ESTALE),  # that name, that disk
+    }
+)
 
 
 def run(group: click.Group, arguments: Sequence[str]) -> int:
@@ -53,9 +62,11 @@ def _understood(group: click.Group, arguments: Sequence[str]) -> int:
         # without standalone mode click returns the status that a command left with
         status = group.main(list(arguments), prog_name="afterd", standalone_mode=False)
     except AfterdError as error:
-        where = f" (docs/errors.md#{error.slug})" if error.slug else ""
-        _say(f"{error}{where}")
-        return int(error.exit_status)
+        return _told(error)
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            raise
+        return _told(_files_error(error))
     except click.ClickException as error:
         error.show()
         return int(ExitStatus.USAGE)
@@ -63,6 +74,21 @@ def _understood(group: click.Group, arguments: Sequence[str]) -> int:
         _say("Interrupted.")
         return int(ExitStatus.INTERRUPTED)
     return status if isinstance(status, int) else int(ExitStatus.EXPLAINED)
+
+
+def _told(error: AfterdError) -> int:
+    where = f" (docs/errors.md#{error.slug})" if error.slug else ""
+    _say(f"{error}{where}")
+    return int(error.exit_status)
+
+
+def _files_error(error: OSError) -> AfterdError:
+    """What the machine does not let us do with a file is no bug of ours."""
+    where = os.fsdecode(error.filename) if error.filename else "a file that afterd needs"
+    said = f"{where} cannot be used: {error.strerror}"
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return SpaceError(f"{said}; free some space and run afterd again.")
+    return FilesError(f"{said}; check who owns it, how its disk is mounted, and the limits there.")
 
 
 def _prepare_streams() -> None:
@@ -104,7 +130,8 @@ def _written(account: str) -> Path | None:
     name = f"bug-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     folders = [Path(tempfile.gettempdir())]
     with suppress(AfterdError):
-        folders.insert(0, state_directory(open_repository(Path())))
+        module = importlib.import_module("afterd.vcs.repository")  # most command lines have no bug
+        folders.insert(0, module.state_directory(module.open_repository(Path())))
     for folder in folders:
         path = folder / name
         with suppress(OSError):

@@ -18,10 +18,12 @@ import pygit2
 
 from afterd.errors import AfterdError, ToolchainError
 from afterd.execution import toolchain
+from afterd.execution.confinement import bubblewrap_trouble, landlock_version
 from afterd.logic.constraint import Constraint, Kind, Problem, Unsatisfiable
 from afterd.logic.solver import Solver
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read
 from afterd.store.database import DATABASE_NAME, open_reader
+from afterd.store.faults import damaged
 from afterd.vcs.repository import open_repository, state_directory
 
 GIB = 1 << 30
@@ -51,6 +53,7 @@ def all_checks(repository: Path) -> Iterator[Check]:
     yield git()
     yield sqlite(sqlite3.sqlite_version_info)
     yield compiler(toolchain.find)
+    yield sandbox()
     yield llvm()
     yield solver()
     try:
@@ -97,6 +100,23 @@ def compiler(find: Callable[[], toolchain.Toolchain]) -> Check:
         )
     kind = "zig's clang" if found.is_zig else "clang"
     return Check("compiler", State.FINE, f"{kind} {found.version} ({' '.join(found.argv)}).")
+
+
+def sandbox() -> Check:
+    """What can hold builds and tests."""
+    why = bubblewrap_trouble()
+    if not why:
+        return Check(
+            "sandbox", State.FINE, "bubblewrap works: --sandbox auto and require are whole."
+        )
+    rest = (
+        "Landlock can hold writing" if landlock_version() else "this kernel has no Landlock either"
+    )
+    return Check(
+        "sandbox",
+        State.WORSE,
+        f"There is no whole sandbox: {why}; {rest}. On Debian: apt-get install bubblewrap.",
+    )
 
 
 def llvm() -> Check:
@@ -151,16 +171,15 @@ def database(path: Path) -> Check:
     """The database, read through once."""
     if not path.exists():
         return Check("database", State.FINE, "Nothing was explained here yet.")
+    said: list[str] = []
     try:
-        with open_reader(path) as reader:
+        with open_reader(path, say=said.append) as reader:
             [row] = reader.rows("PRAGMA integrity_check(1)")
             [count] = reader.rows("SELECT count(*) AS n FROM explanation")
     except AfterdError as error:
         return Check("database", State.MISSING, str(error))
+    if said:
+        return Check("database", State.WORSE, said[0])
     if row["integrity_check"] == "ok":
         return Check("database", State.FINE, f"{path} is sound, with {count['n']} explanations.")
-    return Check(
-        "database",
-        State.MISSING,
-        f"{path} is damaged ({row['integrity_check']}). Put a copy of it back or move it away.",
-    )
+    return Check("database", State.MISSING, str(damaged(path, str(row["integrity_check"]))))

@@ -12,22 +12,20 @@ from pathlib import Path
 import click
 
 from afterd.cli.options import repository_option
+from afterd.config.secrets import secrets_of
 from afterd.errors import AfterdError, ExitStatus, UsageError
 from afterd.execution.environment import scrubbed
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.unreadable import make_unreadable
 from afterd.forge import ForgeKind, Project, project_of
 from afterd.forge.project import address_in
 from afterd.limits import Limits
 from afterd.publishing.outbox import post_due
-from afterd.publishing.publication import written
-from afterd.publishing.publisher import publish_or_say, read_answer
-from afterd.publishing.step_summary import summarise
+from afterd.publishing.publisher import publish_or_say, read_answer, summarise, written
 from afterd.report.comment import MARKER
-from afterd.report.masking import Masker, secrets_of
+from afterd.report.json import COMMIT
+from afterd.report.masking import Masker
 from afterd.report.received import Received
-from afterd.report.received_parts import COMMIT
 from afterd.report.sanitize import visible
 
 _LONGEST_NUMBER = 12
@@ -90,9 +88,13 @@ def command(
     if shown or place is None:
         click.echo(text.removeprefix(MARKER).lstrip("\n"), nl=False)
         return
-    posted = publish_or_say(given, place, number or 0)
+    posted = publish_or_say(given, place, number or 0, _say)
     summarise(text, os.environ)
     click.echo(f"The comment is {posted.placement.value} {posted.url}".rstrip())
+
+
+def _say(sentence: str) -> None:
+    click.echo(f"afterd: {visible(sentence)}", err=True)
 
 
 def _number(pull: str) -> int | None:
@@ -145,11 +147,7 @@ def _project(given: str | None, kind: str, remote: str, *, needed: bool) -> Proj
 
 
 def _post_all(outgoing: Path, kind: str) -> None:
-    """Post from each database whose path comes as a line, until there are no more.
-
-    The daemon's tests run meanwhile, as the same user: they must not read the token off this process.
-    """
-    make_unreadable()
+    """Post from each database whose path comes as a line, until there are no more."""
     try:
         with outgoing.open(encoding="utf-8", errors="surrogateescape") as lines:
             for line in lines:

@@ -18,7 +18,7 @@ from afterd.cli.output import present, write
 from afterd.cli.state import reader, store
 from afterd.daemon.approval import approve as approve_commit
 from afterd.daemon.instance import running, wait_for
-from afterd.daemon.log import last_lines
+from afterd.daemon.log import OUTPUT, cut, last_lines
 from afterd.daemon.poster import hand_over, inherited
 from afterd.daemon.serve import serve
 from afterd.daemon.starter import announced
@@ -60,8 +60,15 @@ def command() -> None:
 @_post
 @_forge
 @click.option("--quiet", is_flag=True, help="Write the log to its file alone.")
+@repository_option
 def run(
-    repositories: tuple[Path, ...], *, once: bool, post: bool, forge: str | None, quiet: bool
+    repositories: tuple[Path, ...],
+    repository: Path,
+    *,
+    once: bool,
+    post: bool,
+    forge: str | None,
+    quiet: bool,
 ) -> None:
     """Watch repositories in the foreground.
 
@@ -69,10 +76,11 @@ def run(
 
     Example: afterd daemon run ~/src/lib ~/src/app
     """
-    places = _places(repositories)
-    arguments = _arguments(places, once=once, post=post, quiet=quiet)
-    hand_over(arguments, _output(places), posting=post, forge=forge or "")
+    places = _places(repositories or (repository,))
     settings = [settings_for(place, {}) for place in places]
+    passed = [name for setting in settings for name in setting.pass_environment]
+    arguments = _arguments(places, once=once, post=post, quiet=quiet)
+    hand_over(arguments, _output(places), posting=post, forge=forge or "", passed=passed)
     serve(settings, inherited(), once=once, spoken=not quiet)
 
 
@@ -80,12 +88,17 @@ def run(
 @_repositories
 @_post
 @_forge
-def start(repositories: tuple[Path, ...], *, post: bool, forge: str | None) -> None:
+@repository_option
+def start(
+    repositories: tuple[Path, ...], repository: Path, *, post: bool, forge: str | None
+) -> None:
     """Watch repositories in the background.
 
     Example: afterd daemon start
     """
-    places = _places(repositories)
+    places = _places(repositories or (repository,))
+    for place in places:
+        settings_for(place, {})  # what is wrong with them is said here, not by a process that ends
     state = _state(places[0])
     if (process := running(state)) is not None:
         raise BusyError(f"A daemon watches {places[0]} already: process {process}.")
@@ -171,17 +184,17 @@ def approve(commit: str, repository: Path) -> None:
 @command.command("unit")
 @_repositories
 @_post
-def unit(repositories: tuple[Path, ...], *, post: bool) -> None:
+@repository_option
+def unit(repositories: tuple[Path, ...], repository: Path, *, post: bool) -> None:
     """Print a systemd user unit.
 
     Example: afterd daemon unit >~/.config/systemd/user/afterd.service
     """
-    click.echo(unit_text(_places(repositories), post=post), nl=False)
+    click.echo(unit_text(_places(repositories or (repository,)), post=post), nl=False)
 
 
 def _places(repositories: Sequence[Path]) -> list[Path]:
-    given = repositories or (Path(os.environ.get("AFTERD_REPOSITORY") or "."),)
-    return [path.absolute() for path in dict.fromkeys(given)]
+    return [path.absolute() for path in dict.fromkeys(repositories)]
 
 
 def _arguments(
@@ -200,4 +213,6 @@ def _state(repository: Path) -> Path:
 
 def _output(places: Sequence[Path]) -> Path:
     """Where a process without a terminal writes what is not the log: a bug's last words."""
-    return _state(places[0]) / "daemon.out"
+    path = _state(places[0]) / OUTPUT
+    cut(path)
+    return path

@@ -8,13 +8,19 @@ from pathlib import Path
 import click
 
 from afterd import pipeline
-from afterd.cli.options import format_option, output_option, repository_option, settings_for
-from afterd.cli.output import deliver, errors
+from afterd.cli.answers import deliver, heard
+from afterd.cli.options import (
+    Loudness,
+    format_option,
+    loudness_options,
+    output_option,
+    repository_option,
+    settings_for,
+)
 from afterd.cli.state import subjects
-from afterd.config import Settings, Strategy
+from afterd.config import Sandbox, Settings, Strategy
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.explanation import Explanation, Status
-from afterd.report.live import listening
 
 # worst last: of several failing tests the worst answer is the exit status
 _STATUSES = {
@@ -59,14 +65,37 @@ class WithTestCommand(click.Command):
     type=click.Choice([strategy.value for strategy in Strategy]),
     help="How the root is searched.",
 )
+@click.option(
+    "--first", is_flag=True, default=None, help="Stop at the first test that broke, and explain it."
+)
+@click.option(
+    "--history",
+    is_flag=True,
+    default=None,
+    help="Look in the history for where tests broke that are red at both ends.",
+)
+@click.option("--python", metavar="PYTHON", help="The Python that runs the project's tests.")
+@click.option(
+    "--prepare",
+    metavar="auto|CMD",
+    help="Make an environment for the tests, or run CMD in each checkout before it is built.",
+)
 @click.option("--budget", metavar="5m|40runs", help="When to stop: a time, test runs, or both.")
 @click.option("--jobs", type=int, metavar="N", help="Variants built and tested at the same time.")
 @click.option("--executor", metavar="local|dask://HOST:PORT", help="Where variants are tested.")
+@click.option(
+    "--sandbox",
+    type=click.Choice([each.value for each in Sandbox]),
+    help="What holds builds and tests.",
+)
 @format_option()
 @output_option
 @repository_option
+@loudness_options
 @click.pass_context
-def command(context: click.Context, /, repository: Path, **given: object) -> None:
+def command(
+    context: click.Context, /, repository: Path, loudness: Loudness, **given: object
+) -> None:
     """Explain why the tests of a revision range fail.
 
     RANGE is GOOD..BAD, or BAD alone; without it HEAD~1..HEAD. Test commands are read as git bisect
@@ -75,7 +104,7 @@ def command(context: click.Context, /, repository: Path, **given: object) -> Non
     Example: afterd explain v1.2..HEAD --build make -- make check
     """
     settings = settings_for(repository, given | given_test_command(context, given))
-    with listening(errors()) as progress:
+    with heard(repository, loudness) as progress:
         explanations = pipeline.explain(settings, progress)
     _deliver(settings, explanations)
     context.exit(int(exit_status(explanation.status for explanation in explanations)))

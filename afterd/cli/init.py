@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -49,14 +50,23 @@ def _found(root: Path) -> Detected | None:
 
 
 def content(found: Detected | None) -> str:
-    """The file's text; what is not known is a comment to fill in."""
+    """The file's text; what is not known is a comment to fill in.
+
+    Of Python's runners it is the interpreter that is written down: with it the tests are found again.
+    """
     build = command_line(found.build) if found else ""
     test = command_line(found.test) if found else ""
+    # With a command of the user's the suite is one test: what is found by itself is better left so.
+    python = [_line("python", found.test[0], "")] if found and found.tools else []
+    if python and found and found.test[0] == sys.executable:
+        # afterd's own is what is left where the project has none: not for a file that others read
+        python = [_line("python", "", ".venv/bin/python")]
     return "\n".join(
         [
             "# How afterd builds and tests this repository; see docs/configuration.md.",
+            *python,
             _line("build", build, "make"),
-            _line("test", test, "make check"),
+            _line("test", "" if python else test, test or "make check"),
             '# budget = "10m"',
             "",
         ]

@@ -14,23 +14,24 @@ import click
 
 from afterd import __version__
 
-VERBS = (
-    "explain",
-    "show",
-    "list",
-    "report",
-    "patch",
-    "replay",
-    "mark",
-    "comment",
-    "rank",
-    "hook",
-    "daemon",
-    "init",
-    "doctor",
-    "demo",
-    "bench",
-)
+VERBS = {
+    "explain": "Explain why the tests of a revision range fail.",
+    "show": "Show an explanation; without an ID the newest.",
+    "list": "List the explanations of this repository, newest first.",
+    "report": "Write an explanation as Markdown, HTML, JSON, SARIF or text.",
+    "patch": "Write the revert that makes the test pass, for git apply.",
+    "replay": "Test the bad version with changes undone, and show the outcome.",
+    "mark": "Correct an explanation.",
+    "comment": "Post explanations on a pull request: one comment, edited in place.",
+    "rank": "Rank what the failed tests executed by how suspicious it is.",
+    "hook": "The git hook that tells the daemon of each commit.",
+    "daemon": "Watch repositories: test new commits, and explain what turned red.",
+    "init": "Write afterd.toml with the commands that were found.",
+    "doctor": "Check what this machine has and lacks.",
+    "demo": "Make a sample, break it, and explain it.",
+    "bench": "Measure afterd on programs whose fault is known.",
+}
+"""Every verb with the first sentence of its help, so that a list of them imports none."""
 
 
 class Verbs(click.Group):
@@ -39,6 +40,11 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The verbs in the order of the help text."""
         return list(VERBS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The verbs and what they are for, none of them imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command of a verb; None for a word that is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +12,16 @@ import click
 from afterd.config import Format, Settings, load
 from afterd.report.sanitize import visible
 from afterd.vcs.repository import open_repository
+
+
+class Loudness(StrEnum):
+    """How much is said while something is under way."""
+
+    QUIET = "quiet"
+    USUAL = "usual"
+    VERBOSE = "verbose"
+    DEBUG = "debug"
+
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -48,6 +59,20 @@ def format_option(default: Format | None = None) -> Callable[[Function], Functio
         show_default=default is not None,
         help="How the answer is written.",
     )
+
+
+def loudness_options(function: Function) -> Function:
+    """``--quiet``, ``--verbose`` and ``--debug``: one value, of which the last one given counts."""
+    for flag, value, meaning in (
+        (("--debug",), Loudness.DEBUG, "Also write a log of every command that was run."),
+        (("--verbose", "-v"), Loudness.VERBOSE, "A line for every run, on a terminal too."),
+        (("--quiet", "-q"), Loudness.QUIET, "Say nothing while it works."),
+    ):
+        option = click.option(
+            *flag, "loudness", flag_value=value, type=Loudness, default=Loudness.USUAL, help=meaning
+        )
+        function = option(function)
+    return function
 
 
 def settings_for(repository: Path, given: Mapping[str, object]) -> Settings:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
 import click
 from rich.console import Console, RenderableType
 
-from afterd.config import Format
 from afterd.errors import UsageError
-from afterd.model.explanation import Explanation
-from afterd.report import html, json, markdown, sarif
-from afterd.report.terminal import TerminalReport
 
 _FILE_WIDTH = 100
 
@@ -29,34 +25,6 @@ def screen() -> Console:
 def errors() -> Console:
     """Standard error, for progress."""
     return Console(file=sys.stderr, highlight=False)
-
-
-def deliver(
-    explanations: Sequence[Explanation],
-    form: Format,
-    output: Path | None,
-    repository: Path,
-    subjects: Mapping[str, str] | None = None,
-) -> None:
-    """Write explanations in a format, to a file or to the terminal."""
-    if form is Format.TEXT:
-        reports = [TerminalReport(each, subjects=subjects) for each in explanations]
-        present(reports, output)
-    else:
-        write(rendered(explanations, form, repository), output)
-
-
-def rendered(explanations: Sequence[Explanation], form: Format, repository: Path) -> str:
-    """The document in any format but text."""
-    match form:
-        case Format.MARKDOWN:
-            return markdown.render(explanations)
-        case Format.HTML:
-            return html.render(explanations)
-        case Format.SARIF:
-            return sarif.render(explanations)
-        case _:
-            return json.render(explanations, str(repository.absolute()))
 
 
 def present(parts: Sequence[RenderableType], output: Path | None = None) -> None:

@@ -9,9 +9,10 @@ import click
 
 from afterd import pipeline
 from afterd.cli.options import output_option, repository_option, settings_for
-from afterd.cli.output import write
+from afterd.cli.output import errors, write
 from afterd.cli.state import reader
-from afterd.report.patch import encoded, render
+from afterd.report.live import listening
+from afterd.report.revert import encoded, render
 from afterd.report.sanitize import visible
 from afterd.store.explanations import load
 
@@ -28,7 +29,8 @@ def command(identifier: int, output: Path | None, repository: Path) -> None:
     settings = settings_for(repository, {})
     with reader(repository) as opened:
         explanation = load(opened, identifier)
-    patch = render(explanation, pipeline.revert_patch(settings, identifier))
+    with listening(errors()) as waiting:
+        patch = render(explanation, pipeline.revert_patch(settings, identifier, waiting))
     if output is None and sys.stdout.isatty():
         click.echo(visible(patch), nl=False)  # for reading; a pipe or a file gets the exact bytes
     else:

@@ -27,7 +27,7 @@ from afterd.pipeline.ranking.repository import RankRequest, rank_suite
 from afterd.pipeline.ranking.voters import VOTERS
 from afterd.pipeline.ranking.votes import ROUNDS, VoteOptions
 from afterd.report.live import listening
-from afterd.tracing.llvm.counters.build import USUAL, WIDTHS
+from afterd.spectra.c import USUAL, WIDTHS
 
 ALL = "all"
 DEFAULT_TECHNIQUE = "ochiai"

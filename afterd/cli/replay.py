@@ -9,11 +9,12 @@ from rich.text import Text
 
 from afterd import pipeline
 from afterd.cli.options import repository_option, settings_for
-from afterd.cli.output import present
+from afterd.cli.output import errors, present
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Verdict
 from afterd.pipeline.replay import Replayed
+from afterd.report.live import listening
 from afterd.report.sanitize import visible
 
 
@@ -32,7 +33,8 @@ def command(context: click.Context, identifier: int, revert: str | None, reposit
     Example: afterd replay 42 --revert c2,c3
     """
     settings = settings_for(repository, {})
-    replayed = pipeline.replay(settings, identifier, _change_set(revert))
+    with listening(errors()) as waiting:
+        replayed = pipeline.replay(settings, identifier, _change_set(revert), waiting)
     present([_sentence(replayed)])
     if replayed.outcome.verdict is Verdict.UNRESOLVED:
         context.exit(int(ExitStatus.INCONCLUSIVE))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from afterd.cli.answers import deliver
 from afterd.cli.options import format_option, output_option, repository_option
-from afterd.cli.output import deliver
 from afterd.cli.state import reader, subjects
 from afterd.config import Format
 from afterd.store.explanations import load

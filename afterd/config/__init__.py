@@ -1,6 +1,6 @@
 """Settings: what can be said, how it is read, and where it is read from."""
 
-from afterd.config.kinds import Budget, Format, Strategy
+from afterd.config.kinds import Budget, Format, Sandbox, Strategy
 from afterd.config.settings import (
     Settings,
     catalogue,
@@ -15,6 +15,7 @@ __all__ = [
     "FILE_NAME",
     "Budget",
     "Format",
+    "Sandbox",
     "Settings",
     "Strategy",
     "catalogue",

@@ -1,4 +1,7 @@
-"""The kinds of values a setting can have: how each is read from TOML and from text."""
+"""The kinds of values a setting can have: how each is read from TOML and from text.
+
+Hours of the day in which the daemon starts nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,37 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from afterd.config.hours import parse_hours
+_DAY = 24 * 60
+_HOURS = re.compile(r"\s*(\d\d?):(\d\d)\s*-\s*(\d\d?):(\d\d)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """From one minute of the day to another, local time; over midnight where it ends before."""
+
+    start: int
+    end: int
+
+    def left(self, minute: float) -> float:
+        """Minutes until they are over, seen from a minute of the day; 0 outside of them."""
+        inside = (minute - self.start) % _DAY < (self.end - self.start) % _DAY
+        return (self.end - minute) % _DAY if inside else 0.0
+
+    def __str__(self) -> str:
+        ends = (f"{minute // 60:02}:{minute % 60:02}" for minute in (self.start, self.end))
+        return "-".join(ends)
+
+
+def parse_hours(value: object) -> Hours | None:
+    """``22:00-07:00``; empty: none. Raises ValueError with the end of a sentence."""
+    if isinstance(value, Hours) or value in (None, ""):
+        return value if isinstance(value, Hours) else None
+    match = _HOURS.fullmatch(value) if isinstance(value, str) else None
+    numbers = [int(part) for part in match.groups()] if match else [24, 0, 24, 0]
+    if any(hour > 23 for hour in numbers[::2]) or any(minute > 59 for minute in numbers[1::2]):
+        raise ValueError("it must be like 22:00-07:00")
+    return Hours(numbers[0] * 60 + numbers[1], numbers[2] * 60 + numbers[3])
+
 
 _SPAN = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
@@ -36,6 +69,14 @@ class Format(StrEnum):
     HTML = "html"
     JSON = "json"
     SARIF = "sarif"
+
+
+class Sandbox(StrEnum):
+    """Whether builds and tests are held by a sandbox."""
+
+    AUTO = "auto"  # the strongest there is, and none where the tests do not work in it
+    REQUIRE = "require"  # a whole one, or nothing is run
+    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, get_type_hints
 
-from afterd.config.hours import Hours
 from afterd.config.kinds import (
     BUDGET,
     COMMAND,
@@ -32,7 +31,9 @@ from afterd.config.kinds import (
     TEXTS,
     Budget,
     Format,
+    Hours,
     Kind,
+    Sandbox,
     Strategy,
     one_of,
 )
@@ -59,8 +60,23 @@ _DIFF = Setting(PATH, "a patch to explain: the bad version is the good one with 
 _TESTS = Setting(
     TEXTS, "explain only these failing tests (ids as the runner says)", privileged=False
 )
+_PYTHON = Setting(
+    TEXT,
+    "the Python that runs the project's tests, as a path in the work tree or a command; empty: looked for",
+)
+_PREPARE = Setting(
+    TEXT,
+    "`auto`: an environment for the Python tests is made below `.git/afterd`; or a command that is run in"
+    " every checkout before it is built",
+)
+_FIRST = Setting(FLAG, "stop at the first test that broke, and explain that one", privileged=False)
+_HISTORY = Setting(FLAG, "look in the history for where tests broke that are red at both ends")
 _GLOBS = Setting(TEXTS, "paths of test files, besides those recognised", privileged=False)
 _KEEP = Setting(FLAG, "every variant has the test files of the bad version", privileged=False)
+_SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliability.md")
+_NETWORK = Setting(FLAG, "builds and tests in a sandbox have the network")
+_WRITABLE = Setting(TEXTS, "more directories that builds and tests in a sandbox may write to")
+_PASS = Setting(TEXTS, "variables that tests and builds get although they look secret")
 _WATCH = Setting(TEXTS, "refs that the daemon watches, as globs")
 _TRUSTED = Setting(
     TEXTS, "refs whose commits are tested without approval; empty: see reliability.md"
@@ -91,6 +107,10 @@ class Settings:
     test: Annotated[tuple[str, ...], _TEST] = ()
     build: Annotated[tuple[str, ...], _BUILD] = ()
     tests: Annotated[tuple[str, ...], _TESTS] = ()
+    python: Annotated[str, _PYTHON] = ""
+    prepare: Annotated[str, _PREPARE] = ""
+    first: Annotated[bool, _FIRST] = False
+    history: Annotated[bool, _HISTORY] = False
     strategy: Annotated[
         Strategy, Setting(_STRATEGY, "how the root is searched", privileged=False)
     ] = Strategy.AFTER
@@ -113,6 +133,10 @@ class Settings:
     confirmations: Annotated[int, Setting(COUNT, "runs of each end before anything else")] = 2
     test_globs: Annotated[tuple[str, ...], _GLOBS] = ()
     keep_tests: Annotated[bool, _KEEP] = True
+    sandbox: Annotated[Sandbox, _SANDBOX] = Sandbox.OFF
+    network: Annotated[bool, _NETWORK] = False
+    writable: Annotated[tuple[str, ...], _WRITABLE] = ()
+    pass_environment: Annotated[tuple[str, ...], _PASS] = ()
     solver_rlimit: Annotated[int, _RLIMIT] = _LIMITS.solver.rlimit
     trace_window: Annotated[int, _WINDOW] = _LIMITS.trace.window
     watch: Annotated[tuple[str, ...], _WATCH] = (

@@ -7,13 +7,15 @@ The commits between it and the failing one were superseded, or could not be test
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import pygit2
 
+from afterd.execution.recipe import Recipe
+from afterd.execution.signature import same_failure
 from afterd.limits import SearchLimits
-from afterd.model.outcome import Verdict
+from afterd.model.outcome import FailureSignature, Verdict
 from afterd.store.database import Reader
 from afterd.store.history import red_at, tested_commits
 
@@ -25,11 +27,13 @@ class Base:
     """The commit to compare with: ``green`` as far as is known (None: it was never tested).
 
     Where it is red, ``commit`` is the oldest of the red commits that follow each other. Empty:
-    there is no commit before this one.
+    there is no commit before this one. ``otherwise``: the commits after it, newest first, at which the
+    test failed as well, in another way.
     """
 
     commit: str
     green: bool | None
+    otherwise: tuple[str, ...] = ()
 
 
 class TestRecord:
@@ -38,24 +42,48 @@ class TestRecord:
     __test__ = False  # pytest collects classes named Test*
 
     def __init__(
-        self, reader: Reader, repository: pygit2.Repository, name: str, command: str
+        self, reader: Reader, repository: pygit2.Repository, name: str, suite: Recipe
     ) -> None:
         self._repository = repository
-        self._tested: Mapping[str, Verdict] = tested_commits(reader, name, command)
-        self._red = red_at(reader, name, command)
+        self._suite = suite.test_id
+        self._tested: Mapping[str, Verdict] = tested_commits(reader, name, suite.command_digest)
+        self._red = red_at(reader, name, suite.command_digest)
 
-    def base(self, commit: str, test: str) -> Base:
-        """What ``test``, which fails at ``commit``, is compared with: the nearest tested commit
-        along first parents, or else the parent.
+    def base(self, commit: str, failure: FailureSignature) -> Base:
+        """What a test that fails at ``commit`` is compared with: the nearest commit along first
+        parents at which it is known to be green, or else the parent.
         """
-        red, parent = "", ""
+        red, parent, otherwise = "", "", list[str]()
         for ancestor in islice(self._ancestors(commit), FARTHEST):
             parent = parent or ancestor
-            if test in self._red.get(ancestor, ()):
+            if self._fails(ancestor, failure):
                 red = ancestor
-            elif self._tested.get(ancestor, Verdict.UNRESOLVED) is not Verdict.UNRESOLVED:
-                return Base(red, green=False) if red else Base(ancestor, green=True)
-        return Base(red, green=False) if red else Base(parent, green=None)
+            elif self._is_green(ancestor, failure.test):
+                return (
+                    Base(red, green=False)
+                    if red
+                    else Base(ancestor, green=True, otherwise=tuple(otherwise))
+                )
+            elif failure.test in self._red.get(ancestor, {}):
+                otherwise.append(ancestor)
+        return (
+            Base(red, green=False) if red else Base(parent, green=None, otherwise=tuple(otherwise))
+        )
+
+    def _fails(self, commit: str, failure: FailureSignature) -> bool:
+        """Whether the test was seen to fail there in this way; where that is not known, in any."""
+        red = self._red.get(commit, {})
+        if failure.test not in red:
+            return False
+        seen = red[failure.test]
+        return seen is None or same_failure(replace(seen, test=""), replace(failure, test=""))
+
+    def _is_green(self, commit: str, test: str) -> bool:
+        """Whether the test passed there: the suite was run, and did not fail with or before it."""
+        verdict, red = self._tested.get(commit, Verdict.UNRESOLVED), self._red.get(commit, {})
+        if test == self._suite:
+            return verdict is Verdict.PASS
+        return verdict is not Verdict.UNRESOLVED and test not in red and self._suite not in red
 
     def _ancestors(self, commit: str) -> Iterator[str]:
         while parents := self._repository[commit].peel(pygit2.Commit).parent_ids:

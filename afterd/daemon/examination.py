@@ -48,20 +48,18 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
     """
     wanted = wanted_of(job)
     journal = StoredJournal(store, job.id)
-    with opened(settings, journal) as workspace:
+    with opened(settings, journal, doing=_doing(wanted.commit)) as workspace:
         commit = resolve(workspace.repository, wanted.commit)  # it may have been amended and pruned
         tree = str(workspace.repository[commit].peel(pygit2.Tree).id)
         suite = suite_of(workspace, settings, tree, progress)
         tested = tested_at(workspace, job, wanted, suite, tree, progress)
-        record = TestRecord(
-            workspace.store, workspace.repository, workspace.name, suite.recipe.command_digest
-        )
+        record = TestRecord(workspace.store, workspace.repository, workspace.name, suite.recipe)
         judged = {each.test for each in verdicts_at(workspace.store, workspace.name, wanted.commit)}
         ranker = Ranker(workspace, replace(settings, budget=settings.job_budget), tree, progress)
-        for test in failing_of(settings, suite, tested):
+        for test, failure in failing_of(settings, suite, tested):
             if test.recipe.test_id in judged:
                 continue
-            base = record.base(wanted.commit, test.recipe.test_id)
+            base = record.base(wanted.commit, failure)
             before = _explanations(workspace.store, workspace.name, wanted.commit)
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
             case = Case(workspace, settings, job, wanted, tree, test, base, left)
@@ -70,6 +68,11 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
         return Examined(
             wanted, verdicts, _explanations(workspace.store, workspace.name, wanted.commit)
         )
+
+
+def _doing(commit: str) -> str:
+    """What others hear who wait."""
+    return f"is the daemon and tests {commit[:12]}"
 
 
 def _ranked(judged: Judged, ranker: Ranker) -> Judged:
@@ -89,10 +92,11 @@ def _keep(case: Case, judged: Judged) -> None:
             identifier = keep(case.workspace, judged.explanation).id
         recipe = case.test.recipe
         if judged.kind is not VerdictKind.BROKEN:
-            record_runs(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
+            shown = judged.recipe or recipe
+            record_runs(case.workspace, case.job.id, case.wanted.commit, case.tree, shown)
         verdict = StoredVerdict(
             case.wanted.commit,
-            case.base.commit,
+            judged.since or case.base.commit,
             recipe.test_id,
             judged.kind.value,
             judged.rate,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from afterd.execution.cache import key_of_test
 from afterd.execution.executors.protocol import Job as Run
 from afterd.execution.flakiness import Prior, Repeats, prior_from_history, rate, repeats
-from afterd.execution.recipe import Recipe
-from afterd.model.outcome import Verdict
+from afterd.execution.recipe import Recipe, Scope
+from afterd.execution.signature import telling
+from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.workspace import Workspace
 from afterd.store.database import Reader
 from afterd.store.history import Observation, observations, observe
@@ -39,18 +41,19 @@ def seen_at(workspace: Workspace, job: int, commit: str, tree: str, recipe: Reci
         for seen in observations(workspace.store, workspace.name, recipe.test_id)
         if seen.commit_id == commit
     ]
-    verdicts += _verdicts(workspace, job, tree, recipe)
+    verdicts += [outcome.verdict for outcome in _outcomes(workspace, job, tree, recipe)]
     return repeats([verdict for verdict in verdicts if verdict is not Verdict.UNRESOLVED])
 
 
 def record_runs(workspace: Workspace, job: int, commit: str, tree: str, recipe: Recipe) -> None:
     """Put this job's runs of a test at its commit on record; inside the verdict's transaction."""
-    for verdict in _verdicts(workspace, job, tree, recipe):
-        observe(
-            workspace.store,
-            workspace.name,
-            Observation(commit, recipe.test_id, recipe.command_digest, verdict),
-        )
+    whole = recipe.scope is Scope.WHOLE  # a test among others has its failure from the suite's run
+    for outcome in _outcomes(workspace, job, tree, recipe):
+        fails = whole and outcome.verdict is Verdict.FAIL
+        signature = telling(outcome, recipe.test_id) if fails else None
+        seen = (recipe.test_id, recipe.command_digest, outcome.verdict)
+        row = Observation(commit, *seen, signature=signature)
+        observe(workspace.store, workspace.name, row)
 
 
 def measure(workspace: Workspace, tree: str, recipe: Recipe, known: Repeats) -> None:
@@ -64,6 +67,6 @@ def rate_of(seen: Repeats) -> float:
     return rate(Prior(), seen)
 
 
-def _verdicts(workspace: Workspace, job: int, tree: str, recipe: Recipe) -> Sequence[Verdict]:
-    attempts = attempts_of(workspace.store, job, tree, recipe.test_id)
-    return [attempt.outcome.verdict for attempt in attempts]
+def _outcomes(workspace: Workspace, job: int, tree: str, recipe: Recipe) -> Sequence[Outcome]:
+    attempts = attempts_of(workspace.store, job, key_of_test(recipe, tree))
+    return [attempt.outcome for attempt in attempts]

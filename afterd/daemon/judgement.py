@@ -9,12 +9,8 @@ from afterd.config import Budget, Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.daemon.baseline import Base
 from afterd.daemon.flakiness import measure, prior_of, rate_of, seen_at
-from afterd.errors import (
-    BuildError,
-    SandboxError,
-    TestError,
-    ToolchainError,
-)
+from afterd.errors import BuildError, SandboxError, TestError, ToolchainError, UntestableError
+from afterd.execution.recipe import Recipe
 from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Progress
 from afterd.model.revision import RevisionRange
@@ -49,13 +45,18 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict with its reason, as a sentence; ``rate`` and ``runs`` as in StoredVerdict."""
+    """A verdict with its reason, as a sentence; ``rate`` and ``runs`` as in StoredVerdict.
+
+    ``recipe`` is how the test was run, where it was, ``since`` the commit since which it is red.
+    """
 
     kind: VerdictKind
     reason: str
     explanation: Explanation | None = None
     rate: float | None = None
     runs: int = 1
+    recipe: Recipe | None = None
+    since: str = ""
 
 
 def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Progress) -> Judged:
@@ -75,13 +76,34 @@ def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Prog
         reason = f"The budget of one commit ({case.settings.job_budget}) was spent before."
         return Judged(VerdictKind.UNDETERMINED, reason)
     try:
-        found = _explained(case, case.left, before, progress)
+        case, found = _explained(case, case.left, before, progress)
+    except UntestableError as error:
+        return Judged(VerdictKind.UNDETERMINED, str(error))
     except (BuildError, TestError, ToolchainError, SandboxError) as error:
         return Judged(VerdictKind.BROKEN, str(error))
-    return _judged(case, found)
+    return replace(_judged(case, found), recipe=case.test.recipe)
 
 
 def _explained(
+    case: Case, left: Budget, before: Sequence[Explanation], progress: Progress
+) -> tuple[Case, Explanation]:
+    """The test's explanation, run alone; or beside the others, where it does not fail alone or its
+    runner was not asked for it in the right words.
+    """
+    if case.test.beside is None:
+        return case, _explanation(case, left, before, progress)
+    whole = replace(case, test=FailingTest(case.test.beside, case.test.runner))
+    try:
+        found = _explanation(case, left, before, progress)
+    except TestError:
+        return whole, _explanation(whole, left, before, progress)
+    contradicted = found.status is Status.ALREADY_RED and case.base.green
+    if found.status is Status.GREEN or contradicted:
+        return whole, _explanation(whole, left, before, progress)
+    return case, found
+
+
+def _explanation(
     case: Case, left: Budget, before: Sequence[Explanation], progress: Progress
 ) -> Explanation:
     revisions = RevisionRange(case.base.commit, case.wanted.commit)
@@ -99,10 +121,30 @@ def _explained(
     )
 
 
+def _known_since(case: Case, found: Explanation) -> str:
+    """The oldest red commit, where all that is guilty was there when the test failed before.
+
+    It failed in other words then: what they change says whether it is another failure.
+    """
+    repository = case.workspace.repository
+    guilty = {commit for change in found.root for commit in change.commits}
+
+    def was_there(commit: str) -> bool:
+        before = case.base.otherwise[0]
+        return commit == before or repository.descendant_of(before, commit)
+
+    if not case.base.otherwise or not guilty or not all(map(was_there, guilty)):
+        return ""
+    return case.base.otherwise[-1]
+
+
 def _judged(case: Case, found: Explanation) -> Judged:
     kind = _KINDS.get(found.status, VerdictKind.UNDETERMINED)
     recipe = case.test.recipe
     seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
+    if kind is VerdictKind.CAUSED and (since := _known_since(case, found)):
+        reason = f"It fails since {since[:12]}."
+        return Judged(VerdictKind.ALREADY_RED, reason, runs=seen.runs, since=since)
     if kind is not VerdictKind.FLAKY:
         return Judged(kind, found.reason, found, runs=seen.runs)
     measure(case.workspace, case.tree, recipe, seen)

@@ -13,18 +13,17 @@ import os
 import select
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from afterd.execution.environment import removed
+from afterd.config.secrets import is_secret
 from afterd.execution.sandbox import start
 from afterd.execution.unreadable import READY_VARIABLE
 
 PIPE_VARIABLE = "AFTERD_POSTER_PIPE"
 COMMAND_VARIABLE = "AFTERD_POSTER"
 _READY = 15.0  # seconds; a poster under another user may never hear that it is waited for
-_SECRET = "looks like a secret"  # noqa: S105 - what removed() says of a variable
 
 
 class Poster:
@@ -59,18 +58,27 @@ class Poster:
 
 def secrets_in(environment: Mapping[str, str]) -> list[str]:
     """The names of the variables that look secret."""
-    return [name for name in environment if removed(name) == _SECRET]
+    return [name for name, value in environment.items() if is_secret(name, value)]
 
 
-def hand_over(arguments: Sequence[str], log: Path, *, posting: bool, forge: str = "") -> None:
+def hand_over(
+    arguments: Sequence[str],
+    log: Path,
+    *,
+    posting: bool,
+    forge: str = "",
+    passed: Collection[str] = (),
+) -> None:
     """Start the poster where one is wanted, and go on as a process without secrets.
 
-    ``forge`` says which kind of forge it is where the host's name does not. Returns at once where
+    ``forge`` says which kind of forge it is where the host's name does not, ``passed`` names variables
+    that tests get although they look secret. Returns at once where
     this process is that process already, or needs none: nothing secret, and nothing to post.
     """
-    if PIPE_VARIABLE in os.environ or not (posting or secrets_in(os.environ)):
+    hidden = set(secrets_in(os.environ)) - set(passed)
+    if PIPE_VARIABLE in os.environ or not (posting or hidden):
         return
-    clean = {name: os.environ[name] for name in os.environ if removed(name) != _SECRET}
+    clean = {name: value for name, value in os.environ.items() if name not in hidden}
     clean[PIPE_VARIABLE] = str(_started(log, forge)) if posting else ""
     os.execve(sys.executable, [sys.executable, "-m", "afterd", *arguments], clean)  # noqa: S606 - there is no shell to escape from
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,17 +14,18 @@ import pygit2
 from afterd.config import Settings
 from afterd.daemon.arrivals import take_in
 from afterd.daemon.instance import only_one
-from afterd.daemon.log import close_log, open_log
+from afterd.daemon.log import OUTPUT, close_log, cut, open_log
 from afterd.daemon.self_check import plan
 from afterd.daemon.spending import DAY, pause
 from afterd.daemon.worker import Worker
 from afterd.errors import AfterdError
 from afterd.store import Store, open_store
 from afterd.store.database import DATABASE_NAME
+from afterd.store.faults import damaged, suspected
 from afterd.store.jobs import JobQueue
 from afterd.store.outgoing import due
 from afterd.store.retention import prune
-from afterd.tracing.kept import forget as forget_recordings
+from afterd.trace.kept import forget as forget_recordings
 from afterd.vcs.repository import open_repository, state_directory
 
 
@@ -55,7 +56,13 @@ class Service:
         return bool(queued)
 
     def work(self, *, always: bool = False) -> bool:
-        """Do one job, unless quiet hours or a spent budget stand in the way (but ``always``)."""
+        """Do one job, unless quiet hours or a spent budget stand in the way (but ``always``).
+
+        Raises StoreError where the database was met damaged: only with this daemon gone can it be set
+        aside, by the next one.
+        """
+        if suspected(self.store.path).exists():
+            raise damaged(self.store.path, "the daemon ends, the next one sets it aside")
         why = "" if always else pause(self.settings, self.store)
         if why != self.paused:
             self.log.info("%s", f"nothing is started: {why}" if why else "going on")
@@ -74,6 +81,7 @@ class Service:
             if artefact.stat().st_mtime < before:
                 artefact.unlink(missing_ok=True)
         forget_recordings(self.state, before)
+        cut(self.state / OUTPUT)
         self.log.info("forgot %d rows", gone)
 
     def has_outgoing(self) -> bool:
@@ -88,12 +96,12 @@ def watching(settings: Settings, *, posting: bool, spoken: bool) -> Iterator[Ser
     What a daemon that was killed left behind is put right: its leases end.
     """
     state = state_directory(open_repository(settings.repository))
-    with only_one(state), open_store(state / DATABASE_NAME) as store:
+    with ExitStack() as stack:
+        stack.enter_context(only_one(state))
         log = open_log(state, spoken=spoken)
+        stack.callback(close_log, log)
+        store = stack.enter_context(open_store(state / DATABASE_NAME, say=log.warning))
         recovered = JobQueue(store).recover()
         if recovered:
             log.info("%d jobs were under way when the daemon ended", recovered)
-        try:
-            yield Service(settings, state, store, log, Worker(settings, store, log, posting))
-        finally:
-            close_log(log)
+        yield Service(settings, state, store, log, Worker(settings, store, log, posting))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from afterd.config import Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.execution.executors.protocol import Job as Run
 from afterd.execution.recipe import Recipe
-from afterd.model.outcome import Unresolved, Verdict
+from afterd.execution.runners import GIVEN
+from afterd.model.outcome import FailureKind, FailureSignature, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.pipeline.failing import FailingTest, Suite, SuiteRun, run_suite
 from afterd.pipeline.workspace import Workspace
@@ -23,12 +24,12 @@ THE_BUILD = "the build"
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What running a commit's tests showed: the verdict on the whole, the names of what fails, and
+    """What running a commit's tests showed: the verdict on the whole, how each failed, by name, and
     where nothing could be run, the sentence that says why.
     """
 
     verdict: Verdict
-    names: tuple[str, ...] = ()
+    failures: tuple[FailureSignature, ...] = ()
     broken: str = ""
 
 
@@ -41,32 +42,32 @@ def tested_at(
         # a confirmation after a kill rested on a run less than one without.
         workspace.executor.submit(Run(tree, suite.recipe)).result()
         known = json.loads(job.checkpoint)
-        return Tested(Verdict(known["verdict"]), tuple(known["names"]), known["broken"])
+        failures = tuple(FailureSignature(**each) for each in known["failures"])
+        return Tested(Verdict(known["verdict"]), failures, known["broken"])
     ran = run_suite(workspace, suite, tree, progress)
-    tested = _read(suite, ran)
+    tested = _read(ran)
     with workspace.store.transaction():
         _put_on_record(workspace, wanted, suite, tested, ran)
-        checkpoint = {
-            "verdict": tested.verdict.value,
-            "names": tested.names,
-            "broken": tested.broken,
-        }
-        JobQueue(workspace.store).reach(job, TESTED, json.dumps(checkpoint))
+        JobQueue(workspace.store).reach(job, TESTED, json.dumps(asdict(tested)))
     return tested
 
 
-def _read(suite: Suite, ran: SuiteRun) -> Tested:
+def _read(ran: SuiteRun) -> Tested:
     """What a suite's run says: which tests fail, or that it says nothing of any test."""
     attempt, outcome = ran.attempt, ran.attempt.outcome
     if outcome.verdict is not Verdict.UNRESOLVED and not attempt.unrunnable:
-        return Tested(outcome.verdict, () if outcome.passed else ran.names)
+        return Tested(outcome.verdict, ran.failures)
     if attempt.missing:
         why = f"It cannot be built: {attempt.missing} is missing on this machine."
-        return Tested(Verdict.UNRESOLVED, (suite.recipe.test_id,), why)
+        return Tested(Verdict.UNRESOLVED, ran.failures, why)
     if outcome.reason is Unresolved.BUILD:
-        return Tested(Verdict.UNRESOLVED, (THE_BUILD,))
+        return Tested(Verdict.UNRESOLVED, (FailureSignature(FailureKind.EXIT, test=THE_BUILD),))
+    if outcome.reason is Unresolved.UNTESTABLE:
+        return Tested(
+            Verdict.UNRESOLVED, ran.failures
+        )  # the test's own word, and no fault of the machine
     said = attempt.unrunnable or f"The tests give no verdict: {outcome.reason or outcome.detail}."
-    return Tested(Verdict.UNRESOLVED, (suite.recipe.test_id,), said)
+    return Tested(Verdict.UNRESOLVED, ran.failures, said)
 
 
 def _put_on_record(
@@ -81,20 +82,23 @@ def _put_on_record(
     rows = [Observation(wanted.commit, "", digest, tested.verdict, seconds)]
     if not tested.broken:
         rows += [
-            Observation(wanted.commit, name, digest, Verdict.FAIL)
-            for name in tested.names
-            if name != suite.recipe.test_id
+            Observation(wanted.commit, failure.test, digest, Verdict.FAIL, signature=failure)
+            for failure in tested.failures
+            if failure.test != suite.recipe.test_id
         ]
     for row in rows:
         observe(workspace.store, workspace.name, row)
 
 
-def failing_of(settings: Settings, suite: Suite, tested: Tested) -> Iterator[FailingTest]:
-    """The failing tests that are asked for, each with its recipe."""
-    for name in tested.names:
-        if settings.tests and name not in (*settings.tests, THE_BUILD):
+def failing_of(
+    settings: Settings, suite: Suite, tested: Tested
+) -> Iterator[tuple[FailingTest, FailureSignature]]:
+    """The failing tests that are asked for, each with its recipe, and how it failed."""
+    always = (THE_BUILD, suite.recipe.test_id)
+    for failure in tested.failures:
+        if settings.tests and failure.test not in (*settings.tests, *always):
             continue
-        if name == THE_BUILD:
+        if failure.test == THE_BUILD:
             # a build that fails is a test that fails: the same loop finds the change that did it
             build = Recipe(
                 suite.recipe.build,
@@ -102,6 +106,6 @@ def failing_of(settings: Settings, suite: Suite, tested: Tested) -> Iterator[Fai
                 extra=suite.recipe.extra,
                 limits=suite.recipe.limits,
             )
-            yield FailingTest(build, "command")
+            yield FailingTest(build, GIVEN), failure
         else:
-            yield suite.test(name)
+            yield suite.test(failure.test), failure

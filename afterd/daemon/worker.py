@@ -115,5 +115,8 @@ class Narrator:
     def built(self, reverted: ChangeSet, *, ok: bool) -> None:
         """A variant was built: not worth a line."""
 
+    def counted(self, done: int, found: int, red: int) -> None:
+        """How far a suite is: not worth a line."""
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """The changes under suspicion: not in a log."""

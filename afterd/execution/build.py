@@ -98,6 +98,11 @@ class Builder:
         elif self._record.tree != self.slot.tree or not self._record.whole:
             self._freshness.distrust()
 
+    def _rebuild_all(self) -> None:
+        """A compiler that is killed may leave half an object, newer than its source."""
+        self._freshness.distrust()
+        self._freshness.settle(())
+
     def _save(self, recipe: Recipe, tree: str, *, whole: bool) -> None:
         shipped = self._freshness.shipped or frozenset()
         self._record = BuildRecord(recipe.build_key, tree, shipped, whole)
@@ -109,6 +114,7 @@ class Builder:
             recipe.limits.build,
             scratch=self._scratch,
             cancelled=self._cancelled,
+            anew=self._rebuild_all,
         )
         try:
             return _built(result, recipe)

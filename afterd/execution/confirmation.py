@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from afterd.errors import BuildError, TestError
+from afterd.errors import BuildError, TestError, UntestableError
 from afterd.execution.executors.protocol import Attempt
 from afterd.execution.flakiness import Prior, Repeats, probability_flaky, runs_needed
 from afterd.execution.oracle import Oracle
@@ -140,6 +140,8 @@ def _require_verdict(attempt: Attempt, name: str) -> None:
         raise BuildError(_build_sentence(attempt, name))
     if attempt.unrunnable:
         raise TestError(f"At the {name} version: {attempt.unrunnable}")
+    if outcome.reason is Unresolved.UNTESTABLE:
+        raise UntestableError(_test_sentence(outcome, name))
     if outcome.verdict is Verdict.UNRESOLVED:
         raise TestError(_test_sentence(outcome, name))
 

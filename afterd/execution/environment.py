@@ -6,8 +6,8 @@ locale, without three kinds of variables:
 - *git's local variables*. In a linked worktree a hook runs with absolute ``GIT_DIR`` and
   ``GIT_INDEX_FILE``; a ``git add`` in another repository then wrote into the user's index (200
   entries became 201; reliability.md, section 0, finding 1).
-- *secrets*: whatever looks like a token, a password, a key or an agent's socket. The program is
-  code from a commit; what it does not have it cannot print.
+- *secrets* (``secrets``): whatever looks like a token, a password, a key or an agent's socket. The
+  program is code from a commit; what it does not have it cannot print.
 - *afterd's own settings* and what varies from shell to shell (``PWD``, ``TMPDIR``, ``COLUMNS``).
 
 and with what makes two runs alike: ``PYTHONHASHSEED=0``; no byte code written, because a slot
@@ -21,6 +21,8 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+
+from afterd.config.secrets import is_secret
 
 GIT_LOCAL = frozenset(
     # `git rev-parse --local-env-vars` of git 2.39 to 2.51, and what hooks and rebases add.
@@ -55,22 +57,19 @@ GIT_LOCAL = frozenset(
 )
 _GIT_CONFIG_PAIR = re.compile(r"GIT_CONFIG_(KEY|VALUE)_\d+")
 
-_SECRET = re.compile(
-    r"(^|_)(TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|COOKIE)(_|$)"
-    r"|(API|ACCESS|PRIVATE|SIGNING|DEPLOY|ENCRYPTION|SECRET)_?KEY(_|$)"
-    r"|^ACTIONS_(RUNTIME|ID_TOKEN|CACHE|RESULTS)_"
-    r"|^(SSH_AUTH_SOCK|SSH_AGENT_PID|SSH_ASKPASS|GIT_ASKPASS|GPG_AGENT_INFO|NETRC|DOCKER_AUTH_CONFIG"
-    r"|DBUS_SESSION_BUS_ADDRESS|KUBECONFIG|VAULT_ADDR|GOOGLE_APPLICATION_CREDENTIALS)$",
-    re.IGNORECASE,
-)
 _VARYING = frozenset(
-    {"PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "COLUMNS", "LINES", "WINDOWID", "TERM_SESSION_ID"}
+    {"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_TESTRUNUID"}
+    | {"PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
+    | {"PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "COLUMNS", "LINES", "WINDOWID", "TERM_SESSION_ID"}
 )
 REPEATABLE: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
 }
+
+LOOKS_SECRET = "looks like a secret"  # noqa: S105 - a sentence
+"""What ``removed`` says of what whoever knows better can let through (``pass_environment``)."""
 
 _NOT_DIGESTED = frozenset({"PATH_INFO", "XDG_SESSION_ID", "INVOCATION_ID", "JOURNAL_STREAM"})
 
@@ -83,16 +82,16 @@ def scrubbed(
     ``extra`` is what the user configured for the test: it is not scrubbed.
     """
     source = os.environ if environment is None else environment
-    kept = {name: value for name, value in source.items() if not removed(name)}
+    kept = {name: value for name, value in source.items() if not removed(name, value)}
     return {**kept, **REPEATABLE, **(extra or {})}
 
 
-def removed(name: str) -> str:
+def removed(name: str, value: str = "") -> str:
     """Why a variable does not reach a program under test; empty if it does."""
     if name in GIT_LOCAL or _GIT_CONFIG_PAIR.fullmatch(name):
         return "points git to another repository"
-    if _SECRET.search(name):
-        return "looks like a secret"
+    if is_secret(name, value):
+        return LOOKS_SECRET
     if name.startswith("AFTERD_"):
         return "is afterd's own"
     if name in _VARYING:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from pathlib import Path
 
+from afterd.execution.confinement import current
 from afterd.execution.environment import digest, scrubbed
 from afterd.execution.process import Command
 from afterd.limits import Limits
@@ -15,11 +17,20 @@ SLOT = "{slot}"
 """Stands for the slot's directory in ``Recipe.extra``; its tree has another path in each slot."""
 
 
+class Scope(Enum):
+    """What of a test command's run the test is."""
+
+    WHOLE = auto()  # the command is the test
+    ALONE = auto()  # a test that its runner was asked to run alone
+    AMONG = auto()  # one of the tests that the command runs
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Build command (empty: none), test command, and their surroundings.
 
-    ``test_id`` names the test in reports and caches. ``folder`` is where the commands run, below
+    ``test_id`` names the test in reports and caches. ``told_by`` is the runner that tells the tests of
+    a run apart (empty: they need not be), ``scope`` which of them is meant. ``folder`` is where the commands run, below
     the slot. ``extra`` is set on top of the scrubbed environment. ``tools`` is whatever else the
     outcome depends on, such as the compiler's version: it only goes into the cache key.
     """
@@ -30,6 +41,8 @@ class Recipe:
     folder: str = "."
     extra: Mapping[str, str] = field(default_factory=dict)
     tools: str = ""
+    told_by: str = ""
+    scope: Scope = Scope.WHOLE
     limits: Limits = field(default_factory=Limits)
 
     def environment(self, slot: Path) -> dict[str, str]:
@@ -62,7 +75,7 @@ class Recipe:
     def environment_digest(self) -> str:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
         text = digest(scrubbed(extra=self.extra))
-        return _digest(text, self.tools)
+        return _digest(text, self.tools, *filter(None, [current().key]))
 
 
 def _digest(*parts: str) -> str:

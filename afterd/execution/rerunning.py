@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from afterd.execution.losses import tell_loss
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.signature import same_failure
@@ -28,9 +29,13 @@ class ColdError(Exception):
 
 
 class WarmTest(Protocol):
-    """A test command in one slot. ``probes`` counts the runs it took to get ready."""
+    """A test command in one slot. ``probes`` counts the runs it took to get ready.
+
+    ``lost``: it is ``cold`` because its process ended by itself, or was killed.
+    """
 
     cold: str
+    lost: bool
     probes: int
 
     def run(self, timeout: float | None = None) -> ProcessResult:
@@ -54,6 +59,7 @@ class _Trust:
     agreed: set[Verdict] = field(default_factory=set)
     cold: str = ""
     meant: bool = True
+    losses: int = 0
 
     @property
     def earned(self) -> bool:
@@ -86,7 +92,7 @@ class Reruns:
         try:
             return test.run(recipe.limits.test.timeout), probes + 1
         except ColdError:
-            if test.cold:
+            if test.cold and not self._is_replaced(slot, recipe, test):
                 self.distrust(recipe, test.cold)
             return None, probes + 1
         except OSError as error:  # no room for its output; a fresh run will say so
@@ -139,6 +145,17 @@ class Reruns:
         for _, test in tests:
             test.close()
 
+    def _is_replaced(self, slot: Path, recipe: Recipe, test: WarmTest) -> bool:
+        """Whether another warm process may take the place of one that was lost."""
+        trust, most = self._of(recipe), recipe.limits.test.repeats
+        if not test.lost or self._closed or trust.losses == most:
+            return False
+        trust.losses += 1
+        tell_loss("A warm process", test.cold, trust.losses, most, str(slot))
+        self._tests.pop(slot, None)
+        test.close()
+        return True
+
     def _of(self, recipe: Recipe) -> _Trust:
         with self._lock:
             return self._trust.setdefault(_key(recipe), _Trust())
@@ -163,7 +180,8 @@ class Reruns:
             self._of(recipe).meant = False
             return None, 0
         if made.cold or self._closed:
-            self.distrust(recipe, made.cold or "the work was ended")
+            if not self._is_replaced(slot, recipe, made):
+                self.distrust(recipe, made.cold or "the work was ended")
             made.close()
             return None, made.probes
         self._tests[slot] = (_key(recipe), made)

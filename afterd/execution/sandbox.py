@@ -15,27 +15,35 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import logging
 import marshal
 import math
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import afterd
 from afterd.errors import SandboxError, SpaceError
+from afterd.execution.confinement import Confinement, Means, current, landlock_version, prefix
+from afterd.execution.losses import how_lost, tell_loss
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.process_tree import tagged
 from afterd.limits import ProcessLimits
 
 Child = subprocess.Popen[bytes]
+Watch = Callable[[Path], bool]
+"""Called several times a second with the directory of a run; no ends it."""
+
+_LOG = logging.getLogger(__name__)
 
 RUN_VARIABLE = "AFTERD_RUN"
 """Names the run's directory in the program's environment: finds it if its supervisor is killed."""
@@ -54,23 +62,64 @@ def run(
     *,
     scratch: Path | None = None,
     cancelled: threading.Event | None = None,
+    watch: Watch | None = None,
+    anew: Callable[[], object] | None = None,
 ) -> ProcessResult:
     """Run ``command`` to its end within ``limits``; safe to call from many threads at once.
 
-    The result's directory is made below ``scratch`` (default: the system's temporary directory),
-    used once, and removed by whoever called. Setting ``cancelled`` ends the run. Only a missing
-    supervisor or a full disk raise (SandboxError, SpaceError); everything else is a result.
+    What was killed from outside is run again (see ``losses``); before that ``anew`` does away with
+    what such a run left half done. The result's directory is made below ``scratch`` (default: the
+    system's temporary directory), used once, and removed by whoever called. Setting ``cancelled``
+    ends the run, and so does ``watch`` where it answers no. Only a missing supervisor or a full disk
+    raise (SandboxError, SpaceError); everything else is a result.
     """
+    for number in range(1, limits.repeats + 1):
+        result = _run(command, limits, scratch, cancelled, watch)
+        why = how_lost(result)
+        if not why or (cancelled is not None and cancelled.is_set()):
+            return result
+        result.remove()
+        said = f"The run of `{shlex.join(command.argv)}`"
+        tell_loss(said, why, number, limits.repeats, str(command.cwd))
+        if anew is not None:
+            anew()
+    return _run(command, limits, scratch, cancelled, watch)
+
+
+def _run(
+    command: Command,
+    limits: ProcessLimits,
+    scratch: Path | None,
+    cancelled: threading.Event | None,
+    watch: Watch | None,
+) -> ProcessResult:
     directory = _fresh_directory(scratch)
-    supervisor = _start_supervisor(directory)
+    held = current()
+    own = (directory,)
+    supervisor = _start_supervisor(
+        directory, prefix(held, own, command.environment, (str(command.cwd), *command.argv))
+    )
     try:
-        _send(supervisor, _request(command, limits, directory))
-        answer = _await_answer(supervisor, limits.timeout + limits.grace + 0.5, cancelled)
+        _send(supervisor, _request(command, limits, directory, held))
+        _LOG.debug("run %s in %s", command.argv, command.cwd)
+        goes_on = _goes_on(directory, cancelled, watch)
+        answer = _await_answer(supervisor, limits.timeout + limits.grace + 0.5, goes_on)
     finally:
         _dismiss(supervisor)
     if answer is None:
         return _lost(directory, supervisor)
-    return _result(command, directory, answer)
+    result = _result(command, directory, answer)
+    _LOG.debug("it %s after %.2f s, %s", result.describe(), result.seconds, command.argv)
+    return result
+
+
+def _goes_on(
+    directory: Path, cancelled: threading.Event | None, watch: Watch | None
+) -> Callable[[], bool] | None:
+    """Whether a run shall go on, for who watches it; None where nobody does."""
+    if cancelled is None and watch is None:
+        return None
+    return lambda: not (cancelled and cancelled.is_set()) and (watch is None or watch(directory))
 
 
 def start(
@@ -118,8 +167,8 @@ def _fresh_directory(scratch: Path | None) -> Path:
     return directory
 
 
-def _start_supervisor(directory: Path) -> Child:
-    argv = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, PACKAGE_ROOT]
+def _start_supervisor(directory: Path, held_by: Sequence[str]) -> Child:
+    argv = [*held_by, sys.executable, "-I", "-S", "-c", _SUPERVISOR, PACKAGE_ROOT]
     # Not afterd's whole environment: the program could read a token in its parent's /proc entry.
     environment = {name: os.environ[name] for name in _KEPT_FOR_PYTHON if name in os.environ}
     with (directory / "supervisor").open("wb") as log:
@@ -139,7 +188,9 @@ def _start_supervisor(directory: Path) -> Child:
             ) from error
 
 
-def _request(command: Command, limits: ProcessLimits, directory: Path) -> dict[str, Any]:
+def _request(
+    command: Command, limits: ProcessLimits, directory: Path, held: Confinement
+) -> dict[str, Any]:
     environment = {
         "TMPDIR": str(directory / "tmp"),
         RUN_VARIABLE: str(directory),
@@ -156,6 +207,8 @@ def _request(command: Command, limits: ProcessLimits, directory: Path) -> dict[s
         "stdin": os.fsencode(command.stdin.absolute() if command.stdin else os.devnull),
         "outputs": [os.fsencode(directory / name) for name in names],
         "fixed_addresses": command.fixed_addresses,
+        "landlock": landlock_version() if held.means is Means.LANDLOCK else 0,
+        "writable": [os.fsencode(path) for path in (*held.writable, directory)],
         "limits": _kernel_limits(limits),
         "timeout": limits.timeout,
         "silence": limits.silence,
@@ -190,10 +243,10 @@ def _send(supervisor: Child, request: dict[str, Any]) -> None:
 
 
 def _await_answer(
-    supervisor: Child, budget: float, cancelled: threading.Event | None
+    supervisor: Child, budget: float, goes_on: Callable[[], bool] | None
 ) -> dict[str, Any] | None:
     """The supervisor's answer; None where it died or will not answer."""
-    answer = _answer_within(supervisor, budget, cancelled)
+    answer = _answer_within(supervisor, budget, goes_on)
     if answer is None:
         supervisor.send_signal(signal.SIGCONT)  # the program may have stopped its own parent
         answer = _answer_within(supervisor, _LAST_RESORT, None)
@@ -201,7 +254,7 @@ def _await_answer(
 
 
 def _answer_within(
-    supervisor: Child, seconds: float, cancelled: threading.Event | None
+    supervisor: Child, seconds: float, goes_on: Callable[[], bool] | None
 ) -> dict[str, Any] | None:
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
@@ -209,10 +262,10 @@ def _answer_within(
     poll.register(supervisor.stdout, select.POLLIN | select.POLLHUP)
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
-        if poll.poll(1000 * (left if cancelled is None else min(left, 0.1))):
+        if poll.poll(1000 * (left if goes_on is None else min(left, 0.1))):
             payload = supervisor.stdout.read()
             return ast.literal_eval(payload.decode()) if payload else None
-        if cancelled is not None and cancelled.is_set() and not supervisor.stdin.closed:
+        if goes_on is not None and not supervisor.stdin.closed and not goes_on():
             supervisor.stdin.close()  # its sign to end the run
     return None
 

@@ -22,8 +22,8 @@ from afterd.execution.failures import native, python
 from afterd.execution.failures.pytest_reports import Report
 from afterd.execution.failures.python import Frame
 from afterd.execution.failures.suites import differing_lines, failed_tests, shows_difference
-from afterd.execution.failures.text import normalised, relative
-from afterd.model.outcome import FailureKind, FailureSignature
+from afterd.execution.failures.text import normalised, relative, without_values
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome
 
 _BETWEEN = "; "
 _MOST_NAMES = 200
@@ -56,17 +56,38 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
     text = evidence.text
     reported = {report.test: report for report in evidence.reports if report.failed}
     tests = tuple(reported) or failed_tests(text)
-    test = _BETWEEN.join(normalised(name) for name in sorted(tests)[:_MOST_NAMES]) or test_id
+    names = [one_name(normalised(name)) for name in sorted(tests)[:_MOST_NAMES]]
+    test = _BETWEEN.join(names) or one_name(test_id)
     if len(tests) > 1:
         return FailureSignature(FailureKind.ASSERTION, test=test)
     found = _specific(text, evidence.signal)
     if reported:
-        found = _of_report(reported[tests[0]], evidence.roots)
+        found = of_report(reported[tests[0]], evidence.roots)
     if found is not None:
         return dataclasses.replace(found, test=test)
     lines = _digests(differing_lines(text)) if (differs := shows_difference(text)) else ""
     found = _general(evidence.status, failed=bool(tests), differs=differs)
     return dataclasses.replace(found, test=test, differing=lines)
+
+
+def one_name(test: str) -> str:
+    """A test's name, or a command line, as it does not look like several names."""
+    return test.replace(_BETWEEN, ";")
+
+
+def telling(outcome: Outcome, test_id: str) -> FailureSignature:
+    """A failure as it is compared with those of other commits, where nothing else tells them apart.
+
+    Of a plain exit status the last line that was printed is part; reverted sets are not told apart
+    so, because they may make it themselves.
+    """
+    found = dataclasses.replace(
+        outcome.signature or _general(1, failed=False, differs=False), test=test_id
+    )
+    last = next((line for line in reversed(outcome.detail.splitlines()) if line.strip()), "")
+    if found.kind is not FailureKind.EXIT or not last:
+        return found
+    return dataclasses.replace(found, message=f"{found.message}: {without_values(last)}")
 
 
 def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
@@ -93,7 +114,7 @@ def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     return all(not (one and other) or one == other for one, other in places)
 
 
-def _of_report(report: Report, roots: Collection[str]) -> FailureSignature:
+def of_report(report: Report, roots: Collection[str]) -> FailureSignature:
     """What our plugin says of a failed test does not depend on how the user has pytest print."""
     frames = [Frame(relative(path, roots), "", source) for path, _, source in report.frames]
     inside = [frame for frame in frames if frame.in_tree]

@@ -25,6 +25,7 @@ import signal
 import sys
 import time
 
+from afterd.execution.landlock import hold
 from afterd.execution.process_tree import (
     descendants,
     proportional,
@@ -231,6 +232,8 @@ def _become(
     os.write(report, b"F" if fixed else b"-")
     source = os.open(request["stdin"], os.O_RDONLY)
     os.chdir(request["cwd"])
+    if request["landlock"] and libc is not None:
+        hold(libc, request["landlock"], request["writable"])
     for target, descriptor in enumerate((source, outputs[0], outputs[-1])):
         os.dup2(descriptor, target, inheritable=True)
     _execute(request["argv"], request["environment"])

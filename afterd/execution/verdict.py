@@ -12,6 +12,9 @@ from collections.abc import Collection, Sequence
 from signal import Signals
 
 from afterd.execution.failures.pytest_reports import read_reports
+from afterd.execution.failures.suites import no_test_ran
+from afterd.execution.failures.text import relative
+from afterd.execution.failures.values import told
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, signature
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -64,6 +67,9 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
     if number in _FROM_OUTSIDE:
         detail = f"the test {result.describe()}"
         return Outcome(Verdict.UNRESOLVED, Unresolved.KILLED, detail, test_seconds=seconds)
+    if not number and no_test_ran(result.stdout.text() + "\n" + result.stderr.text()):
+        none = Unresolved.UNTESTABLE
+        return Outcome(Verdict.UNRESOLVED, none, last_lines(result), test_seconds=seconds)
     if not number and status == 0:
         return Outcome(Verdict.PASS, test_seconds=seconds)
     if not number and (status == _UNTESTABLE or status >= _ABORT):
@@ -72,7 +78,7 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
     reports = read_reports(result.directory)
     evidence = Evidence(status, number, result.stdout.text(), result.stderr.text(), roots, reports)
     found = signature(evidence, test_id)
-    return Outcome(Verdict.FAIL, None, last_lines(result), found, test_seconds=seconds)
+    return Outcome(Verdict.FAIL, None, _telling(evidence, result), found, test_seconds=seconds)
 
 
 def unrunnable(result: ProcessResult, argv: Sequence[str]) -> str:
@@ -92,6 +98,18 @@ def unrunnable(result: ProcessResult, argv: Sequence[str]) -> str:
         f"The test command `{shlex.join(argv)}` cannot be run: it exited with status"
         f" {result.status} ({first}); check the command and what it needs to be installed."
     )
+
+
+def _telling(evidence: Evidence, result: ProcessResult) -> str:
+    """The end of what the test wrote, and before it what that says of the failure, where it is not in
+    there: below it there may be hundreds of lines of the runner's own.
+    """
+    last, text = last_lines(result), evidence.text
+    said = told(text)
+    if said is None or told(relative(last, evidence.roots)) == said:
+        return last
+    begin = text.rfind("\n", 0, said.begins) + 1
+    return "\n".join([*text[begin:].splitlines()[:_SHOWN_LINES], last])
 
 
 def last_lines(result: ProcessResult) -> str:

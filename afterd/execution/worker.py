@@ -16,6 +16,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -29,6 +30,7 @@ from typing import Any, Self
 
 from afterd.execution import sandbox
 from afterd.execution.environment import scrubbed
+from afterd.execution.losses import tell_loss
 from afterd.execution.process import signal_name
 from afterd.execution.worker_process import CHANNEL_VARIABLE, HEADER
 from afterd.limits import MIB, WorkerLimits
@@ -109,9 +111,18 @@ class Worker:
     def ask(self, request: Message, seconds: float | None = None) -> Reply | Died:
         """The child's answer to ``request`` within ``seconds`` (default: the worker's limit).
 
-        Past that the child is killed. Raises SandboxError only where no process can be started.
+        Past that the child is killed. A child that somebody else killed is replaced, and asked
+        again. Raises SandboxError only where no process can be started.
         """
         payload = json.dumps(request).encode()
+        for number in range(1, self.limits.repeats + 1):
+            answer = self._asked(payload, seconds)
+            if isinstance(answer, Reply) or answer.signal != signal.SIGKILL:
+                return answer
+            tell_loss(f"The process of {self.module}", answer.detail, number, self.limits.repeats)
+        return self._asked(payload, seconds)
+
+    def _asked(self, payload: bytes, seconds: float | None) -> Reply | Died:
         with self._lock:
             child = self._child or self._start()
             if isinstance(child, Died):

@@ -4,11 +4,10 @@ Nothing here opens the repository or starts a process: whoever holds a token doe
 """
 
 from afterd.forge.connect import connect
-from afterd.forge.patience import Patience
 from afterd.forge.posting import Placement, Post, Posted, post
 from afterd.forge.project import ForgeKind, Project, project_of
 from afterd.forge.protocol import Annotation, Check, Comment, Forge, Pull
-from afterd.forge.sentences import forge_error
+from afterd.forge.refusal import Patience, forge_error
 from afterd.forge.tokens import token_for
 
 __all__ = [

@@ -17,7 +17,7 @@ from requests.auth import AuthBase
 from afterd import __version__
 from afterd.forge.project import Project
 from afterd.forge.protocol import Check, Comment, Pull
-from afterd.forge.refusal import Refusal, RefusalKind, refusal
+from afterd.forge.refusal import Refusal, RefusalKind, as_a_forge_answers, refusal
 
 LIMIT = 65_536  # characters; Gitea has no limit of its own, its readers have
 _TIMEOUT = 20.0  # seconds
@@ -57,32 +57,40 @@ class Gitea:
     def own_name(self) -> str:
         """The token's login."""
         if not self._name:
-            self._name = str(self._asked("GET", "/user")["login"])
+            with as_a_forge_answers():
+                self._name = str(self._asked("GET", "/user")["login"])
         return self._name
 
     def pull(self, number: int) -> Pull:
         """The pull request with this number."""
-        return _pull(self._asked("GET", f"{self._project}/pulls/{number}"))
+        with as_a_forge_answers():
+            return _pull(self._asked("GET", f"{self._project}/pulls/{number}"))
 
     def open_pulls(self) -> Iterator[Pull]:
         """The open pull requests, the one that was touched last first."""
         given = {"state": "open", "sort": "recentupdate"}
-        yield from map(_pull, self._pages(f"{self._project}/pulls", given))
+        with as_a_forge_answers():
+            yield from map(_pull, self._pages(f"{self._project}/pulls", given))
 
     def comments(self, number: int) -> Iterator[Comment]:
         """The comments of a pull request, oldest first; they come in one page."""
-        yield from map(_comment, self._asked("GET", f"{self._project}/issues/{number}/comments"))
+        with as_a_forge_answers():
+            yield from map(
+                _comment, self._asked("GET", f"{self._project}/issues/{number}/comments")
+            )
 
     def create(self, number: int, body: str) -> Comment:
         """Write a comment."""
         path = f"{self._project}/issues/{number}/comments"
-        return _comment(self._asked("POST", path, json={"body": body}))
+        with as_a_forge_answers():
+            return _comment(self._asked("POST", path, json={"body": body}))
 
     def edit(self, number: int, comment: Comment, body: str) -> Comment:
         """Replace a comment's body."""
         del number
         path = f"{self._project}/issues/comments/{comment.id}"
-        return _comment(self._asked("PATCH", path, json={"body": body}))
+        with as_a_forge_answers():
+            return _comment(self._asked("PATCH", path, json={"body": body}))
 
     def check(self, check: Check) -> bool:
         """Nothing: there are no check runs."""

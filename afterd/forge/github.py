@@ -20,7 +20,7 @@ from github.PullRequest import PullRequest
 from afterd import __version__
 from afterd.forge.project import Project
 from afterd.forge.protocol import Annotation, Check, Comment, Pull
-from afterd.forge.refusal import Refusal, RefusalKind, refusal
+from afterd.forge.refusal import Refusal, RefusalKind, as_a_forge_answers, refusal
 
 LIMIT = 65_536  # characters, as the API's own refusal says
 ACTIONS_BOT = "github-actions[bot]"  # whom the token of a GitHub Actions job comments as
@@ -163,13 +163,14 @@ def _annotation(annotation: Annotation) -> dict[str, str | int]:
 def _understood() -> Iterator[None]:
     """PyGithub's errors as refusals."""
     try:
-        yield
+        with as_a_forge_answers():
+            yield
     except GithubException as error:
         raise refusal(error.status, error.headers or {}, _said(error), time.time()) from error
     except requests.RequestException as error:
         raise Refusal(RefusalKind.UNAVAILABLE, type(error).__name__) from error
     except AssertionError as error:  # PyGithub goes to no other host, whatever an answer links to
-        raise Refusal(RefusalKind.INVALID, "an answer led to another server") from error
+        raise Refusal(RefusalKind.MOVED, "an answer led to another server") from error
 
 
 def _said(error: GithubException) -> str:

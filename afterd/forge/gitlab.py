@@ -15,7 +15,7 @@ from gitlab.v4.objects import ProjectMergeRequest
 from afterd import __version__
 from afterd.forge.project import Project
 from afterd.forge.protocol import Check, Comment, Pull
-from afterd.forge.refusal import Refusal, RefusalKind, refusal
+from afterd.forge.refusal import Refusal, RefusalKind, as_a_forge_answers, refusal
 
 LIMIT = 250_000  # characters; GitLab takes a million, and nobody reads them
 _TIMEOUT = 20.0  # seconds
@@ -54,7 +54,8 @@ class GitLab:
         if not self._name:
             with self._understood():
                 user = self._client.http_get("/user", **_OURS)
-                assert isinstance(user, dict)
+                if not isinstance(user, dict):
+                    raise TypeError(user)
                 self._name = str(user["username"])
         return self._name
 
@@ -120,11 +121,12 @@ class GitLab:
     def _understood(self) -> Iterator[None]:
         """python-gitlab's errors as refusals."""
         try:
-            yield
+            with as_a_forge_answers():
+                yield
         except (GitlabParsingError, requests.RequestException) as error:
             raise Refusal(RefusalKind.UNAVAILABLE, type(error).__name__) from error
         except RedirectError as error:
-            raise Refusal(RefusalKind.INVALID, "the project has another address now") from error
+            raise Refusal(RefusalKind.MOVED, "the project has another address now") from error
         except GitlabError as error:
             said = str(error.error_message).strip()
             if said.startswith(("<", "{}")):

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from afterd.forge.patience import Patience
 from afterd.forge.protocol import Check, Comment, Forge
-from afterd.forge.refusal import Refusal, RefusalKind
+from afterd.forge.refusal import Patience, Refusal, RefusalKind
 
 SHORTEST = 4_000  # characters below which a comment says nothing
 

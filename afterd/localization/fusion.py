@@ -13,6 +13,11 @@ from types import MappingProxyType
 from afterd.localization.formula.report import Line, places
 from afterd.model.ranking import RankedLine
 
+SEEN = 4.0
+"""The loop's score of a line of a change whose removal was seen to make the test pass: no statistics
+outweigh that, so such lines lead the fused list.
+"""
+
 K = 60.0
 """How fast a vote fades with its place: the paper's constant."""
 
@@ -63,6 +68,9 @@ def fused(
         weight = weights.get(name, WEIGHTS.get(name, 1.0))
         for line, place in found.items():
             scores[line] = scores.get(line, 0.0) + weight / (K + place)
+    for line, score in votes.get("loop", {}).items():
+        if score >= SEEN:
+            scores[line] += sum(weights.values()) + len(WEIGHTS)  # more than all votes together
     order = sorted(scores, key=lambda line: (-scores[line], line))
     return [
         RankedLine(

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Mapping
 from functools import reduce
 
+from afterd.limits import LOGIC
 from afterd.logic import words
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
@@ -30,10 +31,6 @@ from afterd.model.term import (
 )
 
 Lookup = Callable[[StepId, Sort], Word]
-_UNBOUNDED = 64
-_INTERNED = 32
-MOST_CLAUSES = 3_000_000
-"""Clauses after which products and divisions become points: their circuits are the largest."""
 
 
 def width(sort: Sort) -> int:
@@ -44,8 +41,8 @@ def width(sort: Sort) -> int:
         case SortKind.BITVEC:
             return sort.width
         case SortKind.INT | SortKind.FLOAT:
-            return _UNBOUNDED
-    return _INTERNED
+            return LOGIC.unbounded_bits
+    return LOGIC.interned_bits
 
 
 class Blaster:
@@ -78,9 +75,9 @@ class Blaster:
                 return words.constant(int(value), width(sort))
             case SortKind.FLOAT, float() | int():
                 bits = int.from_bytes(struct.pack("<d", float(value)), "little")
-                return words.constant(bits, _UNBOUNDED)
+                return words.constant(bits, LOGIC.unbounded_bits)
         number = self._interned.setdefault((sort.kind, repr(value)), len(self._interned))
-        return words.constant(number, _INTERNED)
+        return words.constant(number, LOGIC.interned_bits)
 
     def free(self, sort: Sort) -> Word:
         """A word that nothing is known about."""
@@ -110,7 +107,7 @@ class Blaster:
     def _apply(self, node: Apply, arguments: list[Word], evaluator: Evaluator) -> Word:
         kind = node.args[0].sort.kind
         operator = _OPERATORS.get(node.op) if kind in _FOLLOWED or node.op in _IDENTITY else None
-        if operator and node.op in _LARGE and self.gates.size > MOST_CLAUSES:
+        if operator and node.op in _LARGE and self.gates.size > LOGIC.circuit:
             operator = None
         if operator is None or (kind is SortKind.INT and node.op in _WORDS_ONLY):
             self.notes[f"{node.op.value} on {kind.value}"] = None

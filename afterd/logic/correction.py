@@ -6,24 +6,16 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import process_time
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from afterd.execution.worker import Died, Reply, Worker
 from afterd.limits import SolverLimits, WorkerLimits
-from afterd.logic.clauses import packed
-from afterd.logic.dominance import Dominators
-from afterd.logic.encoding import Encoded, Encoding
-from afterd.logic.gates import TRUE, Literal, Word
+from afterd.logic.encoding import Dominators, Encoded, Encoding
+from afterd.logic.gates import TRUE, Literal, Word, packed
 from afterd.logic.program_formula import Statement
-
-_LOADED = 8
-"""How much longer than its CPU time a question may take before its process is killed."""
-
-_WASTE = 0.02
-"""So many variables that a formula does not need in the solver, as a part of its own, and it is loaded
-alone: a model gives all of them a value.
-"""
+from afterd.weights import SOLVER_SHARES
 
 Diagnosis = frozenset[Statement]
 Weights = Mapping[tuple[str, int], int]
@@ -93,11 +85,21 @@ class Corrections:
     def restart(self) -> None:
         """Forget every formula: one that was given up would slow down all that come after it."""
         self.encoding = Encoding()
+        self.encoding.over = lambda: self.over
         self._held.clear()
 
     def begin(self, seconds: float) -> None:
-        """From now on, all questions together have so much CPU time."""
-        self._until = self.seconds + seconds
+        """From now on there is so much CPU time, the solver's and this process's together."""
+        self._until = self._spent() + seconds
+        self.encoding.over = lambda: self.over
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self._spent() >= self._until
+
+    def _spent(self) -> float:
+        return self.seconds + process_time()
 
     def enumerate(
         self,
@@ -197,9 +199,9 @@ class Corrections:
             **question,
             "fresh": fresh,
             "clauses": packed(clauses),
-            "seconds": max(0.0, min(self.limits.timeout, self._until - self.seconds)),
+            "seconds": max(0.0, min(self.limits.timeout, self._until - self._spent())),
         }
-        reply = self.worker.ask(request, _LOADED * self.limits.wall)
+        reply = self.worker.ask(request, SOLVER_SHARES.loaded * self.limits.wall)
         if isinstance(reply, Died):
             self._held.clear()
             return f"the solver {reply.detail}"
@@ -212,7 +214,7 @@ class Corrections:
         if alone or fresh:
             cone: set[Literal] = set()
             clauses = self.encoding.gates.cone(roots, cone)
-            if fresh or len(self._held - cone) > len(cone) * _WASTE:
+            if fresh or len(self._held - cone) > len(cone) * SOLVER_SHARES.idle_variables:
                 self._held = cone
                 return True, clauses
         return fresh, self.encoding.gates.cone(roots, self._held)

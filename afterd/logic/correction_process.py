@@ -22,22 +22,13 @@ from pysat.formula import WCNF
 from pysat.solvers import Solver
 
 from afterd.execution.worker_process import serve
-from afterd.logic.clauses import unpacked
+from afterd.limits import LOGIC
+from afterd.logic.gates import unpacked
+from afterd.weights import SOLVER_SHARES
 
 Literals = list[int]
 
 _SOLVER = "glucose4"
-
-
-_PATIENCE = 6
-"""Sets that need a side outside of the formula, after which it grows before it is asked further."""
-
-
-_LOADED = 8  # how much longer than its CPU time a question may take on a busy machine
-_TRIMS = 1
-_ALWAYS = 2  # sizes that are looked for whatever smaller sets there are
-_SMALL = 12
-"""Cores up to this size are made minimal: of large ones few members go, for a check each."""
 
 
 class TimeUpError(Exception):
@@ -70,7 +61,7 @@ class Session:
             self.sent.clear()
         self.sent.append(request["clauses"])
         self.solver.append_formula(unpacked(request["clauses"]))
-        stop = Timer(_LOADED * request["seconds"], self._interrupt)
+        stop = Timer(SOLVER_SHARES.loaded * request["seconds"], self._interrupt)
         stop.start()
         try:
             found = self._asked(request)
@@ -120,7 +111,7 @@ class Session:
                 needed = self._frontier_needed(request, members)
                 needs.update(dict.fromkeys(needed))
                 needy += bool(needed)
-                tired = needy >= _PATIENCE and not request["patient"]
+                tired = needy >= LOGIC.outside and not request["patient"]
                 if tired or len(sets) >= request["count"]:
                     reason = "the formula must grow" if tired else f"{len(sets)} sets are enough"
                     return {**found, "needs": list(needs), "reason": reason}
@@ -145,9 +136,9 @@ class Session:
         found = False
         with ExitStack() as stack:
             for size in range(1, min(request["size"], len(weight)) + 1):
-                if found and size > _ALWAYS:
+                if found and size > LOGIC.always:
                     return
-                if size == _ALWAYS:
+                if size == LOGIC.always:
                     stack.enter_context(self._with(hard))
                 named: set[int] = set()
                 for members in self._of_size(size, weight, hard, cores):
@@ -178,7 +169,7 @@ class Session:
         """Correction sets of at most ``size`` among the soft selectors, the lightest first."""
         soft = list(weight)
         known = [[s for s in core if s in weight] for core in cores]
-        sets = FewMembers if size <= _ALWAYS else HittingSets
+        sets = FewMembers if size <= LOGIC.always else HittingSets
         with sets(weight, size, known) as hitting:
             while (proposed := hitting.smallest()) is not None:
                 dropped = set(proposed)
@@ -223,11 +214,13 @@ class Session:
                         known.add(other)
                         waiting.append(other)
 
-    def _core_of(self, hard: Literals, selectors: Literals, small: int = _SMALL) -> Literals:
+    def _core_of(
+        self, hard: Literals, selectors: Literals, small: int = LOGIC.minimised
+    ) -> Literals:
         """A core among the selectors after an unsatisfiable answer; minimal where it is small."""
         among = set(selectors)
         core = [s for s in self.solver.get_core() or [] if s in among]
-        for _ in range(_TRIMS):
+        for _ in range(LOGIC.trims):
             self.satisfiable([*hard, *core])
             smaller = set(self.solver.get_core() or [])
             if len(smaller & set(core)) == len(core):

@@ -4,15 +4,21 @@ A statement has one selector wherever it appears. ``selector → (value = term)`
 the values and terms themselves are a circuit that holds whatever is selected. So a formula that
 grew (an iteration of OFC) or another test's adds only what is new, and a set of statements that
 contradicted a formula contradicts every formula that says more about the same input.
+
+Which statements decide all that others have to say (Mangassarian et al., ICCAD 2011).
+
+A statement *dominates* another one if whatever the other defines reaches the obligations only
+through what it defines itself. Dropping the dominator then repairs all that dropping the other one
+does, so that a solver need not be asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from afterd.limits import LOGIC
 from afterd.logic.bitblast import Blaster
-from afterd.logic.dominance import Dominators, dominators
 from afterd.logic.gates import TRUE, Gates, Literal, Word
 from afterd.logic.program_formula import (
     Definition,
@@ -24,8 +30,44 @@ from afterd.logic.program_formula import (
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, Sort, StepId, Term
 
-MOST_CLAUSES = 400_000
-"""Clauses that one formula may add: what the solver takes within its time."""
+Dominators = Mapping[Literal, frozenset[Literal]]
+"""Selector → the selectors of the statements that dominate its statement, without itself."""
+
+
+def dominators(
+    definitions: Sequence[Definition],
+    needed: Collection[StepId],
+    roots: Iterable[Term],
+    selectors: Mapping[tuple[str, int], Literal],
+) -> Dominators:
+    """Of the statements whose definitions are ``needed`` for the roots.
+
+    One pass from the last definition to the first: every reader's dominators are known by then.
+    """
+    lines = {line: 1 << at for at, line in enumerate(selectors)}
+    over: dict[StepId, int] = {}  # per step the lines, as bits, on every way from it to a root
+    of_line: dict[tuple[str, int], int] = {}
+
+    def read(term: Term, by: int) -> None:
+        for found in distinct_reads(term):
+            over[found.step] = over.get(found.step, -1) & by
+
+    for root in roots:
+        read(root, 0)
+    for definition in reversed(definitions):
+        if definition.step not in needed:
+            continue
+        above = over.get(definition.step, 0)
+        if definition.statement is not None:
+            line = definition.statement.line
+            above |= lines[line]
+            of_line[line] = of_line.get(line, -1) & above
+        read(definition.term, above)
+    return {
+        selectors[line]: frozenset(selectors[d] for d, bit in lines.items() if above & bit)
+        - {selectors[line]}
+        for line, above in of_line.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +93,9 @@ class Encoded:
 class Encoding:
     """The circuit, the selectors, and which definition is which variable."""
 
-    def __init__(self, most_clauses: int = MOST_CLAUSES) -> None:
+    def __init__(self, most_clauses: int = LOGIC.clauses) -> None:
         self.most_clauses = most_clauses
+        self.over: Callable[[], bool] = lambda: False  # whether there is no time for more
         self.gates = Gates()
         self.blaster = Blaster(self.gates)
         self.selectors: dict[tuple[str, int], Literal] = {}
@@ -101,7 +144,7 @@ class Encoding:
         needed |= _cone(by_step, [*reaching, *_touched(by_step, taken, needed)])
         hard = [*formula.hard, *more, *(_implied(p, t) for p, t in sane)]
         values: dict[StepId, Word] = {}
-        inputs, bound = self._inputs(formula.inputs, values, test)
+        inputs, bound = self._inputs(formula.inputs, values, test, varied=with_path)
         statements = self._definitions(formula.definitions, needed, values, test)
         over = dominators(
             formula.definitions, needed, [*goals, *hard, *reaching, *taken, *path], self.selectors
@@ -124,16 +167,23 @@ class Encoding:
         )
 
     def _inputs(
-        self, inputs: Sequence[Definition], values: dict[StepId, Word], test: int
+        self, inputs: Sequence[Definition], values: dict[StepId, Word], test: int, *, varied: bool
     ) -> tuple[Mapping[StepId, Word], tuple[Literal, ...]]:
-        """Each input is a word; one literal, to be assumed, says what they are on this input."""
+        """Each input is a word; one literal, to be assumed, says what they are on this input. Where
+        nobody asks for other inputs (``varied``) they are constants, which keeps the circuit small.
+        """
         found: dict[StepId, Word] = {}
         bound: list[Literal] = []
         for given in inputs:
             word = self.variable(("input", test, given.step, given.term.sort), given.term.sort)
             (known,) = self.blaster.words_of([given.term], _Lookup(self, values, test))
+            if not varied:
+                values[given.step] = known
+                continue
             values[given.step] = found[given.step] = word
             bound += [x if y == TRUE else -x for x, y in zip(word, known, strict=True)]
+        if not bound:
+            return found, ()
         key = ("bound", *bound)
         fresh = key not in self._variables
         as_given = self.variable(key, BOOL)
@@ -156,6 +206,8 @@ class Encoding:
                 continue
             if self.size - began > self.most_clauses:
                 raise TooLargeError(f"its formula has more than {self.most_clauses} clauses")
+            if self.over():
+                raise TooLargeError("the time for it is up")
             (term,) = self.blaster.words_of([definition.term], lookup)
             statement = definition.statement
             if statement is None:

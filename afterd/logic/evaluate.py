@@ -14,6 +14,7 @@ from enum import Enum
 from functools import reduce
 from typing import Any, Final
 
+from afterd.limits import LOGIC
 from afterd.logic.terms import bottom_up
 from afterd.model.term import Apply, Concrete, Const, Free, Op, Read, Sort, SortKind, Term, Value
 
@@ -26,12 +27,6 @@ class Unknown(Enum):
 
 UNKNOWN: Final = Unknown.UNKNOWN
 Known = Value | Unknown
-
-LONGEST_INTEGER = 1 << 13
-"""In bits. A longer INT is UNKNOWN: x = x * x + 1 in a loop has 2^n digits, and nobody asked us
-to compute them; nor the 128 MB of 1 << 10**9. Python prints no more than 4300 digits either.
-"""
-_LARGEST_EXPONENT = 1024
 
 
 def observed(read: Read) -> Known:
@@ -126,13 +121,13 @@ def _word(value: Value, width: int) -> Known:
 
 
 def _integer(value: Value, _width: int) -> Known:
-    if not isinstance(value, int) or value.bit_length() > LONGEST_INTEGER:
+    if not isinstance(value, int) or value.bit_length() > LOGIC.integer_bits:
         return UNKNOWN
     return int(value)
 
 
 def _float(value: Value, width: int) -> Known:
-    if isinstance(value, int) and value.bit_length() < _LARGEST_EXPONENT:
+    if isinstance(value, int) and value.bit_length() < LOGIC.float_bits:
         return _rounded(float(value), width)
     return _rounded(value, width) if isinstance(value, float) else UNKNOWN
 
@@ -223,7 +218,7 @@ def _concat(term: Apply, _width: int, *values: int) -> int:
 
 
 def _shifted(a: int, b: int) -> int:
-    if not 0 <= b <= LONGEST_INTEGER:
+    if not 0 <= b <= LOGIC.integer_bits:
         raise OverflowError
     return a << b
 

@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, Sort, SortKind, StepId
-
-_MIXED = 150
-_WORK = 30_000
-"""Constraints evaluated (about 10 µs each) before a core is let pass."""
 
 Valuation = dict[StepId, Known]
 
@@ -28,7 +25,7 @@ def refuted(problem: Problem, core: Sequence[StepId]) -> bool:
     wanted = set(core)
     steps = [c for c in reversed(problem.constraints) if c.step in wanted]
     inputs = _inputs(problem, steps)
-    samples = islice(_valuations(inputs), 1 + _WORK // (1 + len(steps)))
+    samples = islice(_valuations(inputs), 1 + LOGIC.evaluated // (1 + len(steps)))
     return any(_all_hold(problem, steps, sample) for sample in samples)
 
 
@@ -62,7 +59,7 @@ def _valuations(inputs: Sequence[Read]) -> Iterator[Valuation]:
     yield then
     tables = [_candidates(read) for read in inputs]
     rounds = max(map(len, tables), default=0)
-    for index in range(_MIXED if inputs else 0):
+    for index in range(LOGIC.mixed if inputs else 0):
         yield _row(inputs, tables, index, 0)
         yield _row(inputs, tables, 7 * index, 1 + index % 5)
     for index in range(rounds):

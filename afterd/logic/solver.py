@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from afterd.execution.worker import Died, Reply, Worker
-from afterd.limits import SolverLimits, WorkerLimits
+from afterd.limits import LOGIC, SolverLimits, WorkerLimits
 from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable, exceeds
 from afterd.logic.refutation import refuted
 from afterd.logic.theory import Precision, has_hard_operators
@@ -20,9 +20,6 @@ from afterd.logic.wire import decode_answer, encode_problem
 
 _POISONED = ("memory", "the solver failed")
 """Reasons after which every later answer of the same process is in doubt."""
-
-_LARGEST_PROBLEM = 300_000
-"""Terms: about what can be sent, read and encoded within the default time-out."""
 
 
 class Asks(Protocol):
@@ -92,8 +89,8 @@ class Solver:
     def _ask(self, question: str, problem: Problem) -> Answer:
         if self.calls >= self.limits.queries:
             return Undecided("the budget of solver calls is spent")
-        if exceeds(problem, _LARGEST_PROBLEM):
-            return Undecided(f"the problem has more than {_LARGEST_PROBLEM} terms")
+        if exceeds(problem, LOGIC.terms):
+            return Undecided(f"the problem has more than {LOGIC.terms} terms")
         reply = self._worker.ask(self._request(question, problem), self.limits.wall)
         if isinstance(reply, Died):
             self.calls += 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from afterd.logic.evaluate import LONGEST_INTEGER
+from afterd.limits import LOGIC
 from afterd.logic.terms import nodes
 from afterd.model.term import Apply, Concrete, Const, Op, SortKind, Term
 
@@ -29,7 +29,6 @@ _FLOAT_ARITHMETIC = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FDIVT})
 _STRINGS = frozenset(
     {Op.STR_CONCAT, Op.STR_LEN, Op.STR_AT, Op.STR_CONTAINS, Op.STR_PREFIX, Op.STR_SUFFIX}
 )
-_LARGEST_SHIFT = 1024
 
 
 def made_concrete(term: Apply, precision: Precision = Precision.EXACT) -> str:
@@ -56,7 +55,7 @@ def _unencodable_integer(term: Apply) -> str:
         return "true division of integers"
     if term.op in _INT_BITS and not is_mask(term):
         return f"{term.op.value} of unbounded integers"
-    if term.op in _INT_SHIFTS and not _constant_between(term.args[1], 0, _LARGEST_SHIFT):
+    if term.op in _INT_SHIFTS and not _constant_between(term.args[1], 0, LOGIC.shift):
         return f"{term.op.value} of unbounded integers by a variable amount"
     return ""
 
@@ -69,7 +68,7 @@ def is_mask(term: Apply) -> bool:
     if not isinstance(mask, Const) or not isinstance(mask.value, int):
         return False
     ones = mask.value >= 0 and not mask.value & (mask.value + 1)
-    return ones and mask.value.bit_length() < LONGEST_INTEGER
+    return ones and mask.value.bit_length() < LOGIC.integer_bits
 
 
 def _constant_between(term: Term, low: int, high: int) -> bool:

@@ -2,7 +2,7 @@
 
 Runs only in the solver's child process. Sub-terms are converted once (by identity), bottom up, so
 neither depth nor sharing is a limit here; z3's own recursion is kept shallow by giving every
-``_DEPTH``-th level a name of its own.
+``LOGIC.depth``-th level a name of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import z3
 
+from afterd.limits import LOGIC
 from afterd.logic import theory
 from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.terms import bottom_up
@@ -20,7 +21,6 @@ from afterd.logic.theory import Precision
 from afterd.model.term import Apply, Concrete, Const, Free, Op, Read, Sort, SortKind, StepId, Term
 
 Expression = Any  # z3 ships no types
-_DEPTH = 100
 _LARGEST_CHARACTER = 0x2FFFF  # of z3's strings
 
 
@@ -142,8 +142,8 @@ class Translator:
         """``expression``, or a name for it when it has become deep."""
         arguments = term.args if isinstance(term, Apply) else ()
         depth = 1 + max((self._depths[id(arg)] for arg in arguments), default=0)
-        self._depths[id(term)] = 0 if depth > _DEPTH else depth
-        if depth <= _DEPTH:
+        self._depths[id(term)] = 0 if depth > LOGIC.depth else depth
+        if depth <= LOGIC.depth:
             return expression
         name = self._name(expression.sort())
         self._facts.append(name == expression)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from afterd.limits import LOGIC
 from afterd.logic.constraint import (
     Answer,
     Kind,
@@ -34,15 +35,9 @@ from afterd.logic.propagation import contradiction
 from afterd.logic.session import Session, Verdict, all_reads
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Concrete, Read, StepId, Term
+from afterd.weights import SOLVER_SHARES
 
 Readers = Mapping[StepId, Sequence[int]]
-_SUFFIX_SHARE = 100
-_DELETION_SHARE = 10
-"""The part of the problem's resource units that one check may use."""
-_PATIENCE = 2
-"""Checks without an answer after which a core is left as it is: the next would have none either."""
-_SEEDS = 12
-"""Constraints that are checked first, so that others need no check."""
 _GOAL = -1
 """Stands for the goal where an index of a constraint is expected."""
 
@@ -79,7 +74,9 @@ def shortest_suffix(session: Session, core: set[int]) -> tuple[int, set[int]]:
     width = 16
     while low < high:
         middle = min(low + width, (low + high) // 2)
-        verdict, smaller = contradicts(session, range(middle), session.rlimit // _SUFFIX_SHARE)
+        verdict, smaller = contradicts(
+            session, range(middle), session.rlimit // SOLVER_SHARES.suffix
+        )
         if verdict is Verdict.UNSAT:
             core, high = smaller, 1 + max(smaller, default=-1)
         else:
@@ -93,13 +90,13 @@ def minimise(session: Session, core: set[int]) -> tuple[set[int], bool]:
     freed = Freed(session.problem, core, readers)
     needed: set[int] = set()
     given_up = 0
-    units = session.rlimit // _DELETION_SHARE
+    units = session.rlimit // SOLVER_SHARES.deletion
     for seed in freed.seeds():
         if contradicts(session, sorted(core - {seed}), units)[0] is Verdict.SAT:
             needed.add(seed)
     needed |= freed.above(needed)
     for candidate in _drop_order(session.problem, core):
-        if candidate in needed or candidate not in core or given_up > _PATIENCE:
+        if candidate in needed or candidate not in core or given_up > LOGIC.unanswered:
             continue
         verdict, smaller = contradicts(session, sorted(core - {candidate}), units)
         if verdict is Verdict.UNSAT:
@@ -156,7 +153,7 @@ class Freed:
             for step, index in self._makers.items()
             if self._unfollowed(index) and not self._free(step)
         ]
-        return sorted(last)[:_SEEDS]
+        return sorted(last)[: LOGIC.seeds]
 
     def above(self, needed: Collection[int], known: Collection[int] = ()) -> set[int]:
         """Constraints that are needed because ``needed`` ones are, without those already ``known``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from afterd.limits import LOGIC
 from afterd.logic.constraint import (
     Answer,
     Constraint,
@@ -22,7 +23,6 @@ from afterd.logic.theory import Precision
 from afterd.model.term import Apply, Concrete, Const, Free, Op, Read, Sort, SortKind, Term, Value
 
 Json = Any
-_LONG = 1000  # bits; int() and str() refuse decimal numbers of more than 4300 digits
 
 
 class Encoder:
@@ -88,7 +88,11 @@ def encode_value(value: Value) -> Json:
     """A value; JSON's own types where they are exact."""
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > _LONG:
+    if (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and value.bit_length() > LOGIC.decimal_bits
+    ):
         return {"int": hex(value)}
     return value
 

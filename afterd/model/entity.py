@@ -46,10 +46,13 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How a program was started: its arguments with its name, and the file it read (empty: unknown)."""
+    """How a program was started: its arguments with its name, the file it read, the folder it was
+    started in (empty: unknown).
+    """
 
     argv: tuple[str, ...]
     stdin: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,10 @@ class ChangeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The explanation of one failing test; ``id`` is the store's (0 before it is stored)."""
+    """The explanation of one failing test; ``id`` is the store's (0 before it is stored).
+
+    ``also`` names other failing tests that pass with the same changes undone.
+    """
 
     id: int
     test: str
@@ -127,3 +130,4 @@ class Explanation:
     reason: str = ""  # one sentence where the status is not EXPLAINED
     build_command: tuple[str, ...] = ()  # with test_command: how anyone can see it again
     test_command: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()

@@ -24,6 +24,10 @@ class Progress(Protocol):
         """A variant was built, or could not be; its test was not run."""
         ...
 
+    def counted(self, done: int, found: int, red: int) -> None:
+        """Of a suite that is running: tests that ended, tests there are, and how many are red."""
+        ...
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """The changes that are under suspicion now, most suspicious first."""
         ...
@@ -39,6 +43,9 @@ class Silent:
         """Ignore it."""
 
     def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        """Ignore it."""
+
+    def counted(self, done: int, found: int, red: int) -> None:
         """Ignore it."""
 
     def suspects(self, changes: Sequence[ChangeId]) -> None:

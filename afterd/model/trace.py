@@ -159,6 +159,10 @@ class Execution(Protocol):
         """The changes with a statement in the failing run, last executed first (ADD's order)."""
         ...
 
+    def work(self) -> int:
+        """What answering has cost so far, in records looked through: the same on every machine."""
+        ...
+
     def notes(self) -> Sequence[str]:
         """Sentences on what was not followed: threads, longjmp, windows cut, terms made concrete."""
         ...

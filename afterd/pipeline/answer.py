@@ -34,7 +34,7 @@ def answered(
     return Explanation(
         id=0,
         test=test,
-        status=Status.EXPLAINED if found.root and found.verified else Status.INCONCLUSIVE,
+        status=Status.EXPLAINED if found.verified and not found.reason else Status.INCONCLUSIVE,
         range=wanted.revisions,
         failure=found.failure or failure,
         root=_listed(wanted, found.root),

@@ -8,23 +8,33 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from afterd.config import Settings, Strategy
+from afterd.config import Sandbox, Settings, Strategy
+from afterd.config.secrets import secrets_of
+from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
+from afterd.execution.failures.lacks import lack_of
+from afterd.execution.failures.values import told
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
+from afterd.execution.runners.interpreters import own_modules
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.model.revision import RevisionRange
 from afterd.pipeline.answer import answered, unanswered
+from afterd.pipeline.broken import which_broke
 from afterd.pipeline.checked import checked_search
-from afterd.pipeline.failing import FailingTest, failing_tests
+from afterd.pipeline.failing import THE_SUITE, FailingTest, Suite
+from afterd.pipeline.meanwhile import answered_meanwhile
+from afterd.pipeline.older_tests import settled_ends
+from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.ranking.explained import Ranker
+from afterd.pipeline.suite_run import run_tests
 from afterd.pipeline.tracing import Tracing, traced
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract
-from afterd.report.masking import Masker, secrets_of
+from afterd.report.masking import Masker
 from afterd.store.explanations import save
 from afterd.vcs.history import find_baseline
 
@@ -48,27 +58,68 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
     stands in the way of any answer.
     """
     heard = progress or Silent()
-    with opened(settings) as workspace:
+    if settings.sandbox is not Sandbox.AUTO:
+        return _explain(settings, heard)
+    outside = replace(settings, sandbox=Sandbox.OFF)
+    try:
+        found = _explain(settings, heard)
+    except (TestError, BuildError) as error:
+        why = str(error)
+    else:
+        if all(each.status is Status.EXPLAINED for each in found):
+            return found
+        why = found[0].reason or f"{found[0].test} is {found[0].status.value} in it"
+    # A sandbox must not be what breaks a project: where it is, the same is asked without.
+    heard.stage("trying without the sandbox", why)
+    return _explain(outside, heard, f"The sandbox was left off, because with it: {why}")
+
+
+def _explain(settings: Settings, heard: Progress, note: str = "") -> tuple[Explanation, ...]:
+    """Explain each failing test, in the sandbox that the settings name; ``note`` goes into each answer."""
+    doing = f"explains {settings.diff or settings.range}"
+    with opened(settings, doing=doing, waiting=heard) as workspace:
         wanted = wanted_range(workspace, settings)
-        tests = failing_tests(workspace, settings, wanted, heard)
-        if not tests:
-            return (
-                keep(
-                    workspace,
-                    unanswered(
-                        "the test suite",
-                        Status.GREEN,
-                        wanted.revisions,
-                        "Every test passes at the bad version.",
-                    ),
-                ),
-            )
+        if known := answered_meanwhile(workspace, settings, wanted, heard):
+            return known
+        broken = which_broke(workspace, settings, wanted, heard)
+        if not broken.tests:
+            nothing = unanswered(THE_SUITE, broken.status, wanted.revisions, broken.reason)
+            nothing = replace(nothing, notes=(*nothing.notes, *filter(None, [note])))
+            return (keep(workspace, nothing),)
         found: list[Explanation] = []
         ranker = Ranker(workspace, settings, wanted.variants.bad, heard)
-        for test in tests:
+        left = list(broken.tests[:1] if settings.first else broken.tests)
+        while left:
+            test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
+            same = _repaired_too(workspace, wanted, broken.suite, answer, left, heard)
+            left = [test for test in left if test.recipe.test_id not in same]
+            notes = (*answer.notes, *(() if found else broken.notes), *filter(None, [note]))
+            answer = replace(answer, also=same, notes=notes)
             found.append(keep(workspace, ranker.ranked(answer, wanted)))
         return tuple(found)
+
+
+def _repaired_too(
+    workspace: Workspace,
+    wanted: Range,
+    suite: Suite,
+    answer: Explanation,
+    others: Sequence[FailingTest],
+    progress: Progress,
+) -> tuple[str, ...]:
+    """Of the other broken tests those that pass with an answer's changes undone: one run of all of them.
+
+    None where the runner cannot choose tests: each is asked by itself then.
+    """
+    asked = answer.status is Status.EXPLAINED and answer.range == wanted.revisions
+    if not others or not asked or suite.found is None or not suite.found.reported:
+        return ()
+    names = [test.recipe.test_id for test in others]
+    progress.stage("trying the answer on the other tests", f"{len(names)} of them")
+    seen = run_tests(workspace, suite, wanted.variants.tree(_reverted(answer)), progress, names)
+    green = seen.green or frozenset()
+    return tuple(name for name in names if name in green)
 
 
 def explain_test(
@@ -95,6 +146,9 @@ def explain_test(
 
 def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
     """Store an explanation, without the secrets of afterd's environment; it has its id then."""
+    if workspace.held is not None:
+        notes = (*explanation.notes, workspace.held.describe())
+        explanation = replace(explanation, notes=notes)
     masked = _masker().value(explanation)
     return save(workspace.store, workspace.name, masked, _contract)
 
@@ -110,15 +164,29 @@ def _contract(explanation: Explanation) -> str:
 
 def _explained(case: _Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
     """Both ends first; then the search, over an older range where the left end is red."""
-    oracle = _oracle(case, wanted)
-    confirmation = confirm(oracle, wanted.everything, case.settings.confirmations, case.prior)
+
+    def asking(one: Range) -> Oracle:
+        return _oracle(case, one)
+
+    def confirming(one: Range) -> tuple[Oracle, Confirmation]:
+        oracle = _oracle(case, one)
+        times = case.settings.confirmations
+        return oracle, confirm(oracle, one.everything, times, case.prior)
+
+    ends = settled_ends(wanted, case.test, asking, confirming)
+    wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
+    if ends.reason:
+        name = case.test.recipe.test_id
+        found = unanswered(name, Status.ALREADY_RED, wanted.revisions, ends.reason)
+        return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation)
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
-    return _same_root(case, wanted, oracle, confirmation, before) or _searched(
+    found = _same_root(case, wanted, oracle, confirmation, before) or _searched(
         case, wanted, oracle, confirmation
     )
+    return replace(found, notes=(*filter(None, [ends.note]), *found.notes))
 
 
 def _oracle(case: _Case, wanted: Range) -> Oracle:
@@ -151,16 +219,23 @@ def _not_to_explain(
 def _from_last_green(
     case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
 ) -> Explanation:
-    """The left end is red as well: look for the last green commit before it."""
+    """The left end is red as well: for want of something, or look for the last green commit before it."""
+    if lack := _lack(case, wanted, confirmation):
+        found = unanswered(case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack)
+        return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
     case.progress.stage("the good version is red too", "looking for the last green commit")
 
     def passes(commit: str) -> Outcome:
         older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
         return oracle.tree_outcome(older.variants.tree(older.everything))
 
-    baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes)
+    search = case.workspace.limits.search
+    budget = search.revisions if case.settings.history else search.cheap_revisions
+    baseline = find_baseline(case.workspace.repository, wanted.revisions.good, passes, budget)
     if not baseline.good:
         why = baseline.reason or "no older commit passes"
+        if "budget" in why and not case.settings.history:
+            why = f"none of the {budget} older commits that were tried passes (--history tries all)"
         reason = (
             f"The test, as the bad version has it, fails at the good version as well, and {why}."
         )
@@ -175,6 +250,17 @@ def _from_last_green(
     red, green = wanted.revisions.good[:12], baseline.good[:12]
     note = f"The test already failed at {red}; the last green commit is {green}."
     return replace(found, notes=(note, *found.notes))
+
+
+def _lack(case: _Case, wanted: Range, confirmation: Confirmation) -> str:
+    """What the environment lacks by the words of the good version's failure, as a sentence; else empty."""
+    good, python = confirmation.good, case.test.recipe.test[0]
+    if good is None:
+        return ""
+    said = f"{good.signature.message if good.signature else ''}\n{good.detail}"
+    with case.workspace.executor.workbench(wanted.variants.bad) as bench:
+        lack = lack_of(said, own_modules(bench.slot.path))
+    return lack.sentence(python, f"the environment of {python}") if lack else ""
 
 
 def _same_root(
@@ -197,7 +283,7 @@ def _same_root(
     if len(answers) > 1 and not oracle.outcome(NOTHING.union(*answers)).passed:
         return None
     for reverted, other in answers.items():
-        if _passes(oracle, reverted):
+        if _passes(oracle, reverted) and _is_minimal(oracle, other):
             note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
             return replace(
                 other,
@@ -205,11 +291,19 @@ def _same_root(
                 test=case.test.recipe.test_id,
                 failure=_failure(confirmation.bad),
                 tree=None,
-                minimal=other.minimal if len(other.root) == 1 else None,
+                minimal=True,
                 runs=oracle.counts(),
                 notes=(note,),
             )
     return None
+
+
+def _is_minimal(oracle: Oracle, other: Explanation) -> bool:
+    """Whether all of another test's answer is needed for this test: each is put back once."""
+    root = frozenset(change.id for change in other.root)
+    along = frozenset(change.id for change in other.auxiliary)
+    kept = kept_promises(root, along, oracle.outcome, lambda _: "")
+    return bool(kept.minimal) and (kept.root, kept.auxiliary) == (root, along)
 
 
 def _passes(oracle: Oracle, reverted: ChangeSet) -> bool:
@@ -228,7 +322,8 @@ def _searched(
     case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
 ) -> Explanation:
     blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
-    tracing = Tracing(None) if blind else traced(case.workspace, wanted, case.test, case.progress)
+    test = _bounded(case.test, oracle.ledger.seconds_left)
+    tracing = Tracing(None) if blind else traced(case.workspace, wanted, test, case.progress)
     found = checked_search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
     total = time.monotonic() - case.began
     return answered(
@@ -236,9 +331,25 @@ def _searched(
     )
 
 
+def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:
+    """The test, whose traced builds and runs take no longer than what is left of the budget."""
+    if seconds is None:
+        return test
+    limits = test.recipe.limits
+    build = replace(limits.build, timeout=min(limits.build.timeout, seconds + 1))
+    slowdown = min(limits.trace.slowdown, (seconds + 1) / limits.test.timeout)
+    limits = replace(limits, build=build, trace=replace(limits.trace, slowdown=slowdown))
+    return replace(test, recipe=replace(test.recipe, limits=limits))
+
+
 def _failure(outcome: Outcome) -> Failure | None:
     """What the test itself said, until a trace knows more."""
-    signature = outcome.signature
+    signature, said = outcome.signature, told(outcome.detail)
     if signature is None:
         return Failure(FailureKind.EXIT, outcome.detail) if outcome.detail else None
-    return Failure(signature.kind, signature.message or outcome.detail, signature.file)
+    if said is None:
+        message = signature.message or outcome.detail
+        return Failure(signature.kind, message, signature.file)
+    kind = FailureKind.ASSERTION if said.expected else signature.kind
+    file = said.file or signature.file
+    return Failure(kind, said.message, file, said.line, said.observed, said.expected)

@@ -1,29 +1,48 @@
-"""Which tests fail at a version, and how each one is built and run."""
+"""How the tests of a version are found, built and run, all of them and each by itself."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.config import Settings, command_line
+from afterd.execution.confinement import Confinement, confined
 from afterd.execution.environment import scrubbed
 from afterd.execution.executors.protocol import Attempt, Job
-from afterd.execution.recipe import Recipe
-from afterd.execution.runners import Detected, detect, runner_named
+from afterd.execution.recipe import Recipe, Scope
+from afterd.execution.runners import (
+    GIVEN,
+    BuildsOne,
+    Detected,
+    Python,
+    detect,
+    has_python_tests,
+    runner_named,
+)
+from afterd.execution.runners.prepared import prepared
+from afterd.execution.runners.pytest import PLUGIN, PLUGINS
+from afterd.execution.signature import telling
+from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
-from afterd.pipeline.in_place import import_paths
-from afterd.pipeline.workspace import Range, Workspace
+from afterd.pipeline.given import alone, import_paths, runner_of
+from afterd.pipeline.workspace import Workspace
 
 THE_SUITE = "the test suite"
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class FailingTest:
-    """A test to explain: its recipe, and the runner that knows it ("command": it was given)."""
+    """A test to explain: its recipe, and the runner that knows it ("command": it was given).
+
+    ``beside`` runs it with the others of its suite, for where it does not fail alone.
+    """
 
     recipe: Recipe
     runner: str
+    beside: Recipe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,110 +54,107 @@ class Suite:
 
     def test(self, name: str) -> FailingTest:
         """One test of the suite; the whole of it for a name that is the suite's own."""
-        if self.found is None:
-            return FailingTest(self.recipe, "command")
+        runner = self.recipe.told_by
         if name == self.recipe.test_id:
-            return FailingTest(self.recipe, self.found.runner)
-        command = runner_named(self.found.runner).one_test(self.found, name)
-        only = Recipe(
-            command,
-            self.recipe.build,
-            name,
-            extra=self.recipe.extra,
-            limits=self.recipe.limits,
-        )
-        return FailingTest(only, self.found.runner)
+            return FailingTest(replace(self.recipe, told_by=""), runner if self.found else GIVEN)
+        beside = replace(self.recipe, test_id=name, scope=Scope.AMONG)
+        if self.found is None:
+            command, build = alone(self.recipe.test, runner, name), self.recipe.build
+        else:
+            named, build = runner_named(runner), self.recipe.build
+            command = named.one_test(self.found, name)
+            if build == self.found.build and isinstance(named, BuildsOne):
+                build = named.one_build(self.found, name)
+        if command in {(), self.recipe.test}:
+            return FailingTest(beside, runner)
+        only = replace(beside, test=command, build=build, scope=Scope.ALONE)
+        return FailingTest(only, runner, beside)
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteRun:
-    """What running a suite showed: the run itself, and the names of the tests that failed.
+    """What running a suite showed: the run itself, and how each test failed.
 
     A suite that failed and named none failed as one test.
     """
 
     attempt: Attempt
-    names: tuple[str, ...] = field(default=())
+    failures: tuple[FailureSignature, ...] = ()
 
-
-def failing_tests(
-    workspace: Workspace, settings: Settings, wanted: Range, progress: Progress
-) -> list[FailingTest]:
-    """The tests to explain: the one command that was given, or those the found runner sees fail.
-
-    Empty when the suite passes at the bad version. Raises TestError where no tests are found.
-    """
-    suite = suite_of(workspace, settings, wanted.variants.bad, progress)
-    if suite.found is None:
-        return [suite.test(suite.recipe.test_id)]
-    ran = run_suite(workspace, suite, wanted.variants.bad, progress)
-    chosen = [name for name in ran.names if not settings.tests or name in settings.tests]
-    if ran.names and not chosen:
-        chosen = [suite.recipe.test_id]
-    return [suite.test(name) for name in chosen]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tests that failed."""
+        return tuple(failure.test for failure in self.failures)
 
 
 def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Progress) -> Suite:
     """How all tests of a version are run; TestError where none are found."""
     if settings.test:
-        return Suite(_given(workspace, settings))
+        return Suite(given(workspace, settings))
     progress.stage("looking for tests")
-    found = _detected(workspace, tree)
+    found = detected(workspace, settings, tree)
     progress.stage("found tests", found.sentence)
-    extra: Mapping[str, str] = {"PATH": workspace.path, **found.extra}
+    extra: Mapping[str, str] = {**workspace.surroundings, **found.extra}
     recipe = Recipe(
         found.test,
-        settings.build or found.build,
+        _with_preparation(settings, settings.build or found.build),
         THE_SUITE,
         extra=extra,
+        tools=found.tools,
+        told_by=found.runner,
         limits=workspace.limits,
     )
     return Suite(recipe, found)
 
 
 def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress) -> SuiteRun:
-    """Run all tests of a version, and once more to hear the names of those that fail."""
+    """Run all tests of a version as one job, which a journal can answer."""
     progress.stage("running the test suite")
     attempt = workspace.executor.submit(Job(tree, suite.recipe)).result()
     if attempt.outcome.passed:
         return SuiteRun(attempt)
-    names = _named(workspace, suite, tree) if suite.found is not None else ()
-    return SuiteRun(attempt, names or (suite.recipe.test_id,))
+    as_one = telling(attempt.outcome, suite.recipe.test_id)
+    return SuiteRun(attempt, attempt.failures or (as_one,))
 
 
-def _named(workspace: Workspace, suite: Suite, tree: str) -> tuple[str, ...]:
-    """The names of the failing tests as their runner reads them off a run of the suite."""
-    assert suite.found is not None
-    with workspace.executor.workbench(tree) as bench:
-        bench.attempt(Job(tree, suite.recipe, build_only=True))  # another tree may be there now
-        result = bench.run(suite.recipe.test_in(bench.slot.path), workspace.limits.test)
-        try:
-            return runner_named(suite.found.runner).failing_tests(result)
-        finally:
-            result.remove()
-
-
-def detected(workspace: Workspace, wanted: Range) -> Detected:
-    """How the bad version is built and tested, by the look of it; TestError: no tests."""
-    return _detected(workspace, wanted.variants.bad)
-
-
-def _detected(workspace: Workspace, tree: str) -> Detected:
+def detected(workspace: Workspace, settings: Settings, tree: str) -> Detected:
+    """How a version is built and tested, by the look of it; TestError: no tests."""
+    home = workspace.repository.workdir
     with workspace.executor.workbench(tree) as bench:
         bench.slot.move_to(tree)
-        return detect(bench.slot.path)
+        root, named = bench.slot.path, settings.python
+        if settings.prepare == AUTO and has_python_tests(root):
+            place = workspace.state / "environments"
+            with confined(Confinement()):  # it fetches packages
+                named = prepared(root, Path(home or root), place, workspace.limits.build)
+        return detect(root, Python(Path(home) if home else None, named))
 
 
-def _given(workspace: Workspace, settings: Settings) -> Recipe:
-    extra = {"PATH": workspace.path}
-    if checkout := workspace.repository.workdir:
-        limits = workspace.limits
-        path = import_paths(settings.test, scrubbed(extra=extra), Path(checkout), limits)
-        extra.update({"PYTHONPATH": path} if path else {})
+def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, ...]:
+    """The build with the user's own command before it."""
+    if settings.prepare in ("", AUTO):
+        return build
+    return ("sh", "-c", "\n".join(("set -e", f"({settings.prepare})", shlex.join(build))))
+
+
+def given(workspace: Workspace, settings: Settings) -> Recipe:
+    """The recipe of the test command that was given: where it imports from, and who tells its tests."""
+    extra = dict(workspace.surroundings)
+    surrounding = scrubbed(extra=extra)
+    checkout = Path(workspace.repository.workdir or workspace.state)
+    runner = runner_of(settings.test, surrounding, checkout)
+    path = ""
+    if workspace.repository.workdir:
+        path = import_paths(settings.test, surrounding, checkout)
+    if runner == "pytest":
+        path = ":".join(filter(None, (path or surrounding.get("PYTHONPATH", ""), PLUGINS)))
+        extra["PYTEST_PLUGINS"] = PLUGIN
+    extra.update({"PYTHONPATH": path} if path else {})
     return Recipe(
         test=settings.test,
-        build=settings.build,
+        build=_with_preparation(settings, settings.build),
         test_id=command_line(settings.test),
         extra=extra,
+        told_by=runner,
         limits=workspace.limits,
     )

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from afterd.config import Settings, command_line
 from afterd.errors import UsageError
 from afterd.execution.oracle import Oracle
-from afterd.execution.recipe import Recipe
+from afterd.execution.recipe import Recipe, Scope
 from afterd.model.change import ChangeSet, in_order
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome
-from afterd.model.progress import Silent
-from afterd.pipeline.failing import detected, failing_tests
+from afterd.model.progress import Progress, Silent
+from afterd.pipeline.failing import THE_SUITE, detected, given, suite_of
 from afterd.pipeline.workspace import Range, Workspace, opened, range_between
 from afterd.store.explanations import load
 from afterd.store.outcomes import StoredOutcomes
-from afterd.vcs.patch import tree_patch
+from afterd.vcs.file_changes import tree_patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,19 @@ class Replayed:
     compared: bool
 
 
-def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None = None) -> Replayed:
+def replay(
+    settings: Settings,
+    explanation_id: int,
+    reverted: ChangeSet | None = None,
+    waiting: Progress | None = None,
+) -> Replayed:
     """Build and test the bad version with ``reverted`` undone (None: root and auxiliary).
 
     No stored outcome is used but the failure that was explained: the run is made. UsageError for an
-    unknown id or change.
+    unknown id or change, BusyError where another afterd is at work and nobody hears of ``waiting``.
     """
-    with opened(settings) as workspace:
+    doing = f"replays explanation {explanation_id}"
+    with opened(settings, doing=doing, waiting=waiting) as workspace:
         explanation = load(workspace.store, explanation_id)
         wanted = range_between(workspace, explanation.range)
         chosen = _repairing(explanation) if reverted is None else reverted
@@ -52,12 +58,12 @@ def replay(settings: Settings, explanation_id: int, reverted: ChangeSet | None =
         return Replayed(oracle.outcome(chosen), compared=oracle.reference is not None)
 
 
-def revert_patch(settings: Settings, explanation_id: int) -> str:
+def revert_patch(settings: Settings, explanation_id: int, waiting: Progress | None = None) -> str:
     """The smallest revert that builds and passes, as a git patch against the bad version.
 
     UsageError when the explanation names no root.
     """
-    with opened(settings) as workspace:
+    with opened(settings, doing="writes a patch", waiting=waiting) as workspace:
         explanation = load(workspace.store, explanation_id)
         chosen = _repairing(explanation)
         if not chosen:
@@ -76,17 +82,35 @@ def _recipe(
     workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation
 ) -> Recipe:
     """The recipe of the explained test: as configured now, with the test that was explained."""
-    command = explanation.test_command
+    command, whole = explanation.test_command, {command_line(explanation.test_command), THE_SUITE}
     if command:
-        # a test that was found, not given, needs what its runner sets, such as PYTHONPATH
-        given = explanation.test == command_line(command)
-        extra = {} if given else detected(workspace, wanted).extra
-        return Recipe(
-            command,
-            explanation.build_command,
-            explanation.test,
-            extra={"PATH": workspace.path, **extra},
-            limits=workspace.limits,
-        )
-    only = replace(settings, tests=(explanation.test,))
-    return failing_tests(workspace, only, wanted, Silent())[0].recipe
+        if settings.test or explanation.test == command_line(command):
+            build = explanation.build_command
+            as_before = replace(settings, test=command, build=build, prepare="")
+            recipe, suite = given(workspace, as_before), settings.test
+        else:
+            # a test that was found, not given, needs what its runner sets, such as PYTHONPATH
+            recipe, suite = _found(workspace, settings, wanted, explanation)
+        recipe = replace(recipe, test_id=explanation.test)
+        if explanation.test in whole:
+            return replace(recipe, told_by="")
+        return replace(recipe, scope=Scope.AMONG if command == suite else Scope.ALONE)
+    return (
+        suite_of(workspace, settings, wanted.variants.bad, Silent()).test(explanation.test).recipe
+    )
+
+
+def _found(
+    workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation
+) -> tuple[Recipe, tuple[str, ...]]:
+    """The recipe of a test of a suite that was found, and the command of the whole suite."""
+    found = detected(workspace, settings, wanted.variants.bad)
+    recipe = Recipe(
+        explanation.test_command,
+        explanation.build_command,
+        extra={**workspace.surroundings, **found.extra},
+        tools=found.tools,
+        told_by=found.runner,
+        limits=workspace.limits,
+    )
+    return recipe, found.test

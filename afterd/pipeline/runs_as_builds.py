@@ -7,7 +7,7 @@ its questions is a test run then, which counts as one, so there are few of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from afterd.execution.oracle import Oracle
@@ -54,7 +54,16 @@ class RunsAsBuilds:
 
     def outcome(self, reverted: ChangeSet) -> Outcome:
         """The outcome; UNRESOLVED, does not build, where something is missing and no line tells where."""
-        outcome = self._oracle.outcome(reverted)
+        return self._read(reverted, self._oracle.outcome(reverted))
+
+    def outcomes(self, candidates: Sequence[ChangeSet]) -> list[Outcome]:
+        """The outcomes of several variants, tried side by side."""
+        return [
+            self._read(reverted, outcome)
+            for reverted, outcome in zip(candidates, self._oracle.outcomes(candidates), strict=True)
+        ]
+
+    def _read(self, reverted: ChangeSet, outcome: Outcome) -> Outcome:
         self._clashing[reverted] = self._clashes(reverted, outcome)
         missing = self._missing(reverted, outcome)
         if not missing or self._clashing[reverted]:

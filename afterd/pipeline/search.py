@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from afterd.causality.auxiliary import nothing_against
+from afterd.causality.deltas.add import add
+from afterd.causality.deltas.dd import dd
 from afterd.causality.loop import Analysis, Loop, Oracles
+from afterd.causality.story import Story, story
+from afterd.causality.watch import Watch
+from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
-from afterd.deltas.add import add
-from afterd.deltas.dd import dd
 from afterd.execution.oracle import Oracle
 from afterd.logic.solver import Solver
-from afterd.model.change import ChangeId, ChangeSet
+from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
-from afterd.model.term import StepId
-from afterd.model.trace import Conduct, Execution, Predicate, Step
+from afterd.model.trace import Execution, Predicate
+from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
 from afterd.pipeline.workspace import Range, Workspace
@@ -57,6 +60,7 @@ def search(
             variants.outcome,
             variants.builds,
             solver.core,
+            variants.outcomes if oracle.width > 1 else None,
             unbuildable=tracing.unbuildable,
             is_read=tracing.is_read,
             suspected=tracing.suspected,
@@ -64,11 +68,50 @@ def search(
             share_spent=oracle.share_spent,
             traced=tracing.variant,
             clashing=variants.clashing,
+            width=oracle.width,
+            watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
         live = {change.id: change for change in wanted.changes.live}
-        execution = tracing.execution or _Untraced()
+        execution = tracing.execution or UntracedExecution()
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
-        return _found(analysis, frozenset(live), oracle, execution, solver)
+        analysis = _promised(analysis, oracle, tracing)
+        late = oracle.ledger.seconds_left == 0.0
+        told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
+        return _found(analysis, told, frozenset(live), oracle, execution, solver)
+
+
+def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
+    """The analysis with what was really seen of its root, and only what was seen to be needed."""
+    if not analysis.verified:
+        return analysis
+    compiled = nothing_against if tracing.suspected else tracing.unbuildable
+    kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled)
+    return replace(
+        analysis,
+        root=kept.root,
+        auxiliary=kept.auxiliary,
+        verified=kept.verified,
+        minimal=kept.minimal,
+    )
+
+
+def _story(
+    workspace: Workspace,
+    wanted: Range,
+    tracing: Tracing,
+    analysis: Analysis,
+    solver: Solver,
+    progress: Progress,
+) -> Story | None:
+    """What the root did, read from the failing run beside the one with only the root undone."""
+    if not analysis.verified:
+        return None
+    progress.stage("tracing the twin", "the bad version with only the guilty changes undone")
+    twin = tracing.twin(analysis.root | analysis.auxiliary)
+    if twin is None:
+        return None
+    changes = wanted.changes.by_id()
+    return story(twin, analysis.root, changes, solver.core, workspace.limits.story)
 
 
 def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
@@ -101,13 +144,24 @@ def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing:
 
 
 def _found(
-    analysis: Analysis, everything: ChangeSet, oracle: Oracle, execution: Execution, solver: Solver
+    analysis: Analysis,
+    told: Story | None,
+    everything: ChangeSet,
+    oracle: Oracle,
+    execution: Execution,
+    solver: Solver,
 ) -> Found:
     """The analysis as an answer; all changes, left when the budget ended the search, are none."""
     whole = analysis.root == everything and analysis.minimal is None and oracle.spent
     reason = ""
     if whole:
         reason = "The budget was spent before fewer than all changes were seen to be enough."
+    elif analysis.verified and analysis.minimal is None:
+        left = len(analysis.root | analysis.auxiliary)
+        reason = (
+            f"The search came down to {left} of {len(everything)} changes; the budget was spent"
+            " before it was seen that no fewer will do."
+        )
     elif not analysis.root:
         reason = (
             "The budget was spent before a set of changes was seen to make the test pass."
@@ -119,7 +173,7 @@ def _found(
         auxiliary=analysis.auxiliary,
         minimal=analysis.minimal,
         verified=analysis.verified and not whole,
-        tree=analysis.tree,
+        tree=analysis.tree if told is None else told.tree,
         failure=_failure(analysis.failure, execution),
         executed=analysis.executed,
         smt_calls=solver.calls,
@@ -143,35 +197,3 @@ def _failure(predicate: Predicate | None, execution: Execution) -> Failure | Non
         predicate.observed,
         predicate.expected,
     )
-
-
-class _Untraced:
-    """The execution of a test that could not be traced: it has nothing to say."""
-
-    def failures(self) -> Sequence[Predicate]:
-        """None was recognised."""
-        return ()
-
-    def step(self, identifier: StepId) -> Step:
-        """No step was ever handed out."""
-        raise KeyError(identifier)
-
-    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:  # noqa: ARG002 - the protocol's signature
-        """None."""
-        return ()
-
-    def omitted(self, step: StepId) -> Sequence[ChangeId]:  # noqa: ARG002 - the protocol's signature
-        """None."""
-        return ()
-
-    def conduct(self) -> Mapping[ChangeId, Conduct]:
-        """Not known."""
-        return {}
-
-    def executed_changes(self) -> Sequence[ChangeId]:
-        """Not known."""
-        return ()
-
-    def notes(self) -> Sequence[str]:
-        """None."""
-        return ()

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 
 from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
-from afterd.deltas.clash import clashing
-from afterd.deltas.dependencies import remaining
+from afterd.causality.deltas.clash import clashing
+from afterd.compare import CautiousExecution, Runs, RunT
+from afterd.compare.c import CTracer
+from afterd.compare.coverage.scopes import is_known
+from afterd.compare.coverage.variant_text import MissedNames
+from afterd.compare.python import PythonTracer, executed_lines
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution
+from afterd.pipeline.covered import counted_languages, covered
 from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.python_request import python_request
 from afterd.pipeline.runs_as_builds import (
@@ -25,17 +31,13 @@ from afterd.pipeline.runs_as_builds import (
     nothing_missing,
 )
 from afterd.pipeline.workspace import Range, Workspace
-from afterd.tracing.cautious import CautiousExecution
-from afterd.tracing.llvm.compilations import compilations
-from afterd.tracing.llvm.session import TraceRequest, trace
-from afterd.tracing.llvm.syntax_check import SyntaxCheck, is_read
-from afterd.tracing.python.places import raised_at
-from afterd.tracing.python.request import PythonTraceRequest
-from afterd.tracing.python.session import traced as python_traced
-from afterd.tracing.python.unbuildable import MissingPieces
-from afterd.tracing.python.variant_check import Lines, VariantCheck
+from afterd.trace.c.build.compilations import compilations
+from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
+from afterd.trace.c.recorder import TraceRequest
+from afterd.trace.python.failure.places import raised_at
+from afterd.trace.python.source.unbuildable import MissingPieces
+from afterd.trace.python.source.variant_check import Lines, VariantCheck
 from afterd.vcs.trees import TreeReader
-from afterd.vcs.worktree import Slot
 
 _C = frozenset(
     [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".def", ".y", ".l"]
@@ -51,7 +53,8 @@ class Tracing:
     that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same, but for
     what is ``certain``.
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
-    not; ``variant`` traces a variant.
+    not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
+    of changes.
     """
 
     execution: Execution | None
@@ -64,6 +67,7 @@ class Tracing:
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
     variant: TracedVariant = not_traced
+    twin: TracedVariant = not_traced
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
@@ -74,41 +78,70 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
         progress.stage("tracing the failing and the green run", "C and C++, through LLVM IR")
         try:
             request = _request(workspace, wanted, test)
-            found = trace(request)
+            c = CTracer(request)
+            c_runs = Runs(c, wanted.changes.changes)
+            execution = c_runs.execution(NOTHING, wanted.everything)
         except (TraceError, ToolchainError) as error:
             reasons.append(str(error))
         else:
             return Tracing(
-                CautiousExecution(found.execution),
+                CautiousExecution(execution),
                 "",
-                found.build_seconds + found.test_seconds,
+                c.seconds,
                 _syntax_check(workspace, wanted, request).against,
                 is_read,
+                twin=partial(_compared, c_runs, NOTHING),
             )
     if "python" in languages:
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
         try:
-            python = python_traced(_python_request(workspace, wanted, test))
+            python = _python_tracer(workspace, wanted, test)
+            runs = Runs(python, wanted.changes.changes)
+            pair = runs.pair(NOTHING, wanted.everything)
         except TraceError as error:
             reasons.append(str(error))
         else:
-            check = _variant_check(workspace, wanted, python.execution.executed_lines())
+            check = _variant_check(workspace, wanted, executed_lines(pair))
             return Tracing(
-                CautiousExecution(python.execution),
+                CautiousExecution(python.execution(pair)),
                 "",
-                python.test_seconds,
+                python.seconds,
                 check.against,
                 suspected=True,
                 certain=check.certain,
                 missing=MissingPieces(wanted.changes.by_id()),
                 clashing=_python_clashes(wanted),
-                variant=lambda reverted: _python_variant(workspace, wanted, test, reverted),
+                variant=lambda reverted: _compared(runs, reverted, wanted.everything),
+                twin=partial(_compared, runs, NOTHING),
             )
+    if counted_languages(wanted):
+        by_counts = _by_coverage(workspace, wanted, test, progress)
+        if by_counts.execution is not None:
+            return by_counts
+        reasons.append(by_counts.reason)
     if not reasons:
         reasons.append(
             "No changed file is in a language that afterd traces; only reversion was used."
         )
     return Tracing(None, " ".join(reasons))
+
+
+def _by_coverage(
+    workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress
+) -> Tracing:
+    """Of a compiled language a build tells what must go along, of others the text and the run do."""
+    counted = counted_languages(wanted)
+    told = ", ".join(sorted(counted))
+    progress.stage("running the failing and the green test with coverage", told)
+    try:
+        found = covered(workspace, wanted, test)
+    except (TraceError, ToolchainError) as error:
+        return Tracing(None, str(error))
+    execution, against = CautiousExecution(found.execution), found.text.against
+    if "js" not in counted:
+        return Tracing(execution, "", found.seconds, against, lambda change: is_known(change.file))
+    missing = MissedNames(wanted.changes.by_id())
+    return Tracing(execution, "", found.seconds, against, suspected=True, missing=missing)
 
 
 def _python_clashes(wanted: Range) -> Clashing:
@@ -130,11 +163,10 @@ def _languages(wanted: Range) -> set[str]:
 
 def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceRequest:
     return TraceRequest(
-        good_tree=wanted.variants.tree(wanted.everything),
-        bad_tree=wanted.variants.bad,
+        tree=wanted.variants.tree,
+        everything=wanted.everything,
         slots=workspace.trace_slots(),
         recipe=test.recipe,
-        changes=wanted.changes.live,
         toolchain=find(),
         directory=workspace.state / "traced",
         work=workspace.work,
@@ -172,45 +204,31 @@ def _variant_check(workspace: Workspace, wanted: Range, ran: tuple[Lines, Lines]
     return VariantCheck(files_of, reader.read, wanted.everything, ran)
 
 
-def _python_variant(
-    workspace: Workspace, wanted: Range, test: FailingTest, reverted: ChangeSet
-) -> Execution | None:
-    """How the test fails without some changes; None where that leaves no trace."""
+def _compared(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> Execution | None:
+    """One variant's run beside another's; None where either leaves no trace that can be read."""
     try:
-        return CautiousExecution(
-            python_traced(_python_request(workspace, wanted, test, reverted)).execution
-        )
-    except TraceError:
+        return CautiousExecution(runs.execution(mine, other))
+    except Exception:  # noqa: BLE001 - a variant's trace may cost the story, never the answer
         return None
 
 
-def _python_request(
-    workspace: Workspace, wanted: Range, test: FailingTest, reverted: ChangeSet = NOTHING
-) -> PythonTraceRequest:
-    """Both versions built where they must be; the slot's own folders first on the import path.
+def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTracer:
+    """Variants built where they must be; the slot's own folders first on the import path."""
+    good, bad = workspace.trace_slots()
 
-    ``reverted``: a variant takes the bad version's place.
-    """
-    trees = wanted.variants.tree(wanted.everything), wanted.variants.tree(reverted)
-    good, bad = (
-        _prepared(slot, tree, test)
-        for slot, tree in zip(workspace.trace_slots(), trees, strict=True)
-    )
-    return python_request(
+    def built(variant: ChangeSet) -> Path:
+        slot = good if variant == wanted.everything else bad
+        found = Builder(slot).build(test.recipe, wanted.variants.tree(variant))
+        if not found.ok:
+            message = f"The version to be traced does not build ({found.detail.splitlines()[0]})."
+            raise TraceError(message)
+        return slot.path
+
+    request = python_request(
         workspace,
         test.recipe,
-        (good, bad),
-        "traced/python-variant" if reverted else "traced/python",
-        changes=remaining(wanted.changes.live, reverted),
+        "traced/python",
         test=test.recipe.test_id if test.runner != "command" else "",
-        piece=str(trees),
+        piece="variants",
     )
-
-
-def _prepared(slot: Slot, tree: str, test: FailingTest) -> Path:
-    """A slot with a tree in it, built. TraceError where the build fails."""
-    built = Builder(slot).build(test.recipe, tree)
-    if not built.ok:
-        message = f"The version to be traced does not build ({built.detail.splitlines()[0]})."
-        raise TraceError(message)
-    return slot.path
+    return PythonTracer(request, built, wanted.variants.tree)

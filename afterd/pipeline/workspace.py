@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Callable, Iterator
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pygit2
 
-from afterd.config import Settings
-from afterd.errors import BusyError, UsageError
+from afterd.compare.c import TREES
+from afterd.config import Sandbox, Settings
+from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler
+from afterd.execution.confinement import Confinement, confined, strongest
 from afterd.execution.executors.benches import BenchExecutor
 from afterd.execution.executors.chosen import chosen
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
@@ -22,10 +26,11 @@ from afterd.execution.rerunning import Reruns
 from afterd.execution.scratch import scratch
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
+from afterd.model.progress import Progress
 from afterd.model.revision import RevisionRange
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
-from afterd.tracing.python.warm_tests import WarmTests
+from afterd.trace.python.stage.reexecution import WarmTests
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store as open_objects
@@ -41,13 +46,20 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
 
+LOCAL = "local"
+_WRITTEN = ("slots", "traced", "warm", "counted", "suites", "environments")
+"""Folders of the state directory that builds, tests and their recorders write to."""
+_LONGEST_NAME = 400  # bytes of a lock file that are read
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Everything that stays open while tests are explained. ``path`` adds a compiler to PATH.
+    """Everything that stays open while tests are explained. ``path`` adds a compiler to PATH, ``passed``
+    are variables that look secret and that the user lets through. ``held`` is the sandbox that was asked
+    for; None: none was.
 
     ``work`` names what is done here so that it finds its recordings again after a kill; empty where
-    it is not resumed.
+    it is not resumed. ``asked`` is when its turn was asked for (Unix time), if it had to wait.
     """
 
     repository: pygit2.Repository
@@ -58,8 +70,16 @@ class Workspace:
     limits: Limits
     rules: FileRules
     path: str
+    passed: Mapping[str, str]
+    held: Confinement | None
     reruns: Reruns
     work: str
+    asked: float | None = None
+
+    @property
+    def surroundings(self) -> dict[str, str]:
+        """What every build and test finds in its environment beside the user's own."""
+        return {"PATH": self.path, **self.passed}
 
     @property
     def name(self) -> str:
@@ -75,9 +95,9 @@ class Workspace:
 
     def trace_slots(self) -> tuple[Slot, Slot]:
         """The work trees of traced builds, of the good and of the bad version."""
-        folder = self.state / "traced"
+        folder = self.state / "traced" / "trees"
         good, bad = (  # they are built at the same time: a handle each
-            Slot(folder / name, open_objects(self.repository)) for name in ("good", "bad")
+            Slot(folder / os.fsdecode(name), open_objects(self.repository)) for name in TREES
         )
         return good, bad
 
@@ -96,16 +116,24 @@ class Range:
 
 
 @contextmanager
-def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Workspace]:
+def opened(
+    settings: Settings,
+    journal: Journal | None = None,
+    *,
+    doing: str = "",
+    waiting: Progress | None = None,
+) -> Iterator[Workspace]:
     """Open the workspace; one afterd at a time uses a repository's slots.
 
-    Runs that are in ``journal`` are not made again, and those that are made are written there.
+    Others hear that this process is ``doing`` something. ``waiting`` hears for whom it waits; without
+    it BusyError is raised. Runs that are in ``journal`` are not made again, and those that are made are written there.
     """
     repository = open_repository(settings.repository)
     state = state_directory(repository)
     with ExitStack() as stack:
-        stack.enter_context(_locked(state / "slots.lock"))
-        stack.enter_context(scratch())
+        asked = stack.enter_context(_locked(state / "slots.lock", doing, waiting))
+        held = _held(settings, state, stack.enter_context(scratch()))
+        stack.enter_context(confined(held or Confinement()))
         store = stack.enter_context(_closing(open_store(state / "afterd.db")))
         objects = open_objects(repository)
         slots = [  # a pygit2 repository is used by one thread at a time
@@ -126,9 +154,33 @@ def opened(settings: Settings, journal: Journal | None = None) -> Iterator[Works
             limits=_limits(settings),
             rules=_rules(settings),
             path=path_with_compiler(state / "compiler"),
+            passed={
+                name: os.environ[name] for name in settings.pass_environment if name in os.environ
+            },
+            held=held,
             reruns=reruns,
             work="" if journal is None else journal.work,
+            asked=asked,
         )
+
+
+def _held(settings: Settings, state: Path, temporary: Path) -> Confinement | None:
+    """The sandbox for what is built and tested in a state directory; None where none is wanted.
+
+    Raises SandboxError where one is required and cannot be had.
+    """
+    if settings.sandbox is Sandbox.OFF:
+        return None
+    required = settings.sandbox is Sandbox.REQUIRE
+    if settings.executor != LOCAL:
+        if required:
+            raise SandboxError("A sandbox is required, and other machines' workers have none.")
+        return Confinement()
+    own = [state / name for name in _WRITTEN]
+    for folder in own:
+        folder.mkdir(exist_ok=True)
+    named = [Path(place).expanduser() for place in settings.writable]
+    return strongest([*own, temporary, *named], network=settings.network, required=required)
 
 
 @contextmanager
@@ -140,16 +192,32 @@ def _closing(store: Store) -> Iterator[Store]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
+def _locked(path: Path, doing: str, waiting: Progress | None) -> Iterator[float | None]:
+    """Hold the lock, in whose file its holder is named; when it was asked for, if others held it.
+
+    The kernel gives it back however its holder dies.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        asked = None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            message = (
-                f"Another afterd is at work in this repository (it holds {path}); wait for it."
+        except BlockingIOError as error:
+            if waiting is None:
+                message = (
+                    f"Another afterd is at work in this repository (it holds {path}); wait for it."
+                )
+                raise BusyError(message) from error
+            asked = time.time()
+            holder = file.read(_LONGEST_NAME).decode(errors="replace") or "another afterd"
+            waiting.stage(
+                "waiting", f"for {holder}; one at a time uses this repository's work trees"
             )
-            raise BusyError(message) from error
-        yield
+            fcntl.flock(file, fcntl.LOCK_EX)
+        os.ftruncate(descriptor, 0)
+        name = f"process {os.getpid()}{f', which {doing}' if doing else ''}"
+        os.pwrite(descriptor, name.encode(errors="replace")[:_LONGEST_NAME], 0)
+        yield asked
 
 
 def _limits(settings: Settings) -> Limits:

@@ -1,18 +1,119 @@
-"""Posting one answer on one pull request."""
+"""Posting one answer on one pull request.
+
+An answer as what is posted of it: the comment, and a check run with annotations.
+
+The summary page of a CI job: GitHub, Gitea and Forgejo show what a job appends to a file.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 
+from afterd.config.secrets import secrets_of
 from afterd.errors import ForgeError, UsageError
-from afterd.forge import Forge, Patience, Posted, Project, connect, forge_error, post, token_for
+from afterd.forge import (
+    Annotation,
+    Check,
+    Forge,
+    Patience,
+    Post,
+    Posted,
+    Project,
+    connect,
+    forge_error,
+    post,
+    token_for,
+)
 from afterd.forge.refusal import Refusal
-from afterd.publishing.publication import publication
-from afterd.report.masking import Masker, secrets_of
+from afterd.model.change import Change
+from afterd.report.comment import MARKER, comment
+from afterd.report.markdown import LIMIT
+from afterd.report.masking import Masker
 from afterd.report.received import LARGEST, Received, received
+from afterd.report.sanitize import clipped, visible
+from afterd.report.summary import as_plain, assurance, headline
+from afterd.report.verdicts import VerdictKind, actionable, summed_up
+
+_MESSAGE = 2_000
+_NAME = 200
+
+
+def publication(
+    given: Received, project: Project, number: int, masker: Masker, *, before: bool = False
+) -> Post:
+    """The post for pull request ``number``; ``masker`` blots out this process's own secrets."""
+    given = masker.value(given)  # before it is escaped: an escaped secret is not recognised
+    return Post(
+        number=number,
+        commit=given.commit,
+        marker=MARKER,
+        body=functools.partial(written, given, project),
+        wanted=actionable(given.verdicts),
+        before=before,
+        check=_check(given, project) if given.verdicts else None,
+    )
+
+
+def written(given: Received, project: Project | None, limit: int = LIMIT) -> str:
+    """The comment's Markdown; without a project it has no links."""
+    if project is None:
+        return comment(given, limit=min(limit, LIMIT))
+    return comment(given, project.permalink(given.commit), min(limit, LIMIT))
+
+
+def _check(given: Received, project: Project) -> Check:
+    return Check(
+        commit=given.commit,
+        title=summed_up(given.verdicts),
+        summary=written(given, project),
+        is_failure=any(verdict.kind is VerdictKind.CAUSED for verdict in given.verdicts),
+        annotations=_annotations(given),
+    )
+
+
+def _annotations(given: Received) -> tuple[Annotation, ...]:
+    """A note at each root change, once."""
+    found: dict[tuple[str, int], Annotation] = {}
+    for explanation in given.explanations:
+        said = f"{as_plain(headline(explanation))}. {as_plain(assurance(explanation))}"
+        for change in explanation.root:
+            found.setdefault((change.file, change.new.start), _annotation(change, said))
+    return tuple(found.values())
+
+
+def _annotation(change: Change, said: str) -> Annotation:
+    first = max(1, change.new.start)  # of a removal: the line before it
+    return Annotation(
+        file=visible(change.file),
+        first=first,
+        last=max(first, change.new.end - 1),
+        title=clipped(f"afterd: {change.id}", _NAME),
+        message=clipped(said.strip(), _MESSAGE),
+    )
+
+
+VARIABLE = "GITHUB_STEP_SUMMARY"
+_LARGEST = 1_000_000  # bytes; a summary over 1 MiB is thrown away whole
+
+
+def summarise(text: str, environment: Mapping[str, str]) -> bool:
+    """Append a comment's Markdown to the page of the job we run in; False where there is none."""
+    path = environment.get(VARIABLE)
+    if not path:
+        return False
+    data = text.removeprefix(MARKER).encode("utf-8")
+    try:
+        with Path(path).open("ab") as file:
+            if file.tell() + len(data) > _LARGEST:
+                return False
+            file.write(data)
+    except OSError:
+        return False  # the page is a courtesy
+    return True
 
 
 def read_answer(path: Path) -> Received:
@@ -57,10 +158,12 @@ def publish(
         return post(forge, publication(given, project, found, masker, before=before), patience)
 
 
-def publish_or_say(given: Received, project: Project, number: int = 0) -> Posted:
-    """``publish``, with every refusal as a sentence. Raises ForgeError."""
+def publish_or_say(
+    given: Received, project: Project, number: int = 0, say: Callable[[str], object] | None = None
+) -> Posted:
+    """``publish``, with every refusal as a sentence; ``say`` hears of waits. Raises ForgeError."""
     try:
-        return publish(given, project, number)
+        return publish(given, project, number, patience=Patience(say=say))
     except Refusal as refused:
         raise forge_error(refused, project, number) from refused
 

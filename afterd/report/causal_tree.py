@@ -13,18 +13,17 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 from rich.tree import Tree
 
+from afterd.limits import REPORT
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
-from afterd.report.excerpt import EDGE, excerpt
 from afterd.report.sanitize import clipped, one_line
+from afterd.report.snippet import EDGE, excerpt
 
-MOST_CAUSES = 20
-_STATEMENT = 160  # characters
-_VALUE = 80
+MOST_CAUSES = REPORT.terminal_causes
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _KNOWN = {
     Evidence.PROVED: "proved (unsat core)",
-    Evidence.OBSERVED: "observed (run again)",
+    Evidence.OBSERVED: "observed (in both runs)",
     Evidence.INFERRED: "inferred (dependence only)",
 }
 _STYLES = {Evidence.PROVED: "bold", Evidence.OBSERVED: "", Evidence.INFERRED: "dim"}
@@ -109,8 +108,8 @@ def _causes(node: CauseNode, branch: Tree, depth: int) -> list[tuple[CauseNode, 
 
 
 def _predicate(node: CauseNode) -> Text:
-    text = Text(_short(node.predicate, _STATEMENT), "bold")
-    return text.append(f"  {_short(node.file, _STATEMENT)}:{node.line}", "not bold dim")
+    text = Text(_short(node.predicate, REPORT.statement), "bold")
+    return text.append(f"  {_short(node.file, REPORT.statement)}:{node.line}", "not bold dim")
 
 
 def _because(cause: CauseNode, signs: Signs) -> Text:
@@ -120,9 +119,9 @@ def _because(cause: CauseNode, signs: Signs) -> Text:
 
 def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:
     text = Text(f"{signs.evidence[step.evidence]} ", _STYLES[step.evidence])
-    text.append(f"{_short(step.file, _STATEMENT)}:{step.line}  ", "not bold dim")
+    text.append(f"{_short(step.file, REPORT.statement)}:{step.line}  ", "not bold dim")
     style = "bold yellow" if guilty else "not bold"
-    text.append(_short(step.text.strip(), _STATEMENT), style)
+    text.append(_short(step.text.strip(), REPORT.statement), style)
     if step.change:
         text.append(f"  {signs.change} {one_line(step.change)}", style)
     return text
@@ -131,12 +130,12 @@ def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:
 def _values(step: TreeStep) -> Text:
     text = Text()
     if step.observed:
-        target = f"{_short(step.target, _VALUE)} = " if step.target else ""
-        text.append(f"  {target}{_short(step.observed, _VALUE)}", "not bold cyan")
+        target = f"{_short(step.target, REPORT.value)} = " if step.target else ""
+        text.append(f"  {target}{_short(step.observed, REPORT.value)}", "not bold cyan")
     if step.green:
         same = step.green == step.observed
         elsewhere = _ADDRESS.fullmatch(step.green) and _ADDRESS.fullmatch(step.observed)
-        other = "another address" if elsewhere else _short(step.green, _VALUE)
+        other = "another address" if elsewhere else _short(step.green, REPORT.value)
         green = "the same" if same else other
         text.append(f"  (green: {green})", "not bold dim" if same else "not bold green")
     return text

@@ -3,42 +3,83 @@
 Written by the process that posts it, out of values that were read as untrusted data: nothing of
 them stands outside a code span, a fence or escaped HTML, and a cut never breaks the markup. Its
 first line is a marker that no reader sees, by which the next comment finds this one.
+
+The causal tree as a small mermaid graph: forges draw it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from afterd import __version__
-from afterd.model.explanation import Explanation
-from afterd.report.graph import graph
-from afterd.report.markdown import LIMIT, Forms, pages
-from afterd.report.markdown_blocks import (
-    MESSAGE,
+from afterd.limits import REPORT
+from afterd.model.explanation import CauseNode, Explanation
+from afterd.report.markdown import (
+    LIMIT,
     MOST_CAUSES,
-    NAME,
-    PATCH,
+    Forms,
     Permalink,
     costs_block,
     details,
     no_permalink,
     opening_blocks,
+    pages,
     ranking_block,
     tree_block,
     undone_block,
 )
-from afterd.report.phrases import as_markdown, clipped_phrase
 from afterd.report.received import Received
 from afterd.report.revert import revert_patch
-from afterd.report.sanitize import clipped, code_block, prose
-from afterd.report.summary import again
+from afterd.report.sanitize import clipped, code_block, one_line, prose
+from afterd.report.summary import again, as_markdown, clipped_phrase
 from afterd.report.verdicts import TestVerdict, in_order, sentence, summed_up
 
+MOST_NODES = REPORT.graph_nodes
+_UNSAFE = re.compile(r"[^A-Za-z0-9 _.,/=+*-]")
+
+
+def graph(explanation: Explanation) -> str:
+    """The first causes, breadth first, and the changes that enter at each; empty without a tree."""
+    if explanation.tree is None:
+        return ""
+    guilty = {change.id for change in (*explanation.root, *explanation.auxiliary)}
+    return "\n".join(["flowchart TD", *_lines(explanation.tree, guilty)])
+
+
+def _lines(tree: CauseNode, guilty: set[str]) -> Iterator[str]:
+    pending: list[tuple[CauseNode, int]] = [(tree, -1)]
+    entered: set[str] = set()
+    for number in range(MOST_NODES):
+        if number >= len(pending):
+            break
+        node, parent = pending[number]
+        where = f"{node.file.rpartition('/')[2]}:{node.line}"
+        yield f'  n{number}["{_label(node.predicate)} at {_label(where)}"]'
+        if parent >= 0:
+            yield f"  n{parent} -->|{node.evidence.value}| n{number}"
+        for change in dict.fromkeys(step.change for step in node.steps if step.change in guilty):
+            name = _UNSAFE.sub("", change)
+            yield f'  {name}(["{name}"]):::root' if change not in entered else f"  {name}"
+            yield f"  n{number} --> {name}"
+            entered.add(change)
+        pending += [(cause, number) for cause in node.causes]
+    if len(pending) > MOST_NODES:
+        yield f'  more["{len(pending) - MOST_NODES} more"]'
+        yield f"  n{MOST_NODES - 1} -.-> more"
+    if entered:
+        yield "  classDef root stroke-width:3px"
+
+
+def _label(text: str) -> str:
+    """Text that mermaid shows and does not read: whatever it might read is a character entity."""
+    short = clipped(" ".join(one_line(text).split()), REPORT.graph_label)
+    return _UNSAFE.sub(lambda match: f"#{ord(match[0])};", short)
+
+
 MARKER = "<!-- afterd: this comment is edited in place -->"
-SMALLEST = 4_000  # characters in which a comment can still say what it has to
-_MOST_VERDICTS = 30
-_SHORT = 10
+SMALLEST = REPORT.comment
 
 
 def comment(given: Received, permalink: Permalink = no_permalink, limit: int = LIMIT) -> str:
@@ -47,16 +88,16 @@ def comment(given: Received, permalink: Permalink = no_permalink, limit: int = L
     by_test = {explanation.test: explanation for explanation in given.explanations}
     verdicts = in_order(given.verdicts)
     head = f"{MARKER}\n## afterd: {summed_up(verdicts)}\n\n"
-    foot = f"\n<sub>afterd {__version__} on commit {given.commit[:_SHORT]}</sub>\n"
+    foot = f"\n<sub>afterd {__version__} on commit {given.commit[: REPORT.commit]}</sub>\n"
     lines = [_verdict(verdict, by_test.get(verdict.test)) for verdict in verdicts]
-    head += _fitting(lines[:_MOST_VERDICTS], len(verdicts), (limit - len(head)) // 2)
+    head += _fitting(lines[: REPORT.verdicts], len(verdicts), (limit - len(head)) // 2)
     ordered = [by_test[verdict.test] for verdict in verdicts if verdict.test in by_test]
     return head + pages(ordered, _blocks, permalink, limit - len(head) - len(foot)) + foot
 
 
 def _verdict(verdict: TestVerdict, explanation: Explanation | None) -> str:
-    phrase = clipped_phrase(sentence(verdict, explanation), NAME)
-    reason = "" if explanation else prose(clipped(verdict.reason, NAME))
+    phrase = clipped_phrase(sentence(verdict, explanation), REPORT.page_name)
+    reason = "" if explanation else prose(clipped(verdict.reason, REPORT.page_name))
     return f"- {as_markdown(phrase)}{f' ({reason})' if reason else ''}\n"
 
 
@@ -84,7 +125,7 @@ def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
     elif explanation.ranking:
         yield (ranking_block(explanation, permalink),)
     command = again(_as_elsewhere(explanation))
-    yield (details("See it again", code_block(clipped(command, MESSAGE), "sh")),)
+    yield (details("See it again", code_block(clipped(command, REPORT.page_message), "sh")),)
     yield (costs_block(explanation),)
 
 
@@ -109,5 +150,5 @@ def _revert(explanation: Explanation) -> Forms:
     title = "The revert, for <code>git apply --unidiff-zero</code>"
     if len(patch) <= LIMIT:  # escaping megabytes to find that they do not fit took seconds
         yield details(title, code_block(patch, "diff"))
-    if len(patch) > PATCH:
+    if len(patch) > REPORT.page_patch:
         yield undone_block(explanation.root)

@@ -12,10 +12,18 @@ from collections.abc import Iterator, Sequence
 
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
-from afterd.report.phrases import as_html, as_plain
 from afterd.report.sanitize import html, one_line
 from afterd.report.snippet import undone
-from afterd.report.summary import assurance, headline, measure, next_steps, place
+from afterd.report.summary import (
+    along,
+    as_html,
+    as_plain,
+    assurance,
+    headline,
+    measure,
+    next_steps,
+    place,
+)
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -85,7 +93,7 @@ def _changes(explanation: Explanation) -> Iterator[str]:
         yield f'<li><code class="changed">{_text(change.id)}</code> {as_html(place(change))}</li>\n'
     for change in explanation.auxiliary:
         yield f"<li><code>{_text(change.id)}</code> {as_html(place(change))} "
-        yield '<span class="quiet">goes along, or it does not build</span></li>\n'
+        yield f'<span class="quiet">{_text(along(explanation))}</span></li>\n'
 
 
 def _failure(failure: Failure) -> Iterator[str]:

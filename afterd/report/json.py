@@ -1,23 +1,49 @@
-"""The JSON contract of ``afterd explain --format json`` (design, section 8); schema 1.
+"""The JSON contract of ``afterd explain --format json`` (design, section 8), both ways; schema 1.
 
 Exact, not sanitised: a program reads it. Bytes that are not UTF-8 stay escaped surrogates, so the
 output is plain ASCII. What is unknown is ``null``. Keys are only added, never moved, within a
 schema; ``notes``, ``range``, ``reason``, ``commands``, ``evidence`` of a cause, and what else a comment
-on a pull request needs were added to what the design lists: ``received.py`` reads it back.
+on a pull request needs were added to what the design lists.
+
+Each key is said once, with the form in which it is written and asked for again: what is read back
+is data that nobody vouches for (``received``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from operator import attrgetter
+from pathlib import PurePosixPath
+from typing import Any, get_type_hints
 
 from afterd import __version__
-from afterd.model.change import Change
-from afterd.model.explanation import CauseNode, Explanation, Failure, RunCounts, Status, TreeStep
+from afterd.limits import RECEIVED
+from afterd.model.change import Change, ChangeForm
+from afterd.model.explanation import (
+    CauseNode,
+    ChangeCounts,
+    Evidence,
+    Explanation,
+    Failure,
+    RunCounts,
+    Seconds,
+    Status,
+    TreeStep,
+)
 from afterd.model.location import LineSpan
 from afterd.model.ranking import RankedLine
+from afterd.model.revision import RevisionRange
+from afterd.report.received_values import Item, Malformed
 
 SCHEMA = 1
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+COMMIT_IS = "a full commit id"
+_CHANGE_ID = re.compile(r"c[1-9][0-9]{0,8}")
+_STRATEGY = re.compile(r"[a-z]{1,20}|")
 
 Json = Mapping[str, object]
 
@@ -29,130 +55,218 @@ def render(explanations: Sequence[Explanation], repository: str) -> str:
 
 def document(explanations: Sequence[Explanation], repository: str) -> Json:
     """One object a failing test, in the order given; ``repository`` as the user named it."""
-    revisions = explanations[0].range if explanations else None
+    shown = [each for each in explanations if each.status is not Status.GREEN]
     return {
         "schema": SCHEMA,
         "afterd": __version__,
         "repository": repository,
-        "range": {"good": revisions.good, "bad": revisions.bad} if revisions else None,
-        "explanations": [
-            contract(explanation)
-            for explanation in explanations
-            if explanation.status is not Status.GREEN
-        ],
+        "range": _RANGE.written(explanations[0].range) if explanations else None,
+        "explanations": [contract(explanation) for explanation in shown],
     }
 
 
 def contract(explanation: Explanation) -> Json:
     """The object of one failing test; the store keeps its text."""
-    sentences = [explanation.reason] if explanation.reason else []
-    return {
-        "id": explanation.id,
-        "test": explanation.test,
-        "status": explanation.status.value,
-        "failure": _failure(explanation.failure) if explanation.failure else None,
-        "root": [_change(change) for change in explanation.root],
-        "auxiliary": [_change(change) for change in explanation.auxiliary],
-        "minimal": explanation.minimal,
-        "verified": explanation.verified,
-        "changes": {
-            "total": explanation.changes.total,
-            "pruned": explanation.changes.pruned,
-            "executed": explanation.changes.executed,
-        },
-        "tree": _tree(explanation.tree) if explanation.tree else None,
-        "ranking": [_ranked(line) for line in explanation.ranking],
-        "runs": _runs(explanation.runs),
-        "notes": [*sentences, *explanation.notes],
-        "reason": explanation.reason or None,
-        "range": {"good": explanation.range.good, "bad": explanation.range.bad},
-        "strategy": explanation.strategy,
-        "commands": {
-            "build": list(explanation.build_command),
-            "test": list(explanation.test_command),
-        },
-    }
+    reason = explanation.reason
+    notes = (reason, *explanation.notes) if reason else explanation.notes
+    written: Json = _EXPLANATION.written(replace(explanation, notes=notes))
+    commands = _COMMANDS.written((explanation.build_command, explanation.test_command))
+    return {**written, "commands": commands, "also": list(explanation.also)}
 
 
-def _failure(failure: Failure) -> Json:
-    return {
-        "kind": failure.kind.value,
-        "message": failure.message,
-        "file": failure.file or None,
-        "line": failure.line or None,
-        "observed": failure.observed or None,
-        "expected": failure.expected or None,
-    }
+def explanation_received(item: Item, default: RevisionRange | None) -> Explanation:
+    """One of the list ``explanations``; ``default`` is the range of the whole document."""
+    read: Explanation = _EXPLANATION.read(item)
+    build, test = _COMMANDS.read(item["commands"]) if item["commands"] else ((), ())
+    is_repeated = read.reason and read.notes[:1] == (read.reason,)
+    return replace(
+        read,
+        range=default if default and not item["range"] else revisions(item["range"]),
+        notes=read.notes[1:] if is_repeated else read.notes,
+        build_command=build,
+        test_command=test,
+        also=item["also"].texts(),
+    )
 
 
-def _change(change: Change) -> Json:
-    return {
-        "id": change.id,
-        "file": change.file,
-        "old": _span(change.old),
-        "new": _span(change.new),
-        "kind": change.kind.value,
-        "commits": list(change.commits),
-        "patch": change.patch,
-        "old_file": change.old_file,
-        "form": change.form.value,
-        "symbol": change.symbol or None,
-    }
+def revisions(item: Item) -> RevisionRange:
+    """Two commits; of a patch that was tried (``--diff``) the second is a tree."""
+    read: RevisionRange = _RANGE.read(item)
+    return read
 
 
-def _span(span: LineSpan) -> list[int]:
-    """First line and number of lines."""
-    return [span.start, span.count]
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a value is written, and how it is asked for again. ``read`` raises Malformed."""
+
+    written: Callable[[Any], Any]
+    read: Callable[[Item], Any]
 
 
-def _tree(tree: CauseNode) -> Json:
-    return {
-        "predicate": tree.predicate,
-        "file": tree.file,
-        "line": tree.line,
-        "evidence": tree.evidence.value,
-        "steps": [_step(step) for step in tree.steps],
-        "causes": [_tree(cause) for cause in tree.causes],
-    }
+def _as_is(value: object) -> object:
+    return value
 
 
-def _step(step: TreeStep) -> Json:
-    return {
-        "file": step.file,
-        "line": step.line,
-        "text": step.text,
-        "observed": step.observed or None,
-        "green": step.green or None,
-        "change": step.change or None,
-        "evidence": step.evidence.value,
-        "target": step.target or None,
-    }
+def _or_null(value: object) -> object:
+    return value or None
 
 
-def _ranked(line: RankedLine) -> Json:
-    return {
-        "file": line.file,
-        "line": line.line,
-        "score": line.score,
-        "votes": dict(line.votes),
-        "text": line.text,
-    }
+def _path(item: Item) -> str:
+    """A path inside the repository; empty where it is not known."""
+    text = item.text(RECEIVED.path)
+    parts = PurePosixPath(text).parts
+    if text.startswith("/") or "\0" in text or ".." in parts:
+        raise Malformed(item.where, "a path inside the repository")
+    return text
 
 
-def _runs(runs: RunCounts) -> Json:
-    seconds = runs.seconds
-    return {
-        "tests": runs.tests,
-        "builds": runs.builds,
-        "cached": runs.cached,
-        "smt_calls": runs.smt_calls,
-        "seconds": {
-            "total": seconds.total,
-            "build": seconds.build,
-            "test": seconds.test,
-            "trace": seconds.trace,
-            "solve": seconds.solve,
-        },
-        "confirmation": runs.confirmation,
-        "warm": runs.warm,
-    }
+def _matching(pattern: re.Pattern[str], must: str) -> _Form:
+    return _Form(_as_is, lambda item: item.matching(pattern, must))
+
+
+def _member(kind: type[StrEnum], default: StrEnum | None = None) -> _Form:
+    return _Form(attrgetter("value"), lambda item: item.one_of(kind, default))
+
+
+def _several(form: _Form, most: int = RECEIVED.items) -> _Form:
+    return _Form(
+        lambda values: list(map(form.written, values)),
+        lambda item: tuple(map(form.read, item.items(most))),
+    )
+
+
+def _perhaps(form: _Form, otherwise: object = None) -> _Form:
+    """A value that may be null, which reads as ``otherwise``."""
+    return _Form(
+        lambda value: None if value is None else form.written(value),
+        lambda item: form.read(item) if item else otherwise,
+    )
+
+
+def _record(kind: type[Any], keys: str, **special: _Form) -> _Form:
+    """A value type as an object with these keys, which are fields; a form for each type of field."""
+    hints = get_type_hints(kind)
+    forms = {key: special.get(key) or _form_of(hints[key]) for key in keys.split()}
+
+    def written(value: object) -> Json:
+        row = {}
+        for key, form in forms.items():
+            row[key] = form.written(getattr(value, key))
+        return row
+
+    def read(item: Item) -> object:
+        fields = {}
+        for key, form in forms.items():
+            fields[key] = form.read(item[key])
+        return kind(**fields)
+
+    return _Form(written, read)
+
+
+def _form_of(hint: type[Any]) -> _Form:
+    return _FORMS.get(hint) or _member(hint)
+
+
+def _span(item: Item) -> LineSpan:
+    numbers = [each.integer() for each in item.items()]
+    if len(numbers) != 2:
+        raise Malformed(item.where, "a first line and a number of lines")
+    return LineSpan(*numbers)
+
+
+def _change(item: Item) -> Change:
+    """A change; an older afterd did not say where a file had been."""
+    read: Change = _CHANGE.read(item)
+    return replace(read, old_file=read.old_file or read.file)
+
+
+def _seconds(item: Item) -> object:
+    return _SECONDS.read(item or Item({}, ""))
+
+
+def _causes(item: Item) -> tuple[CauseNode, ...]:
+    """What is deeper than a comment shows is not read."""
+    is_read = item.where.count(".causes") <= RECEIVED.deepest
+    return tuple(map(_TREE.read, item.items(RECEIVED.causes))) if is_read else ()
+
+
+def _votes(item: Item) -> Mapping[str, float]:
+    return {name: vote.real() for name, vote in item.entries().items()}
+
+
+_TEXT, _KNOWN_TEXT = _Form(_as_is, Item.text), _Form(_or_null, Item.text)
+_PATH, _KNOWN_PATH = _Form(_as_is, _path), _Form(_or_null, _path)
+_WHOLE, _KNOWN_WHOLE = _Form(_as_is, Item.integer), _Form(_or_null, Item.integer)
+_COMMIT = _matching(COMMIT, COMMIT_IS)
+_FORMS: Mapping[object, _Form] = {
+    str: _TEXT,
+    int: _WHOLE,
+    float: _Form(_as_is, Item.real),
+    bool: _Form(_as_is, lambda item: bool(item.flag())),
+    bool | None: _Form(_as_is, Item.flag),
+    LineSpan: _Form(lambda span: [span.start, span.count], _span),
+}
+_RANGE = _record(RevisionRange, "good bad", good=_COMMIT, bad=_COMMIT)
+_COMMANDS = _Form(
+    lambda commands: {"build": list(commands[0]), "test": list(commands[1])},
+    lambda item: (item["build"].texts(), item["test"].texts()),
+)
+_FAILURE = _record(
+    Failure,
+    "kind message file line observed expected",
+    file=_KNOWN_PATH,
+    line=_KNOWN_WHOLE,
+    observed=_KNOWN_TEXT,
+    expected=_KNOWN_TEXT,
+)
+_CHANGE = _record(
+    Change,
+    "id file old new kind commits patch old_file form symbol",
+    id=_matching(_CHANGE_ID, "a change id such as c7"),
+    file=_PATH,
+    commits=_several(_COMMIT, RECEIVED.changes),
+    old_file=_PATH,
+    form=_member(ChangeForm, ChangeForm.HUNK),
+    symbol=_KNOWN_TEXT,
+)
+_CHANGES = _several(_Form(_CHANGE.written, _change), RECEIVED.changes)
+_STEP = _record(
+    TreeStep,
+    "file line text observed green change evidence target",
+    file=_PATH,
+    observed=_KNOWN_TEXT,
+    green=_KNOWN_TEXT,
+    change=_Form(_or_null, _perhaps(_matching(_CHANGE_ID, "a change id"), "").read),
+    target=_KNOWN_TEXT,
+)
+_TREE: _Form = _record(
+    CauseNode,
+    "predicate file line evidence steps causes",
+    file=_PATH,
+    evidence=_member(Evidence, Evidence.INFERRED),
+    steps=_several(_STEP),
+    causes=_Form(lambda causes: list(map(_TREE.written, causes)), _causes),
+)
+_RANKED = _record(RankedLine, "file line score votes text", file=_PATH, votes=_Form(dict, _votes))
+_SECONDS = _record(Seconds, "total build test trace solve")
+_RUNS = _record(
+    RunCounts,
+    "tests builds cached smt_calls seconds confirmation warm",
+    seconds=_Form(_SECONDS.written, _seconds),
+)
+_EXPLANATION = _record(
+    Explanation,
+    "id test status failure root auxiliary minimal verified changes tree ranking runs notes reason"
+    " range strategy",
+    failure=_perhaps(_FAILURE),
+    root=_CHANGES,
+    auxiliary=_CHANGES,
+    changes=_perhaps(_record(ChangeCounts, "total pruned executed"), ChangeCounts()),
+    tree=_perhaps(_TREE),
+    ranking=_several(_RANKED),
+    runs=_perhaps(_RUNS, RunCounts()),
+    notes=_several(_TEXT, RECEIVED.notes),
+    reason=_KNOWN_TEXT,
+    range=_perhaps(_RANGE),
+    strategy=_matching(_STRATEGY, "the name of a strategy"),
+)

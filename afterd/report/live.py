@@ -12,18 +12,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.text import Text
 
+from afterd.limits import REPORT
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.report.sanitize import clipped, one_line
 
-_WIDTH = 100
-_SUSPECTS = 8
 _SAYS = {
     Verdict.PASS: "passes",
     Verdict.FAIL: "fails the same way",
@@ -45,13 +46,21 @@ def listening(console: Console) -> Iterator[Progress]:
 class PlainProgress:
     """A line for every event, with the seconds since the beginning."""
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        console: Console,
+        clock: Callable[[], float] = time.monotonic,
+        log: Callable[[str], None] | None = None,
+    ) -> None:
         self._console = console
         self._clock = clock
+        self._log = log
         self._begin = clock()
+        self._share = (0, False)
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
+        self._share = (0, False)
         self._say(f"{name}: {detail}" if detail else name)
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
@@ -62,13 +71,22 @@ class PlainProgress:
         """A variant was built."""
         self._say(f"build: {built_sentence(reverted, ok=ok)}")
 
+    def counted(self, done: int, found: int, red: int) -> None:
+        """A suite goes on: a line where a tenth more is done, and the first red one."""
+        share = 10 * done // max(found, 1)
+        if (share, bool(red)) != self._share:
+            self._share = share, bool(red)
+            self._say(counted_sentence(done, found, red))
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """Suspicion moved."""
         self._say(f"suspected: {_names(changes)}")
 
     def _say(self, text: str) -> None:
         seconds = self._clock() - self._begin
-        line = Text(f"[{seconds:7.1f} s] {one_line(clipped(text, 4 * _WIDTH))}")
+        line = Text(f"[{seconds:7.1f} s] {one_line(clipped(text, 4 * REPORT.progress_width))}")
+        if self._log is not None:
+            self._log(text)
         with suppress(OSError, ValueError):  # a stream that was closed
             self._console.print(line, soft_wrap=True)
 
@@ -85,10 +103,13 @@ class LiveProgress:
         self._last = ""
         self._runs = 0
         self._suspects: tuple[ChangeId, ...] = ()
+        self._counted: tuple[int, int, int] | None = None
+        self._since = (0, 0.0)  # tests that were done when the count began, and when that was
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
         with self._lock:
+            self._counted = None
             self._stage = f"{name}: {detail}" if detail else name
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
@@ -102,6 +123,13 @@ class LiveProgress:
         with self._lock:
             self._last = built_sentence(reverted, ok=ok)
 
+    def counted(self, done: int, found: int, red: int) -> None:
+        """A suite goes on."""
+        with self._lock:
+            if self._counted is None:
+                self._since = done, self._clock()
+            self._counted = done, found, red
+
     def suspects(self, changes: Sequence[ChangeId]) -> None:
         """Suspicion moved."""
         with self._lock:
@@ -111,15 +139,38 @@ class LiveProgress:
         """What is on the screen now."""
         with self._lock:
             seconds = self._clock() - self._begin
-            doing = Text(f"{one_line(clipped(self._stage, _WIDTH))}  {seconds:.0f} s", "bold")
+            doing = Text(
+                f"{one_line(clipped(self._stage, REPORT.progress_width))}  {seconds:.0f} s", "bold"
+            )
             self._spinner.update(text=doing)
             lines: list[RenderableType] = [self._spinner]
+            if self._counted is not None:
+                done, found, red = self._counted
+                left = _left(done - self._since[0], found - done, self._clock() - self._since[1])
+                bar = ProgressBar(total=found, completed=done, width=REPORT.bar)
+                said = Text(f"{counted_sentence(done, found, red)}{left}")
+                lines.append(Columns([Text(" "), bar, said]))
             if self._last:
                 runs = f"{self._runs} test run{'' if self._runs == 1 else 's'}"
-                lines.append(Text(f"  {runs}; {one_line(clipped(self._last, _WIDTH))}"))
+                lines.append(
+                    Text(f"  {runs}; {one_line(clipped(self._last, REPORT.progress_width))}")
+                )
             if self._suspects:
                 lines.append(Text(f"  suspected: {_names(self._suspects)}", "yellow"))
         return Group(*lines)
+
+
+def counted_sentence(done: int, found: int, red: int) -> str:
+    """``412 of 1,203 tests, 3 red``."""
+    return f"{done:,} of {found:,} tests" + (f", {red:,} red" if red else "")
+
+
+def _left(done: int, left: int, seconds: float) -> str:
+    """About how long the rest takes if it goes on as it did; nothing where too little was seen."""
+    if done < REPORT.estimate or seconds < 1.0 or not left:
+        return ""
+    rest = seconds * left / done
+    return f", about {rest:.0f} s left" if rest < 100 else f", about {rest / 60:.0f} min left"
 
 
 def tried_sentence(reverted: ChangeSet, outcome: Outcome) -> str:
@@ -142,5 +193,5 @@ def _undone(reverted: ChangeSet) -> str:
 
 def _names(changes: Sequence[ChangeId]) -> str:
     """The first few ids and how many more there are."""
-    more = f" and {len(changes) - _SUSPECTS} more" if len(changes) > _SUSPECTS else ""
-    return one_line(", ".join(changes[:_SUSPECTS]) + more)
+    more = f" and {len(changes) - REPORT.suspects} more" if len(changes) > REPORT.suspects else ""
+    return one_line(", ".join(changes[: REPORT.suspects]) + more)

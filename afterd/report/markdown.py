@@ -2,30 +2,183 @@
 
 Made of blocks that are complete by themselves; when they would not fit, the last ones are left out
 and the page says so, so that a cut never breaks the markup.
+
+The blocks that Markdown reports and comments are made of, each complete by itself.
+
+Nothing from the repository stands outside a code span, a fence or escaped HTML.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from afterd.model.explanation import Explanation
-from afterd.report.markdown_blocks import (
-    MOST_CAUSES,
-    NAME,
-    Permalink,
-    costs_block,
-    no_permalink,
-    opening_blocks,
-    ranking_block,
-    tree_block,
-    undone_block,
+from afterd.limits import REPORT
+from afterd.model.change import Change
+from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
+from afterd.report.sanitize import clipped, code_block, code_span, html, one_line, prose
+from afterd.report.snippet import EDGE, excerpt, undone
+from afterd.report.summary import (
+    along,
+    as_markdown,
+    assurance,
+    clipped_phrase,
+    headline,
+    measure,
+    next_steps,
+    place,
 )
-from afterd.report.phrases import as_markdown, clipped_phrase
-from afterd.report.sanitize import code_span
-from afterd.report.summary import headline, next_steps
 
-LIMIT = 60_000  # characters; GitHub refuses comments over 65,536
-_LEAST = 1_500  # characters an explanation needs to say anything
+MOST_CAUSES = REPORT.page_causes
+_URL = re.compile(r"https?://[A-Za-z0-9._~/?#%=&:@+,;$*!-]+")
+
+Permalink = Callable[[str, int], str]
+"""The URL of a line of a file, or an empty text."""
+
+
+def no_permalink(file: str, line: int) -> str:
+    """For reports that are read where there is no forge."""
+    del file, line
+    return ""
+
+
+def details(summary: str, content: str) -> str:
+    """A folded part; ``summary`` is afterd's own words, ``content`` whole Markdown blocks."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>\n"
+
+
+def opening_blocks(explanation: Explanation, permalink: Permalink) -> Iterator[tuple[str]]:
+    """What every report begins with: why there is no answer, or what it is, and what failed."""
+    if explanation.reason:
+        yield (prose(clipped(explanation.reason, REPORT.page_message)) + "\n",)
+    if explanation.root:
+        yield (changes_block(explanation, permalink),)
+        yield (as_markdown(assurance(explanation)) + "\n",)
+    if explanation.failure is not None:
+        yield (failure_block(explanation.failure, permalink),)
+
+
+def changes_block(explanation: Explanation, permalink: Permalink) -> str:
+    """The root and auxiliary changes, each with its place."""
+    lines = [
+        _change(change, permalink, end)
+        for changes, end in (
+            (explanation.root, ""),
+            (explanation.auxiliary, f" ({along(explanation)})"),
+        )
+        for change in changes[: REPORT.page_changes]
+    ]
+    more = len(explanation.root) + len(explanation.auxiliary) - len(lines)
+    return "\n".join([*lines, *([f"- and {more} more"] if more else []), ""])
+
+
+def _change(change: Change, permalink: Permalink, end: str) -> str:
+    first, *rest = clipped_phrase(place(change), REPORT.page_name)
+    link = _linked(as_markdown((first,)), change.file, change.new.start, permalink)
+    return f"- {code_span(change.id)} {link}{as_markdown(tuple(rest))}{end}"
+
+
+def failure_block(failure: Failure, permalink: Permalink) -> str:
+    """What failed: values and message."""
+    where = _where(failure.file, failure.line, permalink) if failure.file else ""
+    lines = [f"**Failed** ({failure.kind.value}) {where}".rstrip(), ""]
+    for name, value in (("observed", failure.observed), ("expected", failure.expected)):
+        if value:
+            lines.append(f"- {name} {code_span(clipped(value, REPORT.page_name))}")
+    if failure.message:
+        lines += ["", code_block(clipped(failure.message, REPORT.page_message))]
+    return "\n".join([*lines, ""])
+
+
+def tree_block(tree: CauseNode, permalink: Permalink, most: int, *, folded: bool = False) -> str:
+    """Nested ``<details>``, without recursion; at most ``most`` causes."""
+    lines = [
+        "<details>" if folded else "<details open>",
+        "<summary>Why: from the failure back to the changes</summary>",
+        "",
+    ]
+    pending: list[CauseNode | None] = [None, tree]
+    shown = 0
+    while pending:
+        node = pending.pop()
+        if node is None:
+            lines += ["</details>", ""]
+        elif shown < most:
+            shown += 1
+            known = f"because ({node.evidence.value}) " if shown > 1 else ""
+            lines += ["<details open>", f"<summary>{known}{_predicate(node)}</summary>", ""]
+            lines += [_step(step, permalink) for step in excerpt(node.steps, EDGE)]
+            lines.append("")
+            pending += [None, *reversed(node.causes)]
+        elif shown == most:
+            shown += 1
+            lines += ["More causes are left out here.", ""]
+    return "\n".join(lines)
+
+
+def _predicate(node: CauseNode) -> str:
+    """Inside ``<summary>`` Markdown is not read, so this is HTML."""
+    text = html(one_line(clipped(node.predicate, REPORT.page_name)))
+    place = html(one_line(clipped(f"{node.file}:{node.line}", REPORT.page_name)))
+    return f"<code>{text}</code> at <code>{place}</code>"
+
+
+def _step(step: TreeStep | int, permalink: Permalink) -> str:
+    if isinstance(step, int):
+        return f"- {step} more steps"
+    parts = [_where(step.file, step.line, permalink)]
+    parts.append(code_span(clipped(step.text.strip(), REPORT.page_name)))
+    if step.observed:
+        parts.append("had " + code_span(clipped(step.observed, REPORT.page_name)))
+    if step.green:
+        parts.append("green " + code_span(clipped(step.green, REPORT.page_name)))
+    if step.change:
+        parts.append("changed by " + code_span(step.change))
+    return f"- {', '.join(parts)} ({step.evidence.value})"
+
+
+def undone_block(root: Sequence[Change]) -> str:
+    """How the root reads when it is undone."""
+    text = ""
+    for change in root:
+        text += f"# {change.id} {change.file}\n{undone(change.patch).rstrip()}\n"
+        if len(text) > REPORT.page_patch:
+            break
+    lines = ["<details>", "<summary>Undone, it reads</summary>", ""]
+    return "\n".join(
+        [*lines, code_block(clipped(text, REPORT.page_patch), "diff"), "", "</details>", ""]
+    )
+
+
+def ranking_block(explanation: Explanation, permalink: Permalink) -> str:
+    """The first ranked lines."""
+    lines = ["**Where to look first**", ""]
+    for line in explanation.ranking[: REPORT.ranked]:
+        where = _where(line.file, line.line, permalink)
+        text = code_span(clipped(line.text.strip(), REPORT.page_name))
+        lines.append(f"- {line.score:.2f} {where} {text}")
+    return "\n".join([*lines, ""])
+
+
+def costs_block(explanation: Explanation) -> str:
+    """Notes, and what the answer cost."""
+    notes = [
+        f"- {prose(clipped(note, REPORT.page_name))}" for note in explanation.notes[: REPORT.ranked]
+    ]
+    return "\n".join([*notes, *([""] if notes else []), as_markdown(measure(explanation)), ""])
+
+
+def _where(file: str, line: int, permalink: Permalink) -> str:
+    return _linked(code_span(clipped(f"{file}:{line}", REPORT.page_name)), file, line, permalink)
+
+
+def _linked(label: str, file: str, line: int, permalink: Permalink) -> str:
+    """The label, as a link where there is a URL that cannot end the link or be another scheme."""
+    url = permalink(file, line)
+    return f"[{label}]({url})" if _URL.fullmatch(url) else label
+
+
+LIMIT = REPORT.page
 
 Forms = Iterable[str]
 """A block, whole and in ever shorter forms; the first that fits is taken."""
@@ -49,7 +202,7 @@ def pages(
     limit: int,
 ) -> str:
     """One page an explanation, made of what ``blocks`` gives in order of importance."""
-    shown = explanations[: max(1, limit // _LEAST - 1)]
+    shown = explanations[: max(1, limit // REPORT.page_explanation - 1)]
     written: list[str] = []
     left = limit - 200  # room for the sentence below
     for position, explanation in enumerate(shown):
@@ -64,7 +217,7 @@ def pages(
 def _page(explanation: Explanation, blocks: Iterable[Forms], limit: int) -> str:
     """The blocks that fit, in order of importance; each is tried in its shorter forms too."""
     cut = f"Cut to fit; `afterd report {explanation.id} --format html` has everything.\n"
-    page = f"### {as_markdown(clipped_phrase(headline(explanation), NAME))}\n"
+    page = f"### {as_markdown(clipped_phrase(headline(explanation), REPORT.page_name))}\n"
     left_out = False
     for forms in blocks:
         room = limit - len(page) - len(cut) - 2

@@ -17,11 +17,9 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
+from afterd.limits import REPORT
+
 MASK = "***"
-_NAMES = re.compile(
-    r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_?KEY|CREDENTIAL", re.IGNORECASE
-)
-_SHORTEST = 8  # a shorter value would blot out ordinary words
 
 ValueT = TypeVar("ValueT")
 
@@ -33,7 +31,7 @@ class Masker:
         spellings = {
             spelling
             for secret in secrets
-            if len(secret.strip()) >= _SHORTEST
+            if len(secret.strip()) >= REPORT.secret
             for spelling in _spellings(secret)
         }
         longest_first = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
@@ -60,11 +58,6 @@ class Masker:
             }
             return dataclasses.replace(value, **fields)
         return value
-
-
-def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose names say that they are secret."""
-    return tuple(value for name, value in environment.items() if _NAMES.search(name))
 
 
 def _spellings(secret: str) -> set[str]:

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from afterd.errors import UsageError
-from afterd.limits import MIB
+from afterd.limits import MIB, RECEIVED
 from afterd.model.explanation import Explanation
-from afterd.report.json import SCHEMA
-from afterd.report.received_parts import COMMIT, COMMIT_IS, explanation, revisions
+from afterd.report.json import COMMIT, COMMIT_IS, SCHEMA, explanation_received, revisions
 from afterd.report.received_values import Item
 from afterd.report.verdicts import TestVerdict, VerdictKind, verdicts_of
 
-LARGEST = 16 * MIB
-MOST_TESTS = 1_000
+LARGEST = RECEIVED.document
+DEEPEST = RECEIVED.deepest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,10 @@ def _document(top: Item) -> Received:
     if top["schema"].integer() != SCHEMA:
         _refuse(f"its schema must be {SCHEMA}")
     whole = revisions(top["range"]) if top["range"] else None
-    explanations = tuple(explanation(item, whole) for item in top["explanations"].items(MOST_TESTS))
-    verdicts = tuple(map(_verdict, top["verdicts"].items(MOST_TESTS)))
+    explanations = tuple(
+        explanation_received(item, whole) for item in top["explanations"].items(RECEIVED.tests)
+    )
+    verdicts = tuple(map(_verdict, top["verdicts"].items(RECEIVED.tests)))
     commit = top["commit"].matching(COMMIT, COMMIT_IS) if top["commit"] else ""
     return Received(
         explanations,

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-LONGEST = 1 << 20  # characters of one text
-MOST = 100_000  # items of one list
-LARGEST = 1 << 53  # what JSON readers agree on
+from afterd.limits import RECEIVED
 
 EnumT = TypeVar("EnumT", bound=StrEnum)
 
@@ -39,7 +37,7 @@ class Item:
     def __bool__(self) -> bool:
         return self.value is not None
 
-    def items(self, most: int = MOST) -> list[Item]:
+    def items(self, most: int = RECEIVED.items) -> list[Item]:
         """The items of a list; null has none."""
         if self.value is None:
             return []
@@ -49,7 +47,7 @@ class Item:
             raise Malformed(self.where, f"a list of at most {most}")
         return [Item(value, f"{self.where}[{n}]") for n, value in enumerate(self.value)]
 
-    def entries(self, most: int = 100) -> dict[str, Item]:
+    def entries(self, most: int = RECEIVED.votes) -> dict[str, Item]:
         """The values of an object by key; null has none."""
         if self.value is None:
             return {}
@@ -57,7 +55,7 @@ class Item:
             raise Malformed(self.where, f"an object of at most {most} keys")
         return {str(key): self[str(key)] for key in self.value}
 
-    def text(self, longest: int = LONGEST) -> str:
+    def text(self, longest: int = RECEIVED.text) -> str:
         """A text; null is the empty one."""
         if self.value is None:
             return ""
@@ -65,7 +63,7 @@ class Item:
             raise Malformed(self.where, f"a text of at most {longest} characters")
         return self.value
 
-    def texts(self, most: int = 1_000) -> tuple[str, ...]:
+    def texts(self, most: int = RECEIVED.words) -> tuple[str, ...]:
         """A list of texts."""
         return tuple(item.text() for item in self.items(most))
 
@@ -79,7 +77,11 @@ class Item:
     def integer(self) -> int:
         """A whole number from zero; null is zero."""
         value = 0 if self.value is None else self.value
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < LARGEST:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or not 0 <= value < RECEIVED.integer
+        ):
             raise Malformed(self.where, "a whole number")
         return value
 
@@ -88,7 +90,7 @@ class Item:
         value = 0.0 if self.value is None else self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Malformed(self.where, "a number")
-        if (isinstance(value, int) and abs(value) > LARGEST) or not math.isfinite(value):
+        if (isinstance(value, int) and abs(value) > RECEIVED.integer) or not math.isfinite(value):
             raise Malformed(self.where, "a finite number")
         return float(value)
 

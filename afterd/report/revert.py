@@ -3,6 +3,10 @@
 The exact one, from tree to tree, is ``afterd patch``; this one needs no repository, and so is what a
 job can post that has only the answer. Changes of whole files (renames, modes, binary content) are
 named and not in it.
+
+The smallest revert that builds and passes, as a git patch with words before it.
+
+``git apply`` skips what stands before the first ``diff --git`` line.
 """
 
 from __future__ import annotations
@@ -12,8 +16,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from afterd.model.change import Change, ChangeForm
+from afterd.model.explanation import Explanation
 from afterd.report.sanitize import one_line
 from afterd.report.snippet import undone
+from afterd.report.summary import Phrase, as_plain, assurance, headline, listed
 
 _HEADER = re.compile(r"@@ [^\n]* @@[^\n]*(\n|\Z)")
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")  # printable ASCII without quote and backslash
@@ -77,3 +83,18 @@ def _quoted_byte(byte: int) -> str:
     if byte in b'"\\':
         return "\\" + chr(byte)
     return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
+
+
+def render(explanation: Explanation, diff: str) -> str:
+    """``diff`` (from the pipeline: bad version to the variant that passes) under its reason."""
+    undone = [change.id for change in (*explanation.root, *explanation.auxiliary)]
+    reverts: Phrase = ("Reverts ", *listed(undone), ".")
+    lines = [f"Explanation {explanation.id}: {as_plain(headline(explanation))}.", as_plain(reverts)]
+    if explanation.root:
+        lines.append(as_plain(assurance(explanation)))
+    return "\n".join([*lines, "", diff])
+
+
+def encoded(patch: str) -> bytes:
+    """The bytes that git wrote: escaped surrogates are bytes that are not UTF-8."""
+    return patch.encode("utf-8", "surrogateescape")

@@ -13,14 +13,13 @@ import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 
 from afterd import __version__
+from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, TreeStep
 from afterd.model.ranking import RankedLine
-from afterd.report.phrases import Phrase, as_plain
-from afterd.report.summary import assurance, headline
+from afterd.report.summary import Phrase, along, as_plain, assurance, headline
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LINES = 10
 
 Json = Mapping[str, object]
 
@@ -53,7 +52,7 @@ def _results(explanation: Explanation) -> Iterator[Json]:
     for change in explanation.root:
         yield _root(explanation, change)
     if not explanation.root:
-        for line in explanation.ranking[:_LINES]:
+        for line in explanation.ranking[: REPORT.ranked]:
             yield _suspect(explanation, line)
 
 
@@ -68,7 +67,7 @@ def _root(explanation: Explanation, change: Change) -> Json:
         "relatedLocations": [
             {
                 "id": number,
-                "message": {"text": "goes along, or it does not build"},
+                "message": {"text": along(explanation)},
                 **_changed(other),
             }
             for number, other in enumerate(explanation.auxiliary)

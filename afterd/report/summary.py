@@ -1,17 +1,92 @@
-"""What an explanation says, sentence by sentence: the same words in every format."""
+"""What an explanation says, sentence by sentence: the same words in every format.
+
+Sentences with quoted parts, so that every format can quote in its own way.
+
+What comes from the repository or a test is always a :class:`Quoted` part: bold on a terminal, a
+code span in Markdown, ``<code>`` in HTML. The plain parts are afterd's own words.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
+from rich.text import Text
+
 from afterd.config import command_line
+from afterd.limits import REPORT
 from afterd.model.change import Change, in_order
 from afterd.model.explanation import Explanation, Status
-from afterd.report.phrases import Phrase, Quoted, listed
+from afterd.report import sanitize
 
-_SHORT = 10  # characters of a commit id that a person reads
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Somebody else's text, or a command to type."""
+
+    text: str
+
+
+Phrase = tuple[str | Quoted, ...]
+
+
+def listed(names: Sequence[str]) -> Phrase:
+    """Quoted names with commas and an "and"; of many, the first few and how many more."""
+    shown = names if len(names) <= REPORT.names else names[: REPORT.names - 1]
+    items: list[str | Quoted] = [Quoted(name) for name in shown]
+    if len(shown) < len(names):
+        items.append(f"{len(names) - len(shown)} more")
+    parts: list[str | Quoted] = []
+    for position, item in enumerate(items):
+        if position:
+            parts.append(" and " if position == len(items) - 1 else ", ")
+        parts.append(item)
+    return tuple(parts)
+
+
+def clipped_phrase(phrase: Phrase, limit: int) -> Phrase:
+    """The phrase with each quoted part cut to ``limit`` characters."""
+    return tuple(
+        Quoted(sanitize.clipped(part.text, limit)) if isinstance(part, Quoted) else part
+        for part in phrase
+    )
+
+
+def as_terminal(phrase: Phrase, style: str = "bold") -> Text:
+    """For a rich console."""
+    text = Text()
+    for part in phrase:
+        if isinstance(part, Quoted):
+            text.append(sanitize.one_line(part.text), style)
+        else:
+            text.append(part)
+    return text
+
+
+def as_markdown(phrase: Phrase) -> str:
+    """As a paragraph of Markdown; afterd's own words hold no markup."""
+    return "".join(
+        sanitize.code_span(part.text) if isinstance(part, Quoted) else part for part in phrase
+    )
+
+
+def as_html(phrase: Phrase) -> str:
+    """As HTML content."""
+    return "".join(
+        f"<code>{sanitize.html(sanitize.one_line(part.text))}</code>"
+        if isinstance(part, Quoted)
+        else sanitize.html(part)
+        for part in phrase
+    )
+
+
+def as_plain(phrase: Phrase) -> str:
+    """As one line of plain text."""
+    return "".join(
+        sanitize.one_line(part.text) if isinstance(part, Quoted) else part for part in phrase
+    )
 
 
 def headline(explanation: Explanation) -> Phrase:
@@ -22,17 +97,24 @@ def headline(explanation: Explanation) -> Phrase:
             guilty = listed([change.id for change in explanation.root])
             where = (" at ", location(explanation.root[0])) if len(explanation.root) == 1 else ()
             return (test, " fails because of ", *guilty, *where)
+        case Status.INCONCLUSIVE if explanation.verified:
+            left = len(explanation.root) + len(explanation.auxiliary)
+            several = f"{left} of {explanation.changes.total} changes"
+            return (
+                test,
+                f" fails because of changes among {several}; which of them is not known yet",
+            )
         case Status.INCONCLUSIVE:
             return (test, " fails, and afterd could not find out why")
         case Status.FLAKY:
             return (test, " is flaky: the same files both passed and failed")
         case Status.ALREADY_RED:
-            good = Quoted(explanation.range.good[:_SHORT])
+            good = Quoted(explanation.range.good[: REPORT.commit])
             return (test, " was already red at ", good)
         case Status.BROKEN:
             return (test, " cannot be judged")
         case Status.GREEN:
-            return (test, " passes at ", Quoted(explanation.range.bad[:_SHORT]))
+            return (test, " passes at ", Quoted(explanation.range.bad[: REPORT.commit]))
 
 
 def location(change: Change) -> Quoted:
@@ -50,7 +132,8 @@ def place(change: Change, subjects: Mapping[str, str] = MappingProxyType({})) ->
         parts.append(f" ({change.form})")
     if change.commits:
         named = [
-            f"{commit[:_SHORT]} {subjects.get(commit, '')}".strip() for commit in change.commits
+            f"{commit[: REPORT.commit]} {subjects.get(commit, '')}".strip()
+            for commit in change.commits
         ]
         parts += [" by ", *listed(named)]
     return tuple(parts)
@@ -64,15 +147,26 @@ def assurance(explanation: Explanation) -> Phrase:
     if not explanation.verified:
         return ("Not seen: whether the test passes with ", *listed(undone), " undone.")
     seen: Phrase = ("Seen: with ", *listed(undone), " undone the test passes")
+    also: Phrase = ()
+    if others := explanation.also:
+        tests = _count(len(others), "other failing test")
+        also = (f" So {'does' if len(others) == 1 else 'do'} {tests}: ", *listed(others), ".")
     match explanation.minimal:
         case True if len(explanation.root) == 1:
-            return (*seen, ".")
+            return (*seen, ".", *also)
         case True:
-            return (*seen, "; putting back any one of the causes makes it fail again.")
+            return (*seen, "; putting back any one of the causes makes it fail again.", *also)
         case False:
-            return (*seen, "; but a smaller set may do.")
+            return (*seen, "; but a smaller set may do.", *also)
         case None:
-            return (*seen, "; whether all of them are needed was not checked (budget).")
+            return (*seen, "; whether all of them are needed was not checked (budget).", *also)
+
+
+def along(explanation: Explanation) -> str:
+    """What was seen of the changes that go along with the root."""
+    if explanation.minimal is None:
+        return "goes along; whether it must was not checked (budget)"
+    return "goes along: put back, it does not build or the test does not pass"
 
 
 def measure(explanation: Explanation) -> Phrase:
@@ -132,7 +226,9 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
 def again(explanation: Explanation, option: str = "") -> str:
     """The command that explains this test once more, as it can be typed."""
     words = ["afterd", "explain"]
-    words.append(f"{explanation.range.good[:_SHORT]}..{explanation.range.bad[:_SHORT]}")
+    words.append(
+        f"{explanation.range.good[: REPORT.commit]}..{explanation.range.bad[: REPORT.commit]}"
+    )
     words += [option] if option else []
     for name, argv in (
         ("--build", explanation.build_command),

@@ -14,18 +14,22 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.report.causal_tree import CausalTree
-from afterd.report.phrases import as_plain, as_terminal
 from afterd.report.sanitize import clipped, one_line, visible
 from afterd.report.snippet import undone
-from afterd.report.summary import assurance, headline, measure, next_steps, place
-
-_MESSAGE = 400  # characters of a failure's message
-_SNIPPET = 12  # lines of an undone change
-_LINES = 10  # of the ranking
-_CHANGES = 12  # of the root, and as many auxiliary ones; the verdict says how many there are
+from afterd.report.summary import (
+    along,
+    as_plain,
+    as_terminal,
+    assurance,
+    headline,
+    measure,
+    next_steps,
+    place,
+)
 
 
 class TerminalReport:
@@ -60,7 +64,7 @@ class TerminalReport:
     def _sections(self) -> list[RenderableType]:
         explanation = self.explanation
         parts: list[RenderableType] = []
-        if explanation.reason:
+        if explanation.reason and explanation.status is not Status.GREEN:
             parts.append(Text(one_line(explanation.reason)))
         if explanation.root:
             parts.append(_changes(explanation, self.subjects))
@@ -84,26 +88,29 @@ def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:
     good = explanation.status is Status.GREEN
     sign = (("+" if good else "x") if ascii_only else ("✓" if good else "✗")) + " "
     colour = "green" if good else "red"
-    return Text(sign, f"bold {colour}").append_text(as_terminal(headline(explanation), "bold"))
+    verdict = Text(sign, f"bold {colour}").append_text(as_terminal(headline(explanation), "bold"))
+    return (
+        verdict.append(f". {one_line(explanation.reason)}")
+        if good and explanation.reason
+        else verdict
+    )
 
 
 def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> RenderableType:
     """The changes that did it, and those that go along, each with where it is."""
     grid = _grid(2)
-    for change in explanation.root[:_CHANGES]:
+    for change in explanation.root[: REPORT.terminal_changes]:
         grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change, subjects)))
-    for change in explanation.auxiliary[:_CHANGES]:
-        along = as_terminal(place(change, subjects)).append(
-            "; goes along, or it does not build", "dim"
-        )
-        grid.add_row(Text(one_line(change.id), "yellow"), along)
+    for change in explanation.auxiliary[: REPORT.terminal_changes]:
+        also = as_terminal(place(change, subjects)).append(f"; {along(explanation)}", "dim")
+        grid.add_row(Text(one_line(change.id), "yellow"), also)
     return Group(Padding(grid, (0, 0, 0, 2)), as_terminal(assurance(explanation), "yellow"))
 
 
 def _failure(failure: Failure) -> RenderableType:
     """Where it failed, where that is known; what was said; the values."""
     grid = _grid(2)
-    message = Text(visible(clipped(failure.message, _MESSAGE)))
+    message = Text(visible(clipped(failure.message, REPORT.terminal_message)))
     heading = Text("Failed", "bold")
     if failure.file:
         grid.add_row(heading, Text(one_line(f"{failure.file}:{failure.line}")))
@@ -111,18 +118,22 @@ def _failure(failure: Failure) -> RenderableType:
     else:
         grid.add_row(heading, message)
     if failure.observed:
-        grid.add_row("observed", Text(one_line(clipped(failure.observed, _MESSAGE)), "red"))
+        grid.add_row(
+            "observed", Text(one_line(clipped(failure.observed, REPORT.terminal_message)), "red")
+        )
     if failure.expected:
-        grid.add_row("expected", Text(one_line(clipped(failure.expected, _MESSAGE)), "green"))
+        grid.add_row(
+            "expected", Text(one_line(clipped(failure.expected, REPORT.terminal_message)), "green")
+        )
     return grid
 
 
 def _undo(root: Sequence[Change], *, whole: bool) -> RenderableType:
     parts = [Text("Undone, it reads", "bold")]
-    for change in root if whole else root[:_CHANGES]:
+    for change in root if whole else root[: REPORT.terminal_changes]:
         parts.append(Text(f"{one_line(change.id)}  {one_line(change.file)}", "dim"))
         lines = [line for line in undone(change.patch).split("\n") if not line.startswith("@@")]
-        kept = lines if whole else lines[:_SNIPPET]
+        kept = lines if whole else lines[: REPORT.terminal_patch]
         parts += [Text(f"  {one_line(line)}", _side(line)) for line in kept if line]
         if len(kept) < len(lines):
             parts.append(Text(f"  {len(lines) - len(kept)} more lines", "dim"))
@@ -135,7 +146,7 @@ def _side(line: str) -> str:
 
 def _ranking(explanation: Explanation) -> RenderableType:
     grid = _grid(3)
-    for line in explanation.ranking[:_LINES]:
+    for line in explanation.ranking[: REPORT.ranked]:
         where = one_line(f"{line.file}:{line.line}")
         text = Text(one_line(line.text.strip()))
         grid.add_row(Text(f"{line.score:.2f}", "cyan"), Text(where), text)
@@ -148,10 +159,12 @@ def _costs(explanation: Explanation) -> RenderableType:
 
 
 def _commands(explanation: Explanation) -> RenderableType:
-    grid = _grid(2)
+    """To be copied: a command is never folded."""
+    lines = [Text("Next", "bold")]
     for command, purpose in next_steps(explanation):
-        grid.add_row(Text(one_line(command), "bold cyan"), Text(purpose, "dim"))
-    return Group(Text("Next", "bold"), Padding(grid, (0, 0, 0, 2)))
+        line = Text(f"  {one_line(command)}", "bold cyan", no_wrap=True, overflow="ignore")
+        lines.append(line.append(f"  # {purpose}", "not bold dim"))
+    return Group(*lines)
 
 
 def _grid(columns: int) -> Table:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from afterd.model.explanation import Explanation, Status
-from afterd.report.phrases import Phrase, Quoted, listed
-from afterd.report.summary import location
+from afterd.report.summary import Phrase, Quoted, listed, location
 
 
 class VerdictKind(StrEnum):

@@ -6,12 +6,14 @@ Without recursion, because a tree may be deeper than Python's stack.
 from __future__ import annotations
 
 from collections import defaultdict
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from afterd.model.explanation import CauseNode, TreeStep
 from afterd.store.database import Reader
 from afterd.store.rows import from_row, to_row
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def save_tree(database: Database, identifier: int, tree: CauseNode) -> None:

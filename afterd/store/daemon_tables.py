@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 
 _STATEMENTS = """
 ALTER TABLE job ADD COLUMN stalls INTEGER NOT NULL DEFAULT 0;

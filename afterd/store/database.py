@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Self
 
 from afterd.errors import SpaceError, StoreError
 from afterd.store import reserve
-from afterd.store.faults import damaged, faults
+from afterd.store.faults import faults, in_use, nonsense
 from afterd.store.locking import write_lock
 from afterd.store.migrations import migrate, version
+from afterd.store.recovery import forget_head, presence, recover, set_up, trouble
 from afterd.store.rows import Row
 from afterd.store.schema import SCHEMA_VERSION
 from afterd.store.text import Cell
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 DATABASE_NAME = "afterd.db"
 PATIENCE = 60.0
@@ -35,17 +39,23 @@ def connect(uri: str) -> sqlite3.Connection:
 
 
 class Reader:
-    """An open database that is only read. Threads may share it."""
+    """An open database that is only read. Threads may share it.
 
-    def __init__(self, path: Path, database: Database) -> None:
+    It needs no sqlite-utils, which imports numpy where that is installed: `afterd list` must not wait.
+    """
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, uses: ExitStack | None = None
+    ) -> None:
         self.path = path
-        self._database = database
+        self._connection = connection
+        self._uses = uses or ExitStack()
         self._turn = threading.RLock()
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> list[Row]:
         """The rows of one query, by column."""
         with self._turn, faults(self.path):
-            cursor = self._database.execute(sql, parameters)
+            cursor = self._connection.execute(sql, parameters)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -53,21 +63,22 @@ class Reader:
     def snapshot(self) -> Iterator[None]:
         """Queries that see one state; content that makes no sense raises StoreError."""
         with self._turn, faults(self.path):
-            joined = self._database.conn.in_transaction
+            joined = self._connection.in_transaction
             try:
                 if not joined:
-                    self._database.execute("BEGIN")
+                    self._connection.execute("BEGIN")
                 yield
             except (ValueError, KeyError) as error:
-                raise damaged(self.path, str(error)) from error
+                raise nonsense(self.path, str(error)) from error
             finally:
                 if not joined:
-                    _roll_back(self._database)
+                    _roll_back(self._connection)
 
     def close(self) -> None:
         """Close the connection."""
         with self._turn:
-            self._database.close()
+            self._connection.close()
+            self._uses.close()
 
     def __enter__(self) -> Self:
         return self
@@ -87,8 +98,15 @@ class Store(Reader):
     Another process may have it open too: writers take turns, readers see whole transactions.
     """
 
-    def __init__(self, path: Path, database: Database, patience: float = PATIENCE) -> None:
-        super().__init__(path, database)
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        patience: float = PATIENCE,
+        uses: ExitStack | None = None,
+    ) -> None:
+        super().__init__(path, connection, uses)
+        self._database = _with_tables(connection)
         self._patience = patience
         self._writing = False
 
@@ -105,7 +123,7 @@ class Store(Reader):
                 yield self._database
                 return
             try:
-                with self._exclusive(), faults(self.path), _immediate(self._database):
+                with self._exclusive(), faults(self.path), _immediate(self._connection):
                     self._writing = True
                     yield self._database
             except SpaceError:
@@ -133,91 +151,125 @@ class Store(Reader):
         return write_lock(_beside(self.path, ".lock"), self._patience)
 
 
-def open_store(path: Path, *, connect: Connect = connect, patience: float = PATIENCE) -> Store:
+def say_aloud(sentence: str) -> None:
+    """On standard error, as the command line says what goes on."""
+    sys.stderr.write(f"afterd: {sentence}\n")
+
+
+def open_store(
+    path: Path,
+    *,
+    connect: Connect = connect,
+    patience: float = PATIENCE,
+    say: Callable[[str], None] = say_aloud,
+) -> Store:
     """Open the database at ``path`` for reading and writing, made or migrated as needed.
 
-    Raises StoreError when it is newer than this afterd, damaged, or cannot be opened, and
-    SpaceError when the disk is full; the file is then as it was.
+    A damaged one is set aside, and ``say`` is told what came over. Raises StoreError when it is newer
+    than this afterd, another program's, or cannot be opened, and SpaceError when the disk is full; the
+    file is then as it was.
     """
-    with faults(path):
+    with ExitStack() as uses, faults(path):
         _make_folder(path.parent)
         with write_lock(_beside(path, ".lock"), patience):
-            if path.exists() and path.stat().st_size:
-                _opened(path, "ro", connect).close()  # refuses without touching the file
-            database = _opened(path, "rwc", connect, _prepare)
-    reserve.keep(_beside(path, ".reserve"))
-    return Store(path, database, patience)
+            is_alone = uses.enter_context(presence(path))
+            if not path.exists():
+                set_up(path, connect)
+            elif why := trouble(path):
+                if not is_alone():
+                    raise in_use(path, why)
+                say(recover(path, why, connect))
+            found = _opened(path, "ro", connect)  # refuses without touching the file
+            if version(found, path) != SCHEMA_VERSION:
+                forget_head(path)
+            found.close()
+            connection = _opened(path, "rw", connect, _prepare)
+        reserve.keep(_beside(path, ".reserve"))
+        return Store(path, connection, patience, uses.pop_all())
+    raise AssertionError  # faults() raises what it catches
 
 
-def open_reader(path: Path, *, connect: Connect = connect) -> Reader:
-    """Open an existing database for reading; one of an older schema is migrated first.
+def open_reader(
+    path: Path, *, connect: Connect = connect, say: Callable[[str], None] = say_aloud
+) -> Reader:
+    """Open an existing database for reading; one of an older schema is migrated first, a damaged one
+    set aside.
 
-    Raises StoreError when there is none, or when it is newer than this afterd or damaged.
+    Raises StoreError when there is none, or when it is newer than this afterd or another program's.
     """
     if not path.exists():
         raise StoreError(f"Nothing was explained in this repository yet: there is no {path}.")
-    with faults(path):
-        database = _opened(path, "ro", connect)
-        if version(database, path) == SCHEMA_VERSION:
-            return Reader(path, database)
-        database.close()
-    open_store(path, connect=connect).close()
-    return Reader(path, _opened(path, "ro", connect))
+    with ExitStack() as uses, faults(path):
+        if trouble(path):
+            open_store(path, connect=connect, say=say).close()
+        uses.enter_context(presence(path))
+        connection = _opened(path, "ro", connect)
+        if version(connection, path) != SCHEMA_VERSION:
+            connection.close()
+            open_store(path, connect=connect).close()
+            connection = _opened(path, "ro", connect)
+        return Reader(path, connection, uses.pop_all())
+    raise AssertionError  # faults() raises what it catches
 
 
 def _opened(
     path: Path,
     mode: str,
     connect: Connect,
-    prepare: Callable[[Database, Path], object] = version,
-) -> Database:
+    prepare: Callable[[sqlite3.Connection, Path], object] = version,
+) -> sqlite3.Connection:
     """A connection on which ``prepare`` went well, or none."""
     connection = connect(f"{path.absolute().as_uri()}?mode={mode}")
-    database = Database(connection, recursive_triggers=False, execute_plugins=False)
     try:
-        prepare(database, path)
+        prepare(connection, path)
     except BaseException:
-        database.close()
+        connection.close()
         raise
+    return connection
+
+
+def _with_tables(connection: sqlite3.Connection) -> Database:
+    database: Database = importlib.import_module("sqlite_utils").Database(
+        connection, recursive_triggers=False, execute_plugins=False
+    )
     return database
 
 
-def _prepare(database: Database, path: Path) -> None:
-    database.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only heard while the file is empty
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = FULL")
-    database.execute("PRAGMA foreign_keys = ON")
-    with _immediate(database):
-        migrate(database, path)
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    with _immediate(connection):
+        migrate(_with_tables(connection), path)
 
 
 @contextmanager
-def _immediate(database: Database) -> Iterator[None]:
+def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
     """A write transaction from its first moment.
 
     A deferred one does not wait but fails when it turns to writing after another's commit
     (SQLITE_BUSY_SNAPSHOT, measured).
     """
     try:
-        database.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN IMMEDIATE")
         yield
-        database.execute("COMMIT")
+        connection.execute("COMMIT")
     except BaseException:
-        _roll_back(database)
+        _roll_back(connection)
         raise
 
 
-def _roll_back(database: Database) -> None:
+def _roll_back(connection: sqlite3.Connection) -> None:
     """End a transaction, whatever it takes; after a full disk SQLite has ended it already.
 
     Where even that fails the connection is closed: kept open it would hold the lock, and what is
     written next would join the failed transaction.
     """
     try:
-        if database.conn.in_transaction:
-            database.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     except sqlite3.Error:
-        database.close()
+        connection.close()
 
 
 def _make_folder(folder: Path) -> None:

@@ -27,6 +27,10 @@ Read it with any SQLite tool; afterd is the only writer. This page is made from
   is opened; a newer one is refused untouched, naming both versions.
 - Journal mode WAL, `synchronous=FULL`. Every write is one `BEGIN IMMEDIATE` transaction under an
   advisory lock (`afterd.db.lock`), so that one connection writes and checkpoints at a time.
+- A damaged, truncated or empty file is set aside as `afterd.db.damaged-TIME` when it is opened (or the
+  next time, where the damage is met later), once and with a sentence: what can be read is in the new
+  file, answers are written anew from their JSON, or left out. `afterd.db.head` is a copy of the pages
+  that say where tables begin, for that.
 - `afterd.db.reserve` keeps 4 MiB free; it is given back when the disk is full.
 - Copy the file with `sqlite3 afterd.db ".backup copy.db"` or `VACUUM INTO`, never with `cp` while
   afterd runs.

@@ -6,8 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from afterd import __version__
 from afterd.errors import UsageError
@@ -20,6 +19,9 @@ from afterd.store.database import Reader, Store
 from afterd.store.repositories import repository_id
 from afterd.store.rows import Row, from_row, to_row
 from afterd.store.text import Cell, loaded, stored
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _APART = ("id", "range", "failure", "root", "auxiliary", "tree", "ranking", "runs")
 
@@ -34,6 +36,21 @@ class Summary:
     status: Status
     range: RevisionRange
     root: tuple[str, ...]
+
+
+def explained_since(
+    reader: Reader, repository: str, wanted: RevisionRange, moment: float
+) -> list[Explanation]:
+    """The explanations of a range that were stored at a moment (Unix time) or later, newest first."""
+    with reader.snapshot():
+        rows = reader.rows(
+            """SELECT e.id FROM explanation e JOIN revision_range g ON g.id = e.range_id
+               JOIN repository r ON r.id = g.repository_id
+               WHERE r.path = ? AND g.good = ? AND g.bad = ? AND e.created >= ?
+               ORDER BY e.id DESC""",
+            (stored(repository), wanted.good, wanted.bad, moment),
+        )
+        return [load(reader, int(str(row["id"]))) for row in rows]
 
 
 def save(

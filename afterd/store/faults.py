@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from afterd.errors import AfterdError, SpaceError, StoreError
@@ -29,6 +29,11 @@ def faults(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from error
 
 
+def suspected(path: Path) -> Path:
+    """The mark that a database was met damaged: who opens it next sets it aside."""
+    return path.with_name(path.name + ".suspected")
+
+
 def explained(path: Path, error: sqlite3.Error) -> AfterdError:
     """The sentence for an error of SQLite, by its primary code (the low byte of the full one)."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -49,13 +54,41 @@ def explained(path: Path, error: sqlite3.Error) -> AfterdError:
             return StoreError(
                 f"The database {path} cannot be used ({error}). Check who owns its folder."
             )
-        case _:
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return damaged(path, str(error))
+        case _:
+            return StoreError(f"The database {path} does not do what it should ({error}).")
 
 
 def damaged(path: Path, why: str) -> StoreError:
-    """The database is there and makes no sense."""
+    """The database is there and makes no sense; leaves the mark that has it set aside."""
+    with suppress(OSError):
+        suspected(path).touch(mode=0o600)
     return StoreError(
-        f"The database {path} is damaged or not afterd's ({why}). It was left as it is: put a copy "
-        "of it back, or move it away and afterd starts a new one."
+        f"The database {path} is damaged ({why}). Run again: it is set aside then, and what can be read "
+        "of it is kept."
+    )
+
+
+def in_use(path: Path, why: str) -> StoreError:
+    """It is damaged, and cannot be set aside now."""
+    return StoreError(
+        f"The database {path} is damaged ({why}), and another afterd has it open. End it (`afterd daemon "
+        "stop`) and run again: it is set aside then, and what can be read of it is kept."
+    )
+
+
+def nonsense(path: Path, why: str) -> StoreError:
+    """The file is whole, and a row of it is not one that afterd writes."""
+    return StoreError(
+        f"The database {path} holds a row that makes no sense ({why}): put a copy of it back, or move it "
+        "away and afterd starts a new one."
+    )
+
+
+def foreign(path: Path) -> StoreError:
+    """The database is somebody else's."""
+    return StoreError(
+        f"The database {path} belongs to another program. It was left as it is: move it away, and "
+        "afterd starts a new one."
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from afterd.model.outcome import Verdict
+from afterd.model.outcome import FailureSignature, Verdict
 from afterd.store.database import Reader, Store
+from afterd.store.outcomes import signature_from, signature_text
 from afterd.store.repositories import repository_id
 from afterd.store.rows import from_row, to_row
 from afterd.store.text import loaded, stored
@@ -14,20 +15,26 @@ from afterd.store.text import loaded, stored
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run of a test on a commit; ``command`` is the digest of build and test command."""
+    """One run of a test on a commit; ``command`` is the digest of build and test command.
+
+    ``signature`` is how it failed, as far as is known.
+    """
 
     commit_id: str
     test: str
     command: str
     verdict: Verdict
     seconds: float = 0.0
+    signature: FailureSignature | None = None
 
 
 def observe(store: Store, repository: str, observation: Observation) -> None:
     """Append what was seen; ``repository`` is the absolute path of the common git directory."""
     with store.transaction() as database:
         owner = {"repository_id": repository_id(database, repository), "created": time.time()}
-        database.table("history").insert(owner | to_row(observation))
+        row = owner | to_row(observation, omit=("signature",))
+        row["signature"] = signature_text(observation.signature)
+        database.table("history").insert(row)
 
 
 def observations(reader: Reader, repository: str, test: str) -> list[Observation]:
@@ -38,7 +45,10 @@ def observations(reader: Reader, repository: str, test: str) -> list[Observation
                WHERE r.path = ? AND h.test = ? ORDER BY h.id""",
             (stored(repository), stored(test)),
         )
-        return [from_row(Observation, row) for row in rows]
+        return [
+            from_row(Observation, row, signature=signature_from(loaded(row["signature"])))
+            for row in rows
+        ]
 
 
 def tested_commits(reader: Reader, repository: str, command: str) -> dict[str, Verdict]:
@@ -56,22 +66,28 @@ def tested_commits(reader: Reader, repository: str, command: str) -> dict[str, V
         return {loaded(row["commit_id"]): Verdict(loaded(row["verdict"])) for row in rows}
 
 
-def red_at(reader: Reader, repository: str, command: str) -> dict[str, set[str]]:
-    """The tests that a run of a whole command saw failing, by commit.
+Red = dict[str, dict[str, FailureSignature | None]]
+"""How tests failed, by commit and test; None: that is not known."""
+
+
+def red_at(reader: Reader, repository: str, command: str) -> Red:
+    """The tests that a run of a whole command saw failing, by commit, each with its newest failure.
 
     Without those that were also seen to pass there: a flaky test's failure is no state of a commit.
     """
     with reader.snapshot():
         rows = reader.rows(
-            """SELECT DISTINCT h.commit_id, h.test FROM history h
+            """SELECT h.commit_id, h.test, h.signature FROM history h
                JOIN repository r ON r.id = h.repository_id
                WHERE r.path = ? AND h.test <> '' AND h.command = ? AND h.verdict = 'fail'
                AND NOT EXISTS (SELECT 1 FROM history p
                    WHERE p.repository_id = h.repository_id AND p.test = h.test
-                     AND p.commit_id = h.commit_id AND p.verdict = 'pass')""",
+                     AND p.commit_id = h.commit_id AND p.verdict = 'pass')
+               ORDER BY h.id""",
             (stored(repository), command),
         )
-    red: dict[str, set[str]] = {}
+    red: Red = {}
     for row in rows:
-        red.setdefault(loaded(row["commit_id"]), set()).add(loaded(row["test"]))
+        seen = red.setdefault(loaded(row["commit_id"]), {})
+        seen[loaded(row["test"])] = signature_from(loaded(row["signature"]))
     return red

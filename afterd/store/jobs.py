@@ -15,13 +15,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from afterd.errors import StoreError
 from afterd.store.database import Reader, Store
 from afterd.store.rows import from_row
 from afterd.store.text import Cell, stored
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 ATTEMPTS = 10  # leases in a row that reached nothing: fewer gave up jobs whose workers were killed
 UNFINISHED = "('waiting', 'queued', 'leased')"

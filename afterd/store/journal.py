@@ -10,9 +10,9 @@ from dataclasses import asdict
 from afterd.execution.cache import OutcomeKey
 from afterd.execution.executors.protocol import Attempt
 from afterd.store.database import Reader, Store
-from afterd.store.outcomes import outcome_from
-from afterd.store.rows import from_row, to_row
-from afterd.store.text import Cell, stored
+from afterd.store.outcomes import outcome_from, signature_from, signature_text
+from afterd.store.rows import Row, from_row, to_row
+from afterd.store.text import Cell, loaded, stored
 
 _KEY = "job_id = ? AND tree = ? AND test = ? AND command = ? AND environment = ?"
 
@@ -37,7 +37,7 @@ class StoredJournal:
                 f"SELECT * FROM run WHERE {_KEY} AND number = ?",  # noqa: S608 - our own words
                 (*self._place(key).values(), number),
             )
-            return from_row(Attempt, rows[0], outcome=outcome_from(rows[0])) if rows else None
+            return _attempt(rows[0]) if rows else None
 
     def put(self, key: OutcomeKey, number: int, attempt: Attempt) -> None:
         """Keep a run, unless its signature holds a secret: masked it would match nothing.
@@ -45,15 +45,17 @@ class StoredJournal:
         A run is progress: leases that ended before it no longer count against the job.
         """
         outcome, signature = attempt.outcome, attempt.outcome.signature
-        if signature is not None and self._mask(signature.message) != signature.message:
+        said = [each.message for each in (signature, *attempt.failures) if each is not None]
+        if any(self._mask(message) != message for message in said):
             return
         row = self._place(key) | {"number": number, "created": time.time()}
-        row |= to_row(attempt, omit=("outcome",))
+        row |= to_row(attempt, omit=("outcome", "failures"))
         row |= to_row(outcome, omit=("reason", "signature", "cached"))
         row |= {
             "detail": stored(self._mask(outcome.detail)),
             "reason": outcome.reason.value if outcome.reason else "",
-            "signature": json.dumps(asdict(signature)) if signature else "",
+            "signature": signature_text(signature),
+            "failures": json.dumps([asdict(failure) for failure in attempt.failures]),
         }
         with self._store.transaction() as database:
             database.table("run").insert(row, replace=True)
@@ -63,15 +65,19 @@ class StoredJournal:
         return {"job_id": self._job} | {name: stored(text) for name, text in asdict(key).items()}
 
 
-def attempts_of(reader: Reader, job: int, tree: str, test: str) -> list[Attempt]:
+def attempts_of(reader: Reader, job: int, key: OutcomeKey) -> list[Attempt]:
     """The runs that a job made of a test on a tree, in their order; builds alone are none."""
     with reader.snapshot():
         rows = reader.rows(
-            "SELECT * FROM run WHERE job_id = ? AND tree = ? AND test = ? AND tests > 0 "
-            "ORDER BY created, number",
-            (job, tree, stored(test)),
+            f"SELECT * FROM run WHERE {_KEY} AND tests > 0 ORDER BY created, number",  # noqa: S608 - our own words
+            (job, *map(stored, asdict(key).values())),
         )
-        return [from_row(Attempt, row, outcome=outcome_from(row)) for row in rows]
+        return [_attempt(row) for row in rows]
+
+
+def _attempt(row: Row) -> Attempt:
+    failures = (signature_from(json.dumps(each)) for each in json.loads(loaded(row["failures"])))
+    return from_row(Attempt, row, outcome=outcome_from(row), failures=tuple(filter(None, failures)))
 
 
 def spent_since(

@@ -7,24 +7,33 @@ migrate each of them and compare the result with ``schema.SCHEMA``.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from afterd.errors import StoreError
+from afterd.store.added_columns import add_also_column, add_failure_columns, add_warm_columns
 from afterd.store.daemon_tables import add_daemon_tables
-from afterd.store.faults import damaged
+from afterd.store.faults import foreign
 from afterd.store.ranking_tables import add_ranking_tables
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
-from afterd.store.warm_columns import add_warm_columns
 
-Step = Callable[[Database], None]
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
-STEPS: Mapping[int, Step] = {2: add_daemon_tables, 3: add_warm_columns, 4: add_ranking_tables}
+Step = Callable[["Database"], None]
+
+STEPS: Mapping[int, Step] = {
+    2: add_daemon_tables,
+    3: add_warm_columns,
+    4: add_ranking_tables,
+    5: add_also_column,
+    6: add_failure_columns,
+}
 
 
-def version(database: Database, path: Path) -> int:
+def version(database: Database | sqlite3.Connection, path: Path) -> int:
     """The schema version of a database, 0 when it is empty.
 
     Raises StoreError when it is somebody else's, or newer than this afterd.
@@ -32,8 +41,8 @@ def version(database: Database, path: Path) -> int:
     application = _pragma(database, "application_id")
     found = _pragma(database, "user_version")
     if application != APPLICATION_ID:
-        if application or found or database.table_names():
-            raise damaged(path, "it belongs to another program")
+        if application or found or _count(database):
+            raise foreign(path)
         return 0
     if found > SCHEMA_VERSION:
         raise StoreError(
@@ -68,5 +77,10 @@ def statements(script: str) -> Iterator[str]:
             yield part
 
 
-def _pragma(database: Database, name: str) -> int:
+def _count(database: Database | sqlite3.Connection) -> int:
+    """How many tables there are."""
+    return int(database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
+
+
+def _pragma(database: Database | sqlite3.Connection, name: str) -> int:
     return int(database.execute(f"PRAGMA {name}").fetchone()[0])

@@ -55,7 +55,7 @@ class StoredOutcomes:
         row = columns | to_row(outcome, omit=apart) | {"created": time.time()}
         row["detail"] = stored(self._mask(outcome.detail))
         row["reason"] = outcome.reason.value if outcome.reason else ""
-        row["signature"] = json.dumps(asdict(signature)) if signature else ""
+        row["signature"] = signature_text(signature)
         with self._store.transaction() as database:
             database.table(table).insert(row, replace=True)
 
@@ -70,17 +70,22 @@ def _place(key: OutcomeKey) -> tuple[str, dict[str, Cell]]:
 
 def outcome_from(row: Row) -> Outcome:
     """The outcome in a row of the tables outcome, build and run."""
-    reason, signature = loaded(row["reason"]), loaded(row["signature"])
+    reason = loaded(row["reason"])
     return from_row(
         Outcome,
         row,
         reason=Unresolved(reason) if reason else None,
-        signature=_signature(signature) if signature else None,
+        signature=signature_from(loaded(row["signature"])),
         cached=False,
         warm=bool(row.get("warm")),
     )
 
 
-def _signature(text: str) -> FailureSignature:
+def signature_text(signature: FailureSignature | None) -> str:
+    """A signature as JSON; empty where there is none."""
+    return json.dumps(asdict(signature)) if signature else ""
+
+
+def signature_from(text: str) -> FailureSignature | None:
     """A signature from its JSON, which knew no lines before they were compared."""
-    return from_row(FailureSignature, {"differing": ""} | json.loads(text))
+    return from_row(FailureSignature, {"differing": ""} | json.loads(text)) if text else None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 
 _STATEMENTS = """
 CREATE TABLE suite_ranking (

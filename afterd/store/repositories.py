@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from afterd.store.text import stored
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def repository_id(database: Database, path: str) -> int:

@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 6
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -46,7 +46,8 @@ CREATE TABLE explanation (
     notes TEXT NOT NULL,  -- JSON list of sentences: what was not followed, what was cut
     build_command TEXT NOT NULL,  -- JSON list: how a variant is built; empty: nothing to build
     test_command TEXT NOT NULL,  -- JSON list: how it is tested
-    contract TEXT NOT NULL  -- the object `--format json` printed when it was made, kept verbatim
+    contract TEXT NOT NULL,  -- the object `--format json` printed when it was made, kept verbatim
+    also TEXT NOT NULL DEFAULT '[]'  -- JSON list: other failing tests that the same changes undone repair
 );
 CREATE INDEX explanation_by_range ON explanation (range_id);
 
@@ -190,7 +191,8 @@ CREATE TABLE history (
     command TEXT NOT NULL,  -- digest of build and test command
     created REAL NOT NULL,  -- when the row was written
     verdict TEXT NOT NULL,  -- pass, fail or unresolved
-    seconds REAL NOT NULL  -- wall clock
+    seconds REAL NOT NULL,  -- wall clock
+    signature TEXT NOT NULL DEFAULT ''  -- JSON object of the failure signature; empty: not known
 );
 CREATE INDEX history_by_test ON history (repository_id, test, commit_id);
 
@@ -238,6 +240,7 @@ CREATE TABLE run (
     missing TEXT NOT NULL,  -- a tool that the build did not find; empty: none
     unrunnable TEXT NOT NULL,  -- why the test command cannot be run; empty: it can
     warm INTEGER NOT NULL DEFAULT 0,  -- 1: the test ran in a fork of a warm process
+    failures TEXT NOT NULL DEFAULT '[]',  -- JSON list of signatures: the tests that the run names as failed
     PRIMARY KEY (job_id, tree, test, command, environment, number)
 ) WITHOUT ROWID;
 CREATE INDEX run_by_time ON run (created);

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from afterd import __version__
-from afterd.store.database import Reader, Store
+from afterd.store.database import Store
 from afterd.store.repositories import repository_id
-from afterd.store.rows import Row
 from afterd.store.text import stored
 
 KEPT = 200
@@ -89,13 +88,3 @@ def _row(number: int, technique: str, position: int, line: RankedLine) -> dict[s
         "change": line.change,
         "text": stored(line.text),
     }
-
-
-def ranking_lines(reader: Reader, number: int, technique: str) -> list[Row]:
-    """The kept lines of a ranking in order."""
-    with reader.snapshot():
-        return reader.rows(
-            "SELECT * FROM suite_ranking_line WHERE ranking_id = ? AND technique = ?"
-            " ORDER BY position",
-            (number, technique),
-        )

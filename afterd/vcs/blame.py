@@ -16,15 +16,15 @@ from itertools import accumulate, islice
 import pygit2
 from pygit2.enums import SortMode
 
+from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList
 from afterd.model.location import LineSpan
-from afterd.vcs.file_pairs import renames
+from afterd.vcs.file_changes import renames
 from afterd.vcs.hunks import Hunk, difference
 from afterd.vcs.paths import path_bytes
 from afterd.vcs.trees import Entry, TreeReader
 
-MOST_COMMITS = 500
-MOST_QUESTIONS = 200_000  # commits times changed files
+MOST_COMMITS = GIT.blamed_commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def attribute(
     walker.hide(good)
     commits = list(islice(walker, MOST_COMMITS + 1))
     files = len({change.file for change in changes.changes})
-    if len(commits) > MOST_COMMITS or len(commits) * files > MOST_QUESTIONS:
+    if len(commits) > MOST_COMMITS or len(commits) * files > GIT.blame_questions:
         note = "The range is too long to tell which commit made which change."
         return replace(changes, notes=(*changes.notes, note))
     makers = _Trail(repository).follow(commits, changes.changes)

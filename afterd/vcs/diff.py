@@ -11,16 +11,15 @@ from afterd.errors import RepositoryError
 from afterd.limits import ChangeLimits
 from afterd.model.change import ChangeList, FileKind
 from afterd.vcs.blame import attribute
-from afterd.vcs.file_changes import FileChanges
-from afterd.vcs.file_pairs import file_pairs
+from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store
 from afterd.vcs.patch_file import apply_patch
 from afterd.vcs.paths import path_text
-from afterd.vcs.tree_scale import TreeScale
-from afterd.vcs.trees import TreeReader
+from afterd.vcs.trees import TreeReader, TreeScale
 
+_NAMED = 3  # files that a note names
 _MARGINAL = frozenset({FileKind.TEST, FileKind.DOCS, FileKind.DATA})
 DEFAULT_RULES = FileRules()
 DEFAULT_LIMITS = ChangeLimits()
@@ -33,7 +32,8 @@ def changes_between(
     rules: FileRules = DEFAULT_RULES,
     limits: ChangeLimits = DEFAULT_LIMITS,
 ) -> ChangeList:
-    """All changes from ``good`` to ``bad`` (commits, or trees), c1, c2, … in path and line order.
+    """All changes from ``good`` to ``bad`` (commits, or trees), c1, c2, … in path and line order,
+    those of generated files last.
 
     Reverting any subset of them is defined, reverting all gives the good tree (see ``variants``).
     Changes of test files (not those that the program imports), and of files with a path that must
@@ -50,7 +50,8 @@ def changes_between(
     changed = [path_text(pair.new_path) for pair in pairs if pair.new is not None]
     rules = knowing_program(reader, trees[1], changed, rules)
     files = [FileChanges(pair, reader, rules, limits.file_size) for pair in pairs]
-    notes = _bound(files, limits)
+    notes = (*_bound(files, limits), *_refused(files))
+    files.sort(key=lambda file: file.is_generated)
     found = [change for file in files for change in file.changes()]
     numbered = tuple(replace(change, id=f"c{n}") for n, change in enumerate(found, start=1))
     return attribute(repository, good, bad, ChangeList(numbered, notes))
@@ -74,6 +75,19 @@ def changes_from_patch(
     if tree == base:
         raise RepositoryError("The patch changes nothing, so there is nothing to explain.")
     return tree, changes_between(store, base, tree, rules, limits)
+
+
+def _refused(files: Sequence[FileChanges]) -> tuple[str, ...]:
+    """A sentence on files whose paths must not be written: no variant has them as the good version."""
+    refused = [file for file in files if file.pruned.startswith(REFUSED)]
+    if not refused:
+        return ()
+    named = ", ".join(repr(path_text(file.pair.new_path)) for file in refused[:_NAMED])
+    more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+    return (
+        f"{len(refused)} changed files are left out, because their paths are not written to a disk:"
+        f" {named}{more}.",
+    )
 
 
 def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from afterd.vcs.languages import Language
-from afterd.vcs.tokens import Token, TokenKind, tokens
+from afterd.vcs.outline import Outline, outline
+from afterd.vcs.tokens import Language, Token, TokenKind, tokens
 
 _TYPES = frozenset(
     {"struct", "class", "union", "enum", "namespace", "interface", "trait", "impl", "record"}
@@ -44,6 +45,38 @@ def symbols(content: bytes, language: Language) -> tuple[Symbol, ...]:
     if language.braced:
         return tuple(_BraceScanner(language).of(content.decode("latin-1")))
     return ()
+
+
+class Enclosing:
+    """The innermost symbol around a line of a file, of which, in C, only the piece around it is read."""
+
+    def __init__(self, content: bytes, language: Language) -> None:
+        self._content = content
+        self._language = language
+        self._found: dict[int, tuple[Symbol, ...]] = {}
+
+    @cached_property
+    def _outline(self) -> Outline | None:
+        found = outline(self._content) if self._language is Language.C else None
+        return found if found and found.sound else None  # a text that stays open: read as a whole
+
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        return self._content.split(b"\n")
+
+    def name(self, line: int) -> str:
+        """The name, or ''."""
+        piece = self._outline.around(line, line) if self._outline else None
+        first = piece.first if piece else 1
+        if first not in self._found:
+            text = b"\n".join(self._lines[first - 1 : piece.last]) if piece else self._content
+            scanner = _BraceScanner(self._language, piece.conditionals if piece else 0)
+            self._found[first] = (
+                tuple(scanner.of(text.decode("latin-1")))
+                if piece
+                else symbols(text, self._language)
+            )
+        return enclosing(self._found[first], line - first + 1)
 
 
 def enclosing(found: Iterable[Symbol], line: int) -> str:
@@ -90,11 +123,11 @@ class _Block:
 class _BraceScanner:
     """Names each block by the tokens between the last statement and its opening brace."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, conditionals: int = 0) -> None:
         self._language = language
         self._separator = "::" if language in {Language.C, Language.RUST} else "."
         self._blocks: list[_Block] = []
-        self._conditionals: list[list[_Block]] = []
+        self._conditionals: list[list[_Block]] = [[] for _ in range(conditionals)]
         self._header: list[Token] = []
         self._parentheses = 0
 

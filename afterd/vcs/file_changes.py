@@ -1,24 +1,163 @@
-"""The changes of one file: what happened to it as a whole, and the hunks of its text."""
+"""The changes of one file: what happened to it as a whole, and the hunks of its text.
+
+Which file of the good version became which file of the bad one.
+
+Changes as patch text: for people, reports and ``git apply``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
+import pygit2
+from pygit2.enums import DeltaStatus, DiffFind, DiffOption, FileMode
+
+from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
-from afterd.vcs.enclosing import Symbol, enclosing, symbols
-from afterd.vcs.file_pairs import FilePair
-from afterd.vcs.hunks import Hunk, SourceText, difference, smallest
-from afterd.vcs.kinds import FileRules, kind_of
-from afterd.vcs.languages import language_of
-from afterd.vcs.patch import file_patch, hunk_patch, mode_patch, rename_patch
+from afterd.vcs.enclosing import Enclosing
+from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines
+from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.paths import path_text, refusal
+from afterd.vcs.tokens import language_of
 from afterd.vcs.trees import Entry, TreeReader
+
+REFUSED = "refused: "
+
+
+@dataclass(frozen=True, slots=True)
+class FilePair:
+    """A changed file: path and entry in both versions; an entry is None where there is no file."""
+
+    old_path: bytes
+    new_path: bytes
+    old: Entry | None
+    new: Entry | None
+
+
+def file_pairs(reader: TreeReader, good: str, bad: str) -> list[FilePair]:
+    """The files that differ between two trees, by the path in ``bad``, renames paired.
+
+    The differences come from the trees themselves (raw modes, any bytes in names); libgit2 is only
+    asked which deleted file became which added one, without the user's ``diff.renames``.
+    """
+    found = {path: (old, new) for path, old, new in reader.differences(good, bad)}
+    deleted = {path for path, (_, new) in found.items() if new is None}
+    added = {path for path, (old, _) in found.items() if old is None}
+    moved = renames(reader.repository, good, bad) if deleted and added else {}
+    pairs = []
+    for new_path, old_path in moved.items():
+        if new_path in added and old_path in deleted:
+            old, new = found.pop(old_path)[0], found.pop(new_path)[1]
+            pairs.append(FilePair(old_path, new_path, old, new))
+    pairs += [FilePair(path, path, old, new) for path, (old, new) in found.items()]
+    return sorted(pairs, key=lambda pair: pair.new_path)
+
+
+def renames(repository: pygit2.Repository, good: str, bad: str) -> Mapping[bytes, bytes]:
+    """Which file of ``bad`` was which in ``good``: new path to old path.
+
+    Submodules are left out: they are never looked into.
+    """
+    try:
+        old, new = repository[good].peel(pygit2.Tree), repository[bad].peel(pygit2.Tree)
+        diff = old.diff_to_tree(new, flags=DiffOption.SKIP_BINARY_CHECK)
+        diff.find_similar(flags=DiffFind.FIND_RENAMES, rename_limit=GIT.renames)
+    except (pygit2.GitError, KeyError):
+        return {}  # a rename is then a deletion and an addition: as true, only less readable
+    return dict(_renamed(diff))
+
+
+def _renamed(diff: pygit2.Diff) -> Iterator[tuple[bytes, bytes]]:
+    for delta in diff.deltas:
+        new, old = delta.new_file, delta.old_file
+        if delta.status == DeltaStatus.RENAMED and new.mode != FileMode.COMMIT:
+            yield new.raw_path, old.raw_path
+
+
+LONGEST = GIT.patch
+_HEADERS = (b"diff --git ", b"old mode", b"new mode", b"similarity", b"rename ")
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+def hunk_patch(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes], symbol: str = "") -> str:
+    """A zero-context unified hunk; bytes that are not UTF-8 become surrogate escapes."""
+    header = f"@@ -{_span(hunk.old)} +{_span(hunk.new)} @@" + (f" {symbol}" if symbol else "")
+    lines = [header + "\n"]
+    for sign, span, text in (("-", hunk.old, good), ("+", hunk.new, bad)):
+        for line in text[span.start - 1 : span.end - 1] if span.count else ():
+            lines.append(sign + line.decode("utf-8", "surrogateescape"))
+            if not line.endswith(b"\n"):
+                lines.append("\n" + _NO_NEWLINE)
+    return _shortened("".join(lines))
+
+
+def file_patch(pair: FilePair) -> str:
+    """The lines of a git patch header that tell what happened to a file as a whole."""
+    if pair.old is None and pair.new is not None:
+        return f"new file mode {pair.new.mode:06o}\n"
+    if pair.new is None and pair.old is not None:
+        return f"deleted file mode {pair.old.mode:06o}\n"
+    assert pair.old is not None
+    assert pair.new is not None
+    if pair.old.is_submodule or pair.new.is_submodule:
+        return f"-Subproject commit {pair.old.id}\n+Subproject commit {pair.new.id}\n"
+    return f"index {pair.old.id}..{pair.new.id}\n"
+
+
+def rename_patch(pair: FilePair) -> str:
+    """A rename as git writes it."""
+    return f"rename from {path_text(pair.old_path)}\nrename to {path_text(pair.new_path)}\n"
+
+
+def mode_patch(pair: FilePair) -> str:
+    """A change of mode as git writes it."""
+    assert pair.old is not None
+    assert pair.new is not None
+    return f"old mode {pair.old.mode:06o}\nnew mode {pair.new.mode:06o}\n"
+
+
+def tree_patch(repository: pygit2.Repository, before: str, after: str) -> bytes:
+    """The git patch from one tree (or commit) to another, binary files included.
+
+    From the bad version to a variant this is the patch that undoes the variant's changes, fit for
+    ``git apply``. ``repository`` must be able to read both trees (the object store can).
+    """
+    old, new = (repository[revision].peel(pygit2.Tree) for revision in (before, after))
+    diff = old.diff_to_tree(new, flags=DiffOption.SHOW_BINARY, interhunk_lines=0)
+    diff.find_similar(flags=DiffFind.FIND_RENAMES)
+    patches = [patch for patch in diff if patch is not None]
+    # git apply wants a file gone before a link of its name comes; libgit2 writes them as they fall.
+    patches.sort(key=lambda patch: patch.delta.status != DeltaStatus.DELETED)
+    return b"".join(map(_applicable, patches))
+
+
+def _applicable(patch: pygit2.Patch) -> bytes:
+    """The patch as git takes it: libgit2 says of a binary file that only moved or changed its mode
+    that its content differs.
+    """
+    delta = patch.delta
+    if delta.old_file.id != delta.new_file.id:
+        return patch.data
+    return b"".join(line for line in split_lines(patch.data) if line.startswith(_HEADERS))
+
+
+def _span(span: LineSpan) -> str:
+    return str(span.start) if span.count == 1 else f"{span.start},{span.count}"
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    kept = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
+    left = text.count("\n", len(kept) + 1)
+    return f"{kept}\n\\ {left} more lines\n"
+
 
 KEPT_TEST = "test file: kept as in the bad version"
 _NO_LINES = LineSpan(0, 0)
-_BINARY_WINDOW = 8000  # git looks for a NUL in so many bytes
 
 
 class FileChanges:
@@ -46,12 +185,24 @@ class FileChanges:
     @cached_property
     def is_binary(self) -> bool:
         """Whether a side holds a NUL near its beginning (git's rule)."""
-        return any(b"\0" in text.content[:_BINARY_WINDOW] for text in (self._good, self._bad))
+        return any(b"\0" in text.content[: GIT.binary] for text in (self._good, self._bad))
+
+    @cached_property
+    def is_generated(self) -> bool:
+        """Whether both sides were made by a tool: such a file is one change, and a late one.
+
+        What its hunks mean stands elsewhere, and parts of two generations do not go together.
+        """
+        return (
+            self._both_files
+            and not self.too_large
+            and all(is_generated(self.path, text.content) for text in (self._good, self._bad))
+        )
 
     @cached_property
     def coarse_hunks(self) -> list[Hunk]:
         """The hunks of the text as they come; none where there are no two texts to compare."""
-        if not self._both_files or self.too_large or self.is_binary:
+        if not self._both_files or self.too_large or self.is_binary or self.is_generated:
             return []
         return difference(self._good.content, self._bad.content)
 
@@ -110,7 +261,7 @@ class FileChanges:
             yield self._change(ChangeForm.WHOLE, file_patch(self.pair))
         elif self.is_binary:
             yield self._change(ChangeForm.BINARY, file_patch(self.pair))
-        elif not self.by_line:
+        elif not self.by_line or self.is_generated:
             hunk = Hunk(_all_lines(self._good), _all_lines(self._bad))
             yield self._change(ChangeForm.WHOLE, file_patch(self.pair), hunk)
         else:
@@ -138,7 +289,7 @@ class FileChanges:
     def _reason(self, rules: FileRules) -> str:
         for path in (self.pair.new_path, self.pair.old_path):
             if why := refusal(path):
-                return f"refused: {why}"
+                return f"{REFUSED}{why}"
         return KEPT_TEST if rules.keep_tests and self.kind is FileKind.TEST else ""
 
     @property
@@ -162,16 +313,16 @@ class FileChanges:
     def _symbol(self, hunk: Hunk) -> str:
         """The function or class around the new lines, or around the old where none are left."""
         if hunk.new.count:
-            return enclosing(self._bad_symbols, hunk.new.start)
-        return enclosing(self._good_symbols, hunk.old.start)
+            return self._bad_symbols.name(hunk.new.start)
+        return self._good_symbols.name(hunk.old.start)
 
     @cached_property
-    def _good_symbols(self) -> tuple[Symbol, ...]:
-        return symbols(self._good.content, self._good.language)
+    def _good_symbols(self) -> Enclosing:
+        return Enclosing(self._good.content, self._good.language)
 
     @cached_property
-    def _bad_symbols(self) -> tuple[Symbol, ...]:
-        return symbols(self._bad.content, self._bad.language)
+    def _bad_symbols(self) -> Enclosing:
+        return Enclosing(self._bad.content, self._bad.language)
 
 
 def _all_lines(text: SourceText) -> LineSpan:

@@ -36,13 +36,6 @@ class Baseline:
     reason: str = ""
 
 
-def last_green(
-    repository: pygit2.Repository, bad: str, passes: Passes, budget: int = DEFAULT_BUDGET
-) -> str | None:
-    """The last green commit before ``bad``; None when none was found ("already red")."""
-    return find_baseline(repository, bad, passes, budget).good or None
-
-
 def find_baseline(
     repository: pygit2.Repository, bad: str, passes: Passes, budget: int = DEFAULT_BUDGET
 ) -> Baseline:

@@ -17,14 +17,13 @@ from itertools import pairwise
 from pygit2 import Patch
 from pygit2.enums import DiffOption
 
+from afterd.limits import GIT
 from afterd.model.change import Change
 from afterd.model.location import LineSpan
-from afterd.vcs.languages import Language
 from afterd.vcs.statements import Layout, indent, layout
+from afterd.vcs.tokens import Language
+from afterd.weights import SIMILARITY
 
-SIMILAR = 0.5  # share of tokens that a line and its replacement have in common
-LONGEST_LINE = 2000  # bytes; a longer one is data, and comparing it is quadratic
-_WIDEST = 400  # lines of a hunk that is searched for such lines: the search is quadratic
 _ALGORITHM = DiffOption.PATIENCE | DiffOption.INDENT_HEURISTIC | DiffOption.FORCE_TEXT
 _WORD = re.compile(rb"\w+|[^\w\s]")
 _BLOCK = re.compile(rb"\s*(def|class|async\s+def|@)\b")
@@ -84,7 +83,7 @@ def difference(good: bytes, bad: bytes) -> list[Hunk]:
 
 def _may_hold_more(hunk: Hunk) -> bool:
     least, most = sorted([hunk.old.count, hunk.new.count])
-    return least > 0 and 1 < most <= _WIDEST
+    return least > 0 and 1 < most <= GIT.widest
 
 
 def _separated(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes]) -> Iterator[Hunk]:
@@ -176,10 +175,10 @@ def _statement_cuts(hunk: Hunk, good: SourceText, bad: SourceText) -> Iterator[i
 
 
 def _similar(old: bytes, new: bytes) -> bool:
-    if max(len(old), len(new)) > LONGEST_LINE:
+    if max(len(old), len(new)) > GIT.line:
         return False
     before, after = _WORD.findall(old), _WORD.findall(new)
-    return SequenceMatcher(None, before, after, autojunk=False).ratio() >= SIMILAR
+    return SequenceMatcher(None, before, after, autojunk=False).ratio() >= SIMILARITY.line
 
 
 def _blocks(span: LineSpan, text: SourceText) -> list[int]:

@@ -2,16 +2,26 @@
 
 Writes go below the state directory and never into the user's object database; the user's objects
 are seen through an alternates file (relative, so no path needs quoting).
+
+Trees as git packs: how a machine without the repository gets what it has to build.
+
+A pack holds the objects of one tree that another tree, which the receiver has, does not.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pygit2
 
-from afterd.errors import StoreError
+from afterd.errors import SpaceError, StoreError
 from afterd.vcs.repository import state_directory
+from afterd.vcs.trees import TreeReader
 
 STORE_NAME = "objects.git"
 _ALTERNATE = "../../../objects\n"  # from <common>/afterd/objects.git/objects to <common>/objects
@@ -30,6 +40,11 @@ def open_store(repository: pygit2.Repository) -> pygit2.Repository:
         _see_user_objects(path)
         return pygit2.Repository(path)
     except (OSError, pygit2.GitError) as error:
+        if "No space left" in str(error):  # libgit2 gives no number
+            raise SpaceError(
+                f"No space is left on the device that holds {path}. Make room and run it again; "
+                "nothing is lost."
+            ) from error
         raise StoreError(
             f"The object store {path} cannot be opened ({error}). "
             "It holds nothing that cannot be made again: remove it and retry."
@@ -41,3 +56,63 @@ def _see_user_objects(path: Path) -> None:
     if not alternates.exists():
         alternates.parent.mkdir(parents=True, exist_ok=True)
         alternates.write_text(_ALTERNATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A packfile and its index, as git writes them; both empty where there is nothing to send."""
+
+    data: bytes = b""
+    index: bytes = b""
+
+
+def tree_pack(repository: pygit2.Repository, tree: str, known: str = "") -> Pack:
+    """What ``tree`` has and ``known`` has not (empty: the receiver has nothing).
+
+    Raises RepositoryError for a tree that is not there. Submodules are not followed.
+    """
+    reader = TreeReader(repository)
+    builder = pygit2.PackBuilder(repository)
+    new, old = (repository[reader.tree_of(each)] if each else None for each in (tree, known))
+    assert isinstance(new, pygit2.Tree)
+    assert old is None or isinstance(old, pygit2.Tree)
+    for identifier in _new(new, old):
+        builder.add(identifier)
+    if not len(builder):
+        return Pack()
+    with tempfile.TemporaryDirectory(prefix="afterd-pack-") as folder:
+        builder.write(folder)
+        [pack] = Path(folder).glob("*.pack")
+        return Pack(pack.read_bytes(), pack.with_suffix(".idx").read_bytes())
+
+
+def keep(repository: Path, pack: Pack) -> None:
+    """Put a pack where a bare repository finds it; the same one twice does no harm.
+
+    The index comes last: a pack without one is not looked at.
+    """
+    if not pack.data:
+        return
+    folder = repository / "objects" / "pack"
+    name = f"pack-{hashlib.sha1(pack.data, usedforsecurity=False).hexdigest()}"
+    for ending, content in ((".pack", pack.data), (".idx", pack.index)):
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(content)
+        os.replace(file.name, folder / f"{name}{ending}")  # noqa: PTH105 - atomic, also over one that is there
+
+
+def _new(tree: pygit2.Tree, known: pygit2.Tree | None) -> Iterator[pygit2.Oid]:
+    """The ids of trees and blobs that only ``tree`` has, directory by directory."""
+    pending = [] if known is not None and known.id == tree.id else [(tree, known)]
+    while pending:
+        new, old = pending.pop()
+        yield new.id
+        theirs = {entry.name: entry for entry in old} if old is not None else {}
+        for entry in new:
+            other = theirs.get(entry.name)
+            if other is not None and other.id == entry.id:
+                continue
+            if isinstance(entry, pygit2.Tree):
+                pending.append((entry, other if isinstance(other, pygit2.Tree) else None))
+            elif isinstance(entry, pygit2.Blob):
+                yield entry.id

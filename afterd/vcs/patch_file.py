@@ -18,12 +18,11 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, PatchedFile, PatchSet
 
 from afterd.errors import RepositoryError
+from afterd.limits import GIT
 from afterd.vcs.hunks import split_lines
 from afterd.vcs.paths import path_bytes, path_text, refusal
-from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import Entry, TreeReader, store_object
+from afterd.vcs.trees import Entry, TreeEditor, TreeReader, store_object
 
-FURTHEST = 1000  # lines that a hunk may stand away from where its header says
 _QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 _NEW_MODE = re.compile(r"^new (?:file )?mode (\d{6})$", re.MULTILINE)
@@ -175,7 +174,7 @@ def _side(hunk: Hunk, sign: str) -> list[bytes]:
 
 def _find(lines: Sequence[bytes], wanted: Sequence[bytes], begin: int, least: int) -> int | None:
     """Where ``wanted`` stands, nearest to ``begin`` first and not before ``least``."""
-    for distance in range(FURTHEST + 1):
+    for distance in range(GIT.furthest + 1):
         for place in dict.fromkeys((begin - distance, begin + distance)):
             if place >= least and list(lines[place : place + len(wanted)]) == wanted:
                 return place

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST_NAME = 255
-LONGEST_PATH = 4000  # PATH_MAX is 4096 on Linux; the rest is for the slot's own directory
+from afterd.limits import GIT
 
 # Code points that HFS+ ignores in names: ".g\u200cit" is ".git" there (CVE-2014-9390).
 _IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -29,7 +28,7 @@ def refusal(path: bytes) -> str:
     """
     if path.startswith(b"/"):
         return "the path is absolute"
-    if len(path) > LONGEST_PATH:
+    if len(path) > GIT.path:
         return f"the path is {len(path)} bytes long"
     return next(filter(None, map(refusal_of_name, path.split(b"/"))), "")
 
@@ -42,7 +41,7 @@ def refusal_of_name(name: bytes) -> str:
         return "a name holds a slash, a backslash or a NUL"
     if name.endswith(b"\r"):
         return "a name ends in a carriage return"
-    if len(name) > LONGEST_NAME:
+    if len(name) > GIT.name:
         return f"a name is {len(name)} bytes long"
     if _is_git_directory(name):
         return "the path is inside git's own directory"

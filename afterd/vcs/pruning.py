@@ -3,19 +3,275 @@
 Safe means: a program built from the bad version behaves the same with the change undone. What is
 compared is what the compiler compares: tokens as the C preprocessor sees them, or Python's syntax
 tree. In doubt a change stays.
+
+Hunks of C, C++ and Java that leave the token stream of their file as it is.
+
+Outside parentheses white space only separates tokens. Inside them a macro may turn its argument
+into a string, in which any white space is one space: there, its presence counts. A preprocessor
+line counts with its end. Text is compared hunk by hunk: the lexer must be in the same state at both
+ends of the hunk in both versions, so neutral hunks are neutral in any company.
+
+Python hunks that leave the syntax tree of their file as it is.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
+from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
+from afterd.model.location import LineSpan
+from afterd.vcs.enclosing import parse_python
+from afterd.vcs.hunks import split_lines, undone
 from afterd.vcs.kinds import FileRules
-from afterd.vcs.languages import Language, language_of
-from afterd.vcs.neutral_python import neutral_in_python
-from afterd.vcs.neutral_tokens import can_compare_tokens, neutral_tokens
+from afterd.vcs.outline import Piece, outline
+from afterd.vcs.tokens import Language, Token, TokenKind, language_of, tokens
+
+WHITE_SPACE = "only white space differs"
+COMMENTS = "only comments differ"
+_SUFFIXES = frozenset(
+    {
+        *(".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".java"),
+        *(".inl", ".ipp", ".tcc", ".tpp", ".m", ".mm", ".cu", ".cuh"),
+    }
+)
+# Raw strings, trigraphs, Java's text blocks and Unicode escapes: the tokens are not what they seem.
+_BEYOND_US = re.compile(rb'R"|\?\?/|"""|\\u')
+# A line number that the program can show. One hidden in a header's macro is not seen here.
+_C_LINE_NUMBERS = re.compile(rb"\b(__LINE__|_?assert\w*|ASSERT\w*|CHECK\w*)\b")
+
+
+def can_compare_tokens(file: str) -> bool:
+    """Whether a file, by its name, is in a language whose tokens are known well enough."""
+    return PurePosixPath(file).suffix.lower() in _SUFFIXES
+
+
+def neutral_tokens(
+    good: bytes, bad: bytes, hunks: Sequence[Change], language: Language
+) -> Iterator[tuple[ChangeId, str]]:
+    """The hunks whose two sides are the same tokens, each with the reason."""
+    if _BEYOND_US.search(good) or _BEYOND_US.search(bad):
+        return
+    before, after = _File(good, language), _File(bad, language)
+    if not (before.sound and after.sound):
+        return
+    visible = bool(_C_LINE_NUMBERS.search(bad) or _C_LINE_NUMBERS.search(good))
+    for hunk in hunks:
+        if visible and hunk.old.count != hunk.new.count:
+            continue
+        one, other = before.region(hunk.old), after.region(hunk.new)
+        if one is not None and other is not None and one.code == other.code:
+            yield hunk.id, COMMENTS if one.differs_in_comments(other) else WHITE_SPACE
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """The lines of a hunk: ``code`` with the lexer's state before and after, and the comments."""
+
+    code: tuple[object, ...]
+    comments: tuple[str, ...]
+
+    def differs_in_comments(self, other: _Region) -> bool:
+        """Whether the comments are others, or the lines lie inside one."""
+        return self.comments != other.comments or TokenKind.COMMENT in self.code[:2]
+
+
+class _File:
+    """The tokens of a file; in C, those of the pieces that are asked for."""
+
+    def __init__(self, content: bytes, language: Language) -> None:
+        self._language = language
+        self._lines = split_lines(content)
+        self._outline = outline(content) if language is Language.C else None
+        self._known: dict[Piece, _Tokens] = {}
+        self.sound = self._outline.sound if self._outline else self._tokens(self._whole).sound
+
+    @property
+    def _whole(self) -> Piece:
+        return Piece(1, len(self._lines))
+
+    def _tokens(self, piece: Piece) -> _Tokens:
+        if piece not in self._known:
+            lines = self._lines[piece.first - 1 : piece.last]
+            self._known[piece] = _Tokens(lines, self._language)
+        return self._known[piece]
+
+    def region(self, span: LineSpan) -> _Region | None:
+        """What the lines of ``span`` hold; None where a token or a line is cut by its ends."""
+        last = span.start + max(span.count - 1, 0)
+        around = self._outline.around(span.start, last) if self._outline else self._whole
+        shift = around.first - 1
+        return self._tokens(around).region(LineSpan(span.start - shift, span.count))
+
+
+class _Tokens:
+    """The tokens of some lines by the line they start on, and the lexer's state after each line."""
+
+    def __init__(self, lines: Sequence[bytes], language: Language) -> None:
+        self._lines = lines
+        self._code: dict[int, list[object]] = defaultdict(list)
+        self._comments: dict[int, list[str]] = defaultdict(list)
+        self._inside: dict[int, TokenKind] = {}  # lines that end inside a token
+        self._parentheses: dict[int, int] = {}  # by the line of the last token that changed it
+        self.sound = True
+        depth = 0
+        for token in tokens(b"".join(lines).decode("latin-1"), language):
+            self._inside.update(dict.fromkeys(range(token.line, token.end_line), token.kind))
+            comments = self._comments[token.line]
+            if token.kind is TokenKind.COMMENT:
+                comments.append(_plain(token))
+                continue
+            if token.kind is TokenKind.DIRECTIVE:
+                inner = list(tokens(token.text.replace("#", " ", 1), language))
+                comments += map(_plain, filter(_is_comment, inner))
+                words = tuple((word.text, word.spaced) for word in inner if not _is_comment(word))
+                self._code[token.line].append(("#", words))
+            else:
+                self._code[token.line].append((token.text, depth > 0 and token.spaced))
+            self.sound = self.sound and _is_closed(token)
+            depth = max(0, depth + (token.text == "(") - (token.text == ")"))
+            self._parentheses[token.line] = depth
+        self._depths = self._filled()
+
+    def _filled(self) -> list[int]:
+        depths = [0]
+        for line in range(1, len(self._lines) + 1):
+            depths.append(self._parentheses.get(line, depths[-1]))
+        return depths
+
+    def region(self, span: LineSpan) -> _Region | None:
+        """What the lines of ``span`` hold; None where a token or a line is cut by its ends."""
+        first = span.start - 1 if span.count else span.start
+        last = first + span.count
+        states = [self._inside.get(gap) for gap in (first, last)]
+        whole = {None, TokenKind.COMMENT}
+        spliced = any(
+            line.rstrip().endswith(b"\\") for line in self._lines[max(0, first - 1) : last]
+        )
+        if spliced or not whole.issuperset(states):
+            return None
+        numbers = range(first + 1, last + 1)
+        code = [item for line in numbers for item in self._code.get(line, ())]
+        comments = [text for line in numbers for text in self._comments.get(line, ())]
+        return _Region((*states, self._depths[first], *code), tuple(comments))
+
+
+def _is_comment(token: Token) -> bool:
+    return token.kind is TokenKind.COMMENT
+
+
+def _plain(token: Token) -> str:
+    """A comment without the way it is laid out."""
+    return " ".join(token.text.split())
+
+
+def _is_closed(token: Token) -> bool:
+    """Whether a string or character ends before its line does."""
+    if token.kind is not TokenKind.STRING:
+        return True
+    body = token.text.lstrip("uUL8")
+    return len(body) > 1 and body[-1] == body[0]
+
+
+SAME_TREE = "same syntax tree: only comments or layout differ"
+_PYTHON_LINE_NUMBERS = re.compile(rb"lineno|currentframe|getsource|stacklevel|__code__")
+_COMMENT = re.compile(rb"#.*")
+
+
+def neutral_in_python(
+    good: bytes, bad: bytes, hunks: Sequence[Change], *, docstrings: bool
+) -> Iterator[tuple[ChangeId, str]]:
+    """The hunks whose reversal leaves the tree as it is, each with the reason.
+
+    Docstrings belong to the tree unless ``docstrings`` is false. Neutral hunks stay in every
+    variant, so it is checked as well that with them the good version has its own tree.
+    """
+    comparison = _Comparison(good, bad, docstrings=docstrings)
+    visible = _PYTHON_LINE_NUMBERS.search(bad) is not None
+    candidates = [
+        hunk
+        for hunk in hunks
+        if comparison.is_plausible(hunk) and not (visible and hunk.old.count != hunk.new.count)
+    ]
+    neutral = comparison.neutral(candidates)
+    kept = [hunk for hunk in hunks if hunk not in neutral]
+    if neutral and comparison.leaves_bad(neutral) and comparison.makes_good(kept):
+        for hunk in neutral:
+            yield hunk.id, SAME_TREE
+
+
+class _Comparison:
+    """Trees of the bad file with hunks undone, against those of the two versions."""
+
+    def __init__(self, good: bytes, bad: bytes, *, docstrings: bool) -> None:
+        self._docstrings = docstrings
+        self._good, self._bad = split_lines(good), split_lines(bad)
+        self._good_shape, self._bad_shape = self._shape(good), self._shape(bad)
+        self._parses = 0
+
+    def is_plausible(self, hunk: Change) -> bool:
+        """Whether the words of both sides agree, comments aside: a tree is only built for those."""
+        if self._bad_shape is None or not self._docstrings:
+            return self._bad_shape is not None
+        old = self._good[hunk.old.start - 1 : hunk.old.end - 1] if hunk.old.count else []
+        new = self._bad[hunk.new.start - 1 : hunk.new.end - 1] if hunk.new.count else []
+        return _words(old) == _words(new)
+
+    def neutral(self, hunks: Sequence[Change]) -> list[Change]:
+        """Groups first, halves where a group is not neutral: a file that was only laid out anew
+        costs two parses, not one a hunk.
+        """
+        if not hunks or self.leaves_bad(hunks):
+            return list(hunks)
+        middle = len(hunks) // 2
+        return self.neutral(hunks[:middle]) + self.neutral(hunks[middle:]) if middle else []
+
+    def leaves_bad(self, hunks: Sequence[Change]) -> bool:
+        """Whether the bad file keeps its tree with ``hunks`` undone."""
+        return self._undone(hunks) == self._bad_shape
+
+    def makes_good(self, hunks: Sequence[Change]) -> bool:
+        """Whether undoing just ``hunks`` gives the good file's tree."""
+        return self._good_shape is not None and self._undone(hunks) == self._good_shape
+
+    def _undone(self, hunks: Sequence[Change]) -> str | None:
+        self._parses += 1
+        if self._parses > GIT.parses:
+            return None
+        return self._shape(b"".join(undone(self._good, self._bad, hunks)))
+
+    def _shape(self, content: bytes) -> str | None:
+        module = parse_python(content)
+        if module is None:
+            return None
+        if not self._docstrings:
+            _drop_docstrings(module)
+        try:
+            return ast.dump(module)
+        except RecursionError:
+            return None
+
+
+def _words(lines: Sequence[bytes]) -> bytes:
+    return b"".join(b"".join(re.findall(rb"\w+", _COMMENT.sub(b"", line))) for line in lines)
+
+
+def _drop_docstrings(module: ast.Module) -> None:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                first.value.value = ""
+
 
 Text = Callable[[str], bytes | None]  # a file's content by its path; None where there is none
 DOCUMENTATION = "documentation"

@@ -8,6 +8,7 @@ repository then writes the user's index: reliability.md, finding 1), starts no `
 from __future__ import annotations
 
 import errno
+import os
 import re
 from pathlib import Path
 
@@ -61,15 +62,19 @@ def common_directory(repository: pygit2.Repository) -> Path:
 
 
 def state_directory(repository: pygit2.Repository) -> Path:
-    """``<git-common-dir>/afterd``, made with a README when it is not there.
+    """``<git-common-dir>/afterd``, made with a README when it is not there; its owner's alone.
 
-    Raises SpaceError when the device is full, StoreError when it cannot be made otherwise.
+    What tests printed is kept there, which is nobody else's business. Raises SpaceError when the
+    device is full, StoreError when it cannot be made otherwise.
     """
     path = common_directory(repository) / STATE_NAME
     readme = path / "README"
     try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = path.stat()
+        if found.st_uid == os.geteuid() and found.st_mode & 0o077:  # an older afterd made it
+            path.chmod(0o700)
         if not readme.exists():
-            path.mkdir(exist_ok=True)
             readme.write_text(_README)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -21,8 +21,7 @@ from afterd.errors import UsageError
 from afterd.model.change import Change
 from afterd.vcs.patch_file import apply_patch
 from afterd.vcs.paths import path_bytes
-from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import EMPTY_TREE, Entry, TreeReader
+from afterd.vcs.trees import EMPTY_TREE, Entry, TreeEditor, TreeReader
 
 ONLY = ""  # the name of a fixture's scenario where it has just one
 _SIGNATURE = pygit2.Signature("afterd samples", "samples@afterd.invalid", 1_700_000_000, 0)

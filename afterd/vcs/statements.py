@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from afterd.vcs.languages import Language
-from afterd.vcs.tokens import Token, TokenKind, tokens
+from afterd.vcs.outline import CLOSING, ByPiece, Outline, Piece, outline
+from afterd.vcs.tokens import CONDITIONAL, Language, Token, TokenKind, tokens
 
-_OPENING = {"(": ")", "[": "]", "{": "}"}
+_WHOLE = Piece(1, 1)
 _LABELS = frozenset({"case", "default", "public", "private", "protected"})
 _CONTINUES = "+-*/%&|^=<>?:,.!~"  # a line that ends so goes on in the next one
-_CONDITIONAL = re.compile(r"#\s*(ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,26 @@ def layout(lines: Sequence[bytes], language: Language) -> Layout | None:
     if language is Language.OTHER:
         complete = [True, *(not line.rstrip(b"\r\n").endswith(b"\\") for line in lines)]
         return Layout(complete, _indentation(lines, range(1, len(lines) + 1)))
-    return _BracedLayout(language, len(lines)).of(b"".join(lines).decode("latin-1"))
+    content = b"".join(lines)
+    if language is Language.C:
+        return _by_piece(lines, outline(content))
+    return _BracedLayout(language, len(lines)).of(content.decode("latin-1"))
+
+
+def _by_piece(lines: Sequence[bytes], pieces: Outline) -> Layout:
+    """The layout of a file in C, of which only what is asked for is read."""
+
+    @cache
+    def of(piece: Piece) -> Layout:
+        part = lines[piece.first - 1 : piece.last]
+        reader = _BracedLayout(Language.C, len(part), piece)
+        return reader.of(b"".join(part).decode("latin-1"))
+
+    gaps = len(lines) + 1
+    return Layout(
+        ByPiece(pieces, gaps, lambda piece: of(piece).complete),
+        ByPiece(pieces, gaps, lambda piece: of(piece).depth),
+    )
 
 
 def indent(line: bytes) -> int:
@@ -48,13 +66,13 @@ def indent(line: bytes) -> int:
 class _BracedLayout:
     """One pass over the tokens that remembers how every line ends."""
 
-    def __init__(self, language: Language, lines: int) -> None:
+    def __init__(self, language: Language, lines: int, piece: Piece = _WHOLE) -> None:
         self._language = language
         self._complete = [True] * (lines + 1)
-        self._depth = [0] * (lines + 1)
+        self._depth = [piece.opened + piece.conditionals] * (lines + 1)
         self._filled = 0
-        self._open: list[str] = []
-        self._conditionals: list[list[str]] = []
+        self._open: list[str] = ["{"] * piece.opened
+        self._conditionals: list[list[str]] = [list(self._open)] * piece.conditionals
         self._statement: list[str] = []  # its first two tokens
         self._last = ";"
 
@@ -80,9 +98,9 @@ class _BracedLayout:
     def _follow(self, token: Token) -> None:
         if self._last in {";", "{", "}"}:
             self._statement = []
-        if token.text in _OPENING:
+        if token.text in CLOSING:
             self._open.append(token.text)
-        elif self._open and token.text == _OPENING[self._open[-1]]:
+        elif self._open and token.text == CLOSING[self._open[-1]]:
             self._open.pop()
         self._last = token.text
         if token.text == ":" and self._is_label():
@@ -95,7 +113,7 @@ class _BracedLayout:
 
     def _follow_directive(self, text: str) -> None:
         """Both sides of an ``#else`` may open the same brace: each starts from the ``#if``."""
-        match = _CONDITIONAL.match(text)
+        match = CONDITIONAL.match(text)
         if match is None:
             return
         if match[1].startswith("if"):
@@ -134,7 +152,7 @@ def _python_layout(lines: Sequence[bytes]) -> Layout | None:
             elif token.type not in {tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT}:
                 starts += [token.start[0]] if fresh else []
                 fresh = False
-                depth += (token.string in _OPENING) - (token.string in _OPENING.values())
+                depth += (token.string in CLOSING) - (token.string in CLOSING.values())
     except (tokenize.TokenError, SyntaxError, ValueError):
         return None
     return Layout(complete, _indentation(lines, starts))

@@ -1,6 +1,8 @@
 """Tokens of brace languages, precise enough to tell code from comments and strings.
 
 Text is read as Latin-1, so every byte is one character and no file is refused for its encoding.
+
+Which lexical family a file belongs to, told from its name.
 """
 
 from __future__ import annotations
@@ -9,8 +11,42 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 
-from afterd.vcs.languages import Language
+
+class Language(StrEnum):
+    """Lexical families: how comments, strings, statements and blocks are written."""
+
+    C = "c"  # C and C++: preprocessor, semicolons
+    JAVA = "java"  # semicolons, no preprocessor
+    SCRIPT = "script"  # braces, but a statement may end with its line: JavaScript, Go, Swift, …
+    RUST = "rust"  # semicolons; 'a is a lifetime
+    PYTHON = "python"
+    OTHER = "other"  # lines are all that is known
+
+    @property
+    def braced(self) -> bool:
+        """Whether blocks are written with braces."""
+        return self not in {Language.PYTHON, Language.OTHER}
+
+
+_SUFFIXES = {
+    Language.C: "c h cc cpp cxx c++ hh hpp hxx h++ inl ipp tcc tpp inc m mm cu cuh",
+    Language.JAVA: "java cs php dart d proto glsl css scss less",
+    Language.SCRIPT: "js jsx mjs cjs ts tsx mts cts go swift kt kts scala groovy",
+    Language.RUST: "rs",
+    Language.PYTHON: "py pyi pyw",
+}
+_BY_SUFFIX = {
+    f".{suffix}": language
+    for language, suffixes in _SUFFIXES.items()
+    for suffix in suffixes.split()
+}
+
+
+def language_of(path: str) -> Language:
+    """The family of a file by its suffix; OTHER when nothing better is known."""
+    return _BY_SUFFIX.get(PurePosixPath(path).suffix.lower(), Language.OTHER)
 
 
 class TokenKind(StrEnum):
@@ -38,23 +74,25 @@ class Token:
 
 
 _SPLICE = r"\\\r?\n"
-_COMMENT = rf"//(?:{_SPLICE}|[^\n])*|/\*.*?(?:\*/|\Z)"
-_STRING = r'(?:u8|[uUL])?"(?:\\\r?\n|\\.|[^"\\\n])*"?'
-_QUOTED = rf"(?:u8|[uUL])?'(?:{_SPLICE}|\\.|[^'\\\n])*'?"
+COMMENT = rf"//(?:{_SPLICE}|[^\n])*|/\*.*?(?:\*/|\Z)"
+STRING = r'(?:u8|[uUL])?"(?:\\\r?\n|\\.|[^"\\\n])*"?'
+QUOTED = rf"(?:u8|[uUL])?'(?:{_SPLICE}|\\.|[^'\\\n])*'?"
 _RUST_CHARACTER = r"b?'(?:\\[^\n']+|\\'|[^\\'\n])'"
 _RAW = r"`[^`]*`?"
 _PUNCTUATION = (
     r"<<=|>>=|\.\.\.|->\*|<=>|===|!==|=>|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|."
 )
 _KINDS = {kind.value: kind for kind in TokenKind}
-_DIRECTIVE = re.compile(rf"#(?:{_SPLICE}|{_COMMENT}|{_STRING}|[^\n])*", re.DOTALL)
+DIRECTIVE = rf"#(?:{_SPLICE}|{COMMENT}|{STRING}|[^\n])*"
+CONDITIONAL = re.compile(r"#\s*(ifdef|ifndef|if|elifdef|elifndef|elif|else|endif)\b")
+_DIRECTIVE = re.compile(DIRECTIVE, re.DOTALL)
 
 
 def _scanner(*quotes: str) -> re.Pattern[str]:
     groups = {
         "space": rf"[\s]+|{_SPLICE}",
-        "comment": _COMMENT,
-        "string": "|".join((_STRING, *quotes)),
+        "comment": COMMENT,
+        "string": "|".join((STRING, *quotes)),
         "word": r"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*",
         "number": r"\.?\d(?:[eEpP][+-]|[\w.]|'\w)*",
         "punctuation": _PUNCTUATION,
@@ -64,9 +102,9 @@ def _scanner(*quotes: str) -> re.Pattern[str]:
 
 
 _SCANNERS = {
-    Language.C: _scanner(_QUOTED),
-    Language.JAVA: _scanner(_QUOTED),
-    Language.SCRIPT: _scanner(_QUOTED, _RAW),
+    Language.C: _scanner(QUOTED),
+    Language.JAVA: _scanner(QUOTED),
+    Language.SCRIPT: _scanner(QUOTED, _RAW),
     Language.RUST: _scanner(_RUST_CHARACTER),
 }
 

@@ -2,23 +2,29 @@
 
 pygit2's TreeBuilder takes names as UTF-8 only and its entries normalise modes, so a tree with a
 Latin-1 file name could not be rebuilt exactly; the format itself is three fields an entry.
+
+A new tree out of an old one: entries put and removed in memory, written once.
+
+How large a tree is, told before anything of it is walked or checked out.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import pygit2
 from pygit2.enums import FileMode, ObjectType
 
-from afterd.errors import RepositoryError
+from afterd.errors import RepositoryError, SpaceError
+from afterd.limits import GIT, MIB, ChangeLimits
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _ID_BYTES = 20
-_MOST_REMEMBERED = 500_000  # entries, about 100 MB; a large flat directory has one tree a variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ class TreeReader:
         found = self._directories.get(tree)
         if found is None:
             found = dict(_parsed(b"" if tree == EMPTY_TREE else self.read(tree)))
-            if self._remembered > _MOST_REMEMBERED:
+            if self._remembered > GIT.remembered:
                 self._directories.clear()
                 self._remembered = 0
             self._directories[tree] = found
@@ -172,3 +178,140 @@ def _parsed(content: bytes) -> Iterator[tuple[bytes, Entry]]:
         identifier = content[end + 1 : end + 1 + _ID_BYTES]
         yield content[space + 1 : end], Entry(int(content[position:space], 8), identifier.hex())
         position = end + 1 + _ID_BYTES
+
+
+class TreeEditor:
+    """A tree under change: entries put and removed in memory, written once at the end."""
+
+    def __init__(self, reader: TreeReader, tree: str) -> None:
+        self._reader = reader
+        self._tree = tree
+        self._nodes: dict[bytes, Entry | TreeEditor] | None = None
+
+    @property
+    def _entries(self) -> dict[bytes, Entry | TreeEditor]:
+        if self._nodes is None:
+            self._nodes = dict(self._reader.directory(self._tree))
+        return self._nodes
+
+    def remove(self, path: bytes) -> None:
+        """Take away the file at ``path``; nothing happens where there is none."""
+        name, _, rest = path.partition(b"/")
+        if rest:
+            child = self._child(name)
+            if child is not None:
+                child.remove(rest)
+        elif _is_leaf(self._entries.get(name)):
+            del self._entries[name]
+
+    def put(self, path: bytes, entry: Entry) -> None:
+        """Place a file at ``path``; what stood in its way (a directory of that name, a file where a
+        directory is needed) goes.
+        """
+        name, _, rest = path.partition(b"/")
+        if not rest:
+            self._entries[name] = entry
+            return
+        child = self._child(name) or TreeEditor(self._reader, EMPTY_TREE)
+        self._entries[name] = child
+        child.put(rest, entry)
+
+    def write(self) -> str:
+        """Store the tree (empty directories vanish, as git knows none) and return its id."""
+        if self._nodes is None:
+            return self._tree
+        entries = {}
+        for name, node in self._nodes.items():
+            if isinstance(node, TreeEditor):
+                identifier = node.write()
+                if identifier != EMPTY_TREE:
+                    entries[name] = Entry(FileMode.TREE, identifier)
+            else:
+                entries[name] = node
+        return write_tree(self._reader.repository, entries)
+
+    def _child(self, name: bytes) -> TreeEditor | None:
+        node = self._entries.get(name)
+        if isinstance(node, Entry) and node.is_tree:
+            node = self._entries[name] = TreeEditor(self._reader, node.id)
+        return node if isinstance(node, TreeEditor) else None
+
+
+def write_tree(repository: pygit2.Repository, entries: Directory) -> str:
+    """Store one tree object and return its id."""
+    content = b"".join(
+        b"%o %s\0%s" % (entries[name].mode, name, bytes.fromhex(entries[name].id))
+        for name in sorted(entries, key=lambda name: _order(name, entries[name]))
+    )
+    return store_object(repository, ObjectType.TREE, content)
+
+
+def _is_leaf(node: Entry | TreeEditor | None) -> bool:
+    return isinstance(node, Entry) and not node.is_tree
+
+
+def _order(name: bytes, entry: Entry) -> bytes:
+    """Git sorts a directory as if its name ended in a slash."""
+    return name + b"/" if entry.is_tree else name
+
+
+class TreeScale:
+    """Counts a tree's files and bytes, each sub-tree once.
+
+    A "git bomb" of 10^10 files is so counted at once, where a walk would take an hour
+    (reliability.md, section 13).
+    """
+
+    def __init__(self, reader: TreeReader) -> None:
+        self._reader = reader
+        self._files: dict[str, int] = {}
+        self._bytes: dict[str, int] = {}
+        self._blobs: dict[str, int] = {}
+
+    def files(self, tree: str) -> int:
+        """Files, links and submodules below ``tree``."""
+        return self._sum(tree, self._files, lambda _: 1)
+
+    def bytes(self, tree: str) -> int:
+        """Bytes that a check-out of ``tree`` writes."""
+        return self._sum(tree, self._bytes, self._size)
+
+    def refuse_oversized(self, tree: str, limits: ChangeLimits) -> None:
+        """Raise SpaceError when ``tree`` has more files than the limits allow."""
+        try:
+            files = self.files(tree)
+        except RecursionError:
+            raise SpaceError(
+                f"The tree {tree[:12]} nests its directories too deep to be checked out."
+            ) from None
+        if files > limits.tree_files:
+            raise SpaceError(
+                f"The tree {tree[:12]} has {files:,} files, more than the {limits.tree_files:,} "
+                "that afterd takes. Raise the limit tree_files if they are meant."
+            )
+
+    def refuse_heavy(self, tree: str, limits: ChangeLimits, place: Path) -> None:
+        """Raise SpaceError when a check-out would exceed the limits or what is free at ``place``."""
+        self.refuse_oversized(tree, limits)
+        size, free = self.bytes(tree), shutil.disk_usage(place).free
+        if size > min(limits.tree_size, free):
+            bound = "the limit tree_size" if limits.tree_size < free else f"the space in {place}"
+            raise SpaceError(
+                f"A check-out of the tree {tree[:12]} takes {size / MIB:,.0f} MiB, over {bound} "
+                f"({min(limits.tree_size, free) / MIB:,.0f} MiB). Make room, or raise the limit."
+            )
+
+    def _sum(self, tree: str, known: dict[str, int], weigh: Callable[[Entry], int]) -> int:
+        if tree not in known:
+            total = 0
+            for entry in self._reader.directory(tree).values():
+                total += self._sum(entry.id, known, weigh) if entry.is_tree else weigh(entry)
+            known[tree] = total
+        return known[tree]
+
+    def _size(self, entry: Entry) -> int:
+        if entry.is_submodule:
+            return 0
+        if entry.id not in self._blobs:
+            self._blobs[entry.id] = self._reader.size(entry.id)
+        return self._blobs[entry.id]

@@ -12,18 +12,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 import pygit2
 from pygit2.enums import ObjectType
 
 from afterd.errors import RepositoryError
-from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, ChangeSet, in_order
+from afterd.model.change import (
+    NOTHING,
+    Change,
+    ChangeForm,
+    ChangeId,
+    ChangeList,
+    ChangeSet,
+    in_order,
+)
 from afterd.vcs.hunks import split_lines, undone
 from afterd.vcs.object_store import open_store
 from afterd.vcs.paths import path_bytes
-from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import Entry, TreeReader, store_object
+from afterd.vcs.trees import Entry, TreeEditor, TreeReader, store_object
 
 # Forms that replace a file's tree entry altogether: path, mode and content go together.
 _ENTRY_FORMS = frozenset(
@@ -46,6 +54,7 @@ class Variants:
         self.store = open_store(repository)
         reader = TreeReader(self.store)
         self.good, self.bad = reader.tree_of(good), reader.tree_of(bad)
+        self._base, self._undone = self.bad, NOTHING
         self._reader = reader
         self._files: dict[ChangeId, _ChangedFile] = {}
         self._trees: dict[ChangeSet, str] = {frozenset(): self.bad}
@@ -61,14 +70,22 @@ class Variants:
 
         Raises RepositoryError for an id that no change has.
         """
-        if reverted not in self._trees:
-            self._trees[reverted] = self._built(reverted)
-        return self._trees[reverted]
+        whole = reverted | self._undone
+        if whole not in self._trees:
+            self._trees[whole] = self._built(whole)
+        return self._trees[whole]
+
+    def without(self, undone: ChangeSet) -> Variants:
+        """The same variants with these changes undone in each: also in the bad version's tree."""
+        found = copy(self)
+        found._undone = self._undone | undone  # noqa: SLF001 - a copy of this object
+        found.bad = found.tree(NOTHING)
+        return found
 
     def _built(self, reverted: ChangeSet) -> str:
         kept: list[Placed] = []  # where a file keeps its place of the bad version
         restored: list[Placed] = []
-        editor = TreeEditor(self._reader, self.bad)
+        editor = TreeEditor(self._reader, self._base)
         for file, own in self._touched(reverted):
             placed, back = file.under(own)
             (restored if back else kept).append(placed)

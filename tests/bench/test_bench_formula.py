@@ -8,7 +8,7 @@ from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult, inp
 from afterd.bench.formula_tables import formula_tables, learned_weights, mean_rank
 from afterd.localization.formats.weights import read_weights, write_weights
 from afterd.localization.fusion import WEIGHTS
-from afterd.tracing.program.world import Input
+from afterd.symbolic.world import Input
 
 A = ("f.c", 3)
 
@@ -23,8 +23,10 @@ def result(version: str, place: float | None) -> VersionResult:
 
 def test_a_test_of_the_universe(tmp_path: Path) -> None:
     (tmp_path / "day").write_bytes(b"1 2\n")
-    assert input_of("-t 'two words' < day", tmp_path) == Input(("-t", "two words"), b"1 2\n")
-    assert input_of("1 -2", tmp_path) == Input(("1", "-2"))
+    assert input_of("-t 'two words' < day", tmp_path) == Input(
+        ("-t", "two words"), b"1 2\n", folder=tmp_path
+    )
+    assert input_of("1 -2", tmp_path) == Input(("1", "-2"), folder=tmp_path)
 
 
 def test_what_is_not_reported_comes_last() -> None:
@@ -36,7 +38,7 @@ def test_the_tables() -> None:
     ranks, seconds, averages, first, fusions = formula_tables([result("v1", 1.0), left_out])
     assert ranks.rows[0][1:3] == ("1", "1")
     assert ranks.rows[1][-1] == "no test reveals the fault"
-    assert seconds.rows == (("v1", "0.50", "0.50", "2", "yes"),)
+    assert seconds.rows == (("v1", "0.50", "0.50", "1.0", "2", "yes"),)
     assert averages.rows[0][1] == "0.50"
     assert first.rows[0] == ("BA", "1", "1", "1")
     assert fusions.rows[:2] == (("ochiai alone", "1.0"), ("default weights", "1.0"))

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.bench.seeded_faults import differing, expanded, seeds, switched
+from afterd.bench.faulty_places import differing, expanded
+from afterd.bench.seeded_faults import seeds, switched
 from afterd.bench.siemens import faulty_versions
 from afterd.bench.siemens_layout import subject
 from afterd.cli.bench import command

@@ -114,6 +114,9 @@ class Recorded:
         last = sorted(self.steps.values(), key=lambda step: -step.id)
         return list(dict.fromkeys(change for step in last for change in step.changes))
 
+    def work(self) -> int:
+        return len(self.asked)
+
     def notes(self) -> Sequence[str]:
         return self.remarks
 

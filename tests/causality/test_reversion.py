@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from made_changes import (
     DIFFERENT,
     NOT_BUILT,
+    NOT_RUN,
     PASS,
     Answer,
     Counting,
@@ -23,10 +24,10 @@ from made_changes import (
 )
 
 from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.causality.deltas.dependencies import home
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trials
-from afterd.deltas.dependencies import home
 from afterd.model.change import ChangeSet, in_order
 from afterd.model.outcome import Outcome
 
@@ -344,3 +345,46 @@ def test_what_needs_nothing_else_is_tried_before_single_changes_are_put_back() -
     found = _reversion(oracle, 7).find_root(suspects, 0.15)
     assert found == Root(frozenset({"c1", "c2"}), frozenset(), minimal=True)
     assert len(oracle.asked) <= 6
+
+
+@pytest.mark.parametrize("guilty", [{"c3"}, {"c17"}, {"c31"}, {"c8", "c29"}])
+def test_side_by_side_the_same_root_is_found_in_fewer_rounds(guilty: set[str]) -> None:
+    """A round is what takes the time of one test: four runs at the same time are one."""
+    oracle = repaired_by(guilty)
+    rounds = {1: 0, 4: 0}
+
+    def found(width: int) -> Root | None:
+        def one(reverted: ChangeSet) -> Outcome:
+            rounds[width] += 1
+            return oracle(reverted)
+
+        def several(candidates: Sequence[ChangeSet]) -> list[Outcome]:
+            rounds[width] += -(-len(candidates) // width)
+            return [oracle(reverted) for reverted in candidates]
+
+        changes = made(40)
+        auxiliary = AuxiliarySearch(lambda _: True, changes, ids(40))
+        trials = Trials(one, auxiliary, several if width > 1 else None, width=width)
+        return Reversion(trials, changes).find_root(_suspects(40), 0.15)
+
+    alone, beside = found(1), found(4)
+    assert alone is not None
+    assert beside is not None
+    assert alone.changes == beside.changes == frozenset(guilty)
+    assert beside.minimal
+    assert rounds[4] <= 0.75 * rounds[1], rounds
+
+
+def test_runs_that_the_budget_has_no_room_for_do_not_lose_those_that_were_made() -> None:
+    passing = repaired_by({"c1"})
+
+    def several(candidates: Sequence[ChangeSet]) -> list[Outcome]:
+        made_, left = candidates[:1], candidates[1:]
+        return [passing(each) for each in made_] + [NOT_RUN for _ in left]
+
+    changes = made(6)
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6))
+    trials = Trials(lambda _: NOT_RUN, auxiliary, several, width=3)
+    found = Reversion(trials, changes).find_root(_suspects(6, [Tier.ENTRY, Tier.SLICE]), 0.15)
+    assert found is not None
+    assert "c1" in found.changes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -16,11 +17,10 @@ from cli_repository import TEST, afterd_process, make_repository
 from afterd.cli.boundary import run
 from afterd.errors import (
     AfterdError,
-    AlreadyRedError,
     BuildError,
-    FlakyError,
     RepositoryError,
     SpaceError,
+    UntestableError,
     UsageError,
 )
 
@@ -51,10 +51,9 @@ def raising(error: BaseException | None, status: int | None = None) -> click.Gro
     [
         (UsageError("A sentence."), 2),
         (RepositoryError("A sentence."), 2),
-        (FlakyError("A sentence."), 11),
-        (AlreadyRedError("A sentence."), 12),
         (BuildError("A sentence."), 13),
         (SpaceError("A sentence."), 13),
+        (UntestableError("A sentence."), 10),
     ],
 )
 def test_what_we_understood_is_one_sentence(
@@ -178,3 +177,36 @@ def read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENAMETOOLONG, errno.ENOSPC])
+def test_a_file_that_cannot_be_used_is_no_bug(
+    capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    error = OSError(number, os.strerror(number), "/some/where")
+    assert run(raising(error), ["verb"]) == 13
+    said = capsys.readouterr().err
+    assert f"/some/where cannot be used: {os.strerror(number)}" in said
+    assert "bug" not in said
+
+
+@pytest.mark.parametrize("arguments", [("explain",), ("list",), ("daemon", "run", "--once")])
+def test_a_repository_on_a_read_only_mount(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    path = make_repository(tmp_path / "r")
+    mounted = 'mount --bind . . && mount -o remount,ro,bind . && cd . && exec "$@"'
+    command = [sys.executable, "-m", "afterd", *arguments, "-C", str(path)]
+    alone = ["unshare", "--mount", "sh", "-c", mounted, "sh", *command]
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this user may not mount")
+    done = subprocess.run(alone, cwd=path, capture_output=True, text=True, check=False)
+    assert done.returncode == 13, done.stderr
+    assert "bug" not in done.stderr
+    assert "Read-only file system" in done.stderr or "Nothing was explained" in done.stderr
+
+
+def test_a_test_command_may_be_long(tmp_path: Path) -> None:
+    path = make_repository(tmp_path / "r")
+    for long in ("x" * 300, "y" * 70_000):
+        done = afterd_process("explain", "-C", str(path), "--", long)
+        assert done.returncode == 13, done.stderr
+        assert "cannot be started" in done.stderr

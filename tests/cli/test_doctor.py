@@ -73,9 +73,13 @@ def test_the_database_is_read_through(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4096 * 3 : 4096 * 4] = b"\xff" * 4096
     path.write_bytes(content)
-    assert checks.database(path).state is State.MISSING
-    path.write_bytes(b"text" * 2000)
-    assert checks.database(path).state is State.MISSING
+    assert checks.database(path).state is State.MISSING, "met while it was read"
+    found = checks.database(path)
+    assert found.state is State.WORSE, "set aside since"
+    assert "afterd.db.damaged-" in found.sentence
+    assert checks.database(path).state is State.FINE, "said once"
+    path.write_bytes(b"")
+    assert "it is empty" in checks.database(path).sentence
 
 
 def test_the_solver_is_asked() -> None:
@@ -84,7 +88,7 @@ def test_the_solver_is_asked() -> None:
 
 def test_every_check_is_a_sentence(repository: Path) -> None:
     found = list(all_checks(repository))
-    assert len({check.name for check in found}) == len(found) == 9
+    assert len({check.name for check in found}) == len(found) == 10
     assert all(check.sentence.endswith(".") for check in found)
 
 
@@ -156,3 +160,11 @@ def test_a_demo_from_nothing_to_a_causal_tree(afterd: Run, tmp_path: Path) -> No
 )
 def test_the_worst_answer_is_the_exit_status(statuses: list[Status], worst: int) -> None:
     assert exit_status(statuses) is ExitStatus(worst)
+
+
+def test_init_writes_down_which_python_runs_the_tests(afterd: Run, repository: Path) -> None:
+    (repository / "test_a.py").write_text("def test_a():\n    pass\n")
+    assert afterd("init", cwd=repository).returncode == 0
+    settings = load(repository, {}, {})
+    assert settings.test == (), "each test is told apart where none is written down"
+    assert Path(settings.python).is_file()

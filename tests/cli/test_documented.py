@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import subprocess
 import sys
@@ -61,11 +62,31 @@ def test_every_exit_status_is_documented() -> None:
     }
 
 
+def test_every_stop_of_a_change_exists() -> None:
+    """The functions of architecture.md: at most fifteen stops."""
+    text = section("architecture.md", "One change, from diff to answer")
+    rows = re.findall(r"^\| \d+ \| (.*?) \|", text, re.MULTILINE)
+    assert 10 <= len(rows) <= 15
+    for name in re.findall(r"`([\w.]+)`", " ".join(rows)):
+        assert pkgutil.resolve_name(f"afterd.{name}") is not None, name
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_every_test_that_a_page_names_exists(page: Path) -> None:
+    """A path, or a path and the name of one test after ``::``."""
+    named = re.findall(r"`(tests/[^`\s:]*)(?:::(\w+))?", page.read_text())
+    for path, test in named:
+        found = DOCS.parent / path
+        assert found.exists(), path
+        assert not test or f"def {test}(" in found.read_text(), f"{path}::{test}"
+
+
 def test_every_error_has_its_section() -> None:
     slugs = {kind.slug for kind in leaves(AfterdError) if kind.slug}
     assert len(slugs) == sum(1 for name in vars(errors) if name.endswith("Error")) - 1
+    verdicts = {"already-red", "flaky", "bug"}  # these are no exceptions
     text = (DOCS / "errors.md").read_text()
-    assert set(re.findall(r"^## ([\w-]+)$", text, re.MULTILINE)) == slugs | {"bug"}
+    assert set(re.findall(r"^## ([\w-]+)$", text, re.MULTILINE)) == slugs | verdicts
 
 
 def test_every_setting_is_documented_as_it_is() -> None:
@@ -90,11 +111,19 @@ def test_explain_takes_the_designs_options() -> None:
         option.opts[0] for option in COMMANDS["explain"].params if isinstance(option, click.Option)
     }
     assert options == {
+        "--sandbox",
         "--test",
         "--build",
         "--good",
         "--diff",
         "--strategy",
+        "--first",
+        "--history",
+        "--python",
+        "--prepare",
+        "--quiet",
+        "--verbose",
+        "--debug",
         "--budget",
         "--jobs",
         "--executor",
@@ -102,6 +131,27 @@ def test_explain_takes_the_designs_options() -> None:
         "--output",
         "--repository",
     }
+
+
+def test_the_list_of_verbs_says_what_each_says_itself() -> None:
+    assert {name: found.get_short_help_str(200) for name, found in COMMANDS.items()} == VERBS
+
+
+@pytest.mark.parametrize(
+    ("module", "most", "heavy"),
+    [("main", 200, "rich, pygit2, "), ("list", 360, "")],
+    ids=["--help", "list"],
+)
+def test_what_is_typed_all_the_time_imports_little(module: str, most: int, heavy: str) -> None:
+    """Modules are counted: seconds would say how busy the machine is."""
+    script = (
+        f"import sys; import afterd.cli.boundary, afterd.cli.main, afterd.cli.{module}\n"
+        f"heavy = set('{heavy}numpy, sqlite_utils, z3, llvmlite, scipy, dask'.split(', '))\n"
+        f"found = heavy & set(sys.modules), len(sys.modules)\n"
+        f"sys.exit(str(found) if found[0] or found[1] > {most} else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_completion_and_show_load_no_solver() -> None:
@@ -120,3 +170,13 @@ def test_completion_and_show_load_no_solver() -> None:
 
 def test_version() -> None:
     assert afterd.params[0].name == "version"
+
+
+def test_every_fault_names_a_test_that_exists() -> None:
+    table = (DOCS / "reliability.md").read_text().split("\n\n")[2]
+    rows = table.splitlines()[2:]
+    assert len(rows) > 30
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/.]+)`", row.rsplit(" | ", 1)[1])
+        assert named, row
+        assert [name for name in named if not (DOCS.parent / name).exists()] == [], row

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from afterd.config import (
     Budget,
     Format,
+    Sandbox,
     Settings,
     Strategy,
     catalogue,
@@ -21,7 +22,7 @@ from afterd.config import (
     privileged_names,
     shell,
 )
-from afterd.config.hours import Hours, parse_hours
+from afterd.config.kinds import Hours, parse_hours
 from afterd.errors import ConfigurationError, ExitStatus
 
 EVERY_KEY = """
@@ -31,7 +32,15 @@ diff = "x.patch"
 test = "make check"
 build = ["make", "-j2"]
 tests = ["t1"]
+python = ".venv/bin/python"
+prepare = "auto"
+first = true
+history = true
 strategy = "dd"
+sandbox = "auto"
+network = true
+writable = ["~/.cache/x"]
+pass_environment = ["DATABASE_URL"]
 budget = "5m,40runs"
 jobs = 4
 executor = "dask://host:8786"
@@ -71,7 +80,15 @@ def test_every_key_can_stand_in_the_file(tmp_path: Path) -> None:
         test=shell("make check"),
         build=("make", "-j2"),
         tests=("t1",),
+        python=".venv/bin/python",
+        prepare="auto",
+        first=True,
+        history=True,
         strategy=Strategy.DD,
+        sandbox=Sandbox.AUTO,
+        network=True,
+        writable=("~/.cache/x",),
+        pass_environment=("DATABASE_URL",),
         budget=Budget(seconds=300.0, runs=40),
         jobs=4,
         executor="dask://host:8786",
@@ -199,6 +216,7 @@ def test_an_untrusted_commit_sets_nothing_privileged(tmp_path: Path, key: str) -
 def test_what_runs_writes_or_costs_is_privileged() -> None:
     assert set(catalogue()) - privileged_names() == {
         "tests",
+        "first",
         "strategy",
         "test_globs",
         "keep_tests",

@@ -21,24 +21,35 @@ TEXT = "one\ntwo\nthree\n"
 TEST = ("sh", "-c", "grep -q three text || { echo three is missing; exit 1; }")
 
 
-def git(*arguments: str, cwd: Path) -> str:
-    """A git command of a user who has no settings."""
+def plain(cwd: Path) -> dict[str, str]:
+    """The environment of a user who has no settings."""
     plain = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     plain |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": str(cwd / "no-such-file")}
     for role in ("AUTHOR", "COMMITTER"):
         plain |= {f"GIT_{role}_NAME": "A", f"GIT_{role}_EMAIL": "a@example.org"}
+    return plain
+
+
+def git(*arguments: str, cwd: Path, **environment: str) -> str:
+    """A git command of a user who has no settings."""
     done = subprocess.run(
-        ["git", *arguments], cwd=cwd, env=plain, capture_output=True, text=True, check=True
+        ["git", *arguments],
+        cwd=cwd,
+        env=plain(cwd) | environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout.strip()
 
 
-def commit(where: Path, files: Mapping[str, str], *options: str) -> str:
+def commit(where: Path, files: Mapping[str, str], *options: str, **environment: str) -> str:
     """Write files and commit them as a user does; the commit."""
     for name, content in files.items():
         (where / name).write_text(content)
     git("add", "-A", cwd=where)
-    git("commit", "-q", "--allow-empty", "-m", "work", *options, cwd=where)
+    message = () if any(option.startswith("--fixup") for option in options) else ("-m", "work")
+    git("commit", "-q", "--allow-empty", *message, *options, cwd=where, **environment)
     return git("rev-parse", "HEAD", cwd=where)
 
 

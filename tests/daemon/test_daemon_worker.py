@@ -12,7 +12,7 @@ import pytest
 from daemon_repositories import TEXT, commit, git, jobs, made, opened, service, settings
 
 from afterd.config import Budget
-from afterd.config.hours import Hours
+from afterd.config.kinds import Hours
 from afterd.daemon import worker
 from afterd.daemon.spending import DAY, pause
 from afterd.errors import RepositoryError, SpaceError

@@ -12,7 +12,7 @@ from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.executors.protocol import Job
 from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Reruns
-from afterd.tracing.python.warm_tests import WarmTests
+from afterd.trace.python.stage.reexecution import WarmTests
 
 MAIN = "import {how}\nimport mode\nraise SystemExit(mode.value)\n"
 REIMPORT = """\

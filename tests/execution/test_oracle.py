@@ -50,6 +50,9 @@ class Heard:
     def built(self, reverted: ChangeSet, *, ok: bool) -> None:
         self.builds.append((reverted, ok))
 
+    def counted(self, done: int, found: int, red: int) -> None:
+        raise AssertionError((done, found, red))
+
     def suspects(self, changes: object) -> None:
         raise AssertionError(changes)
 

@@ -34,6 +34,7 @@ class Again:
     limits: ProcessLimits
     text: str = ""
     cold: str = ""
+    lost: bool = False
     probes: int = 1
     dies: bool = False
     closed: bool = False

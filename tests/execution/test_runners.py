@@ -14,7 +14,7 @@ from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import RUNNERS, Detected, detect, runner_named
 from afterd.execution.runners.plugins import afterd_outcomes
-from afterd.execution.runners.python import interpreter, python_path
+from afterd.execution.runners.python import python_path
 from afterd.execution.sandbox import run
 from afterd.execution.verdict import judge
 from afterd.limits import ProcessLimits
@@ -319,7 +319,8 @@ def test_failing_tests_are_read_from_output(
         ("autotools", "tests/b.sh", ("suite", "TESTS=tests/b.sh")),
         ("autotools", "$(shell x)", ("suite",)),
         ("CTest", "a.b(c)", ("suite", "-R", "^a\\.b\\(c\\)$")),
-        ("Cargo", "t::a", ("suite", "--", "--exact", "t::a")),
+        ("Cargo", "t::a", ("suite", "--tests", "--", "--exact", "t::a")),
+        ("Cargo", "src/lib.rs - f (line 3)", ("suite", "--", "--exact", "src/lib.rs - f (line 3)")),
         ("command", "x", ("suite",)),
     ],
 )
@@ -337,20 +338,3 @@ def test_the_plugin_leaves_a_run_without_afterd_alone(tmp_path: Path) -> None:
     environment = {**command.environment, "AFTERD_RUN": "/nonexistent"}
     result = run(Command(command.argv, root, environment), LIMITS, scratch=root.parent)
     assert result.succeeded, result.stdout.text()
-
-
-def test_the_environment_that_is_active_is_the_projects_before_condas(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Conda's own is active in every shell of its users, and sets no ``VIRTUAL_ENV``."""
-    pythons = {}
-    for name in ("active", "project/.venv", "conda"):
-        pythons[name] = tmp_path / name / "bin" / "python"
-        pythons[name].parent.mkdir(parents=True)
-        pythons[name].touch()
-    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "active"))
-    monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / "conda"))
-    assert interpreter(tmp_path / "project") == str(pythons["active"])
-    monkeypatch.delenv("VIRTUAL_ENV")
-    assert interpreter(tmp_path / "project") == str(pythons["project/.venv"])
-    assert interpreter(tmp_path / "other", "pytest") == str(pythons["conda"])

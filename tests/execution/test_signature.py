@@ -391,3 +391,12 @@ def test_where_no_line_is_known_outputs_are_not_told_apart(unified: bool) -> Non
     assert same_failure(compared, wrong)
     many = "".join(f"-line {n:b}\n".translate({48: "a", 49: "b"}) for n in range(600))
     assert not read("", stdout=f"--- a\n+++ b\n@@ -1,600 +0,0 @@\n{many}").differing
+
+
+def test_a_command_line_with_semicolons_is_one_test() -> None:
+    """It looked like several, and then every failure was the same as every other."""
+    one, other = (
+        signature(Evidence(status, 0, "", ""), "make lint; make check") for status in (1, 2)
+    )
+    assert same_failure(one, one)
+    assert not same_failure(one, other)

@@ -45,7 +45,6 @@ def open_descriptors() -> int:
     [
         ({"do": "signal", "number": signal.SIGSEGV}, Death.SIGNAL, "died of SIGSEGV"),
         ({"do": "signal", "number": signal.SIGABRT}, Death.SIGNAL, "died of SIGABRT"),
-        ({"do": "signal", "number": signal.SIGKILL}, Death.SIGNAL, "died of SIGKILL"),
         ({"do": "exit", "status": 0}, Death.EXIT, "exited with status 0"),
         ({"do": "exit", "status": 3}, Death.EXIT, "exited with status 3"),
         ({"do": "raise", "text": "no such sort"}, Death.EXIT, "ValueError: no such sort"),
@@ -63,6 +62,21 @@ def test_a_death_is_an_answer_and_the_next_question_gets_its_own(
     assert detail in died.detail
     assert shared.deaths == deaths + 1
     assert echoed(shared.ask({"do": "echo"})) == {"do": "echo"}
+
+
+def test_a_child_that_somebody_kills_is_asked_again(
+    shared: Worker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Three times at most: a question that kills each child ends as well."""
+    counter = tmp_path / "counter"
+    question = {"do": "killed", "counter": str(counter), "times": 3}
+    assert echoed(shared.ask(question)) == question
+    assert caplog.text.count("was lost (died of SIGKILL); made again") == 3
+    counter.unlink()
+    died = shared.ask({**question, "times": 99})
+    assert isinstance(died, Died)
+    assert died.signal == signal.SIGKILL
+    assert counter.read_text() == "...."
 
 
 def test_a_child_that_hangs_is_killed_at_its_limit(shared: Worker) -> None:

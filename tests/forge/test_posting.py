@@ -219,6 +219,46 @@ def test_a_bad_gateway_that_stays(forge: State) -> None:
     assert "cannot be reached or does not answer as it should (502" in sentence(forge, refusal)
 
 
+PAGE = "<html><title>Sign in</title></html>"
+NOT_OF_A_FORGE = {
+    "a page of HTML": (200, {"Content-Type": "text/html"}, PAGE),
+    "a page called JSON": (200, {"Content-Type": "application/json"}, PAGE),
+    "an empty list": (200, {}, "[]"),
+    "an empty object": (200, {}, "{}"),
+    "a list of numbers": (200, {}, "[1, 2]"),
+    "a text": (200, {}, '"hello"'),
+    "nothing": (200, {}, "null"),
+    "no content": (204, {}, ""),
+    "a redirect to a log-in": (302, {"Location": "/login", "Content-Type": "text/html"}, PAGE),
+    "a redirect elsewhere": (302, {"Location": "https://sso.example.org/"}, PAGE),
+    "a redirect to nowhere": (301, {}, ""),
+    "a redirect to itself": (307, {"Location": "/api/v3/user"}, ""),
+}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("fault", NOT_OF_A_FORGE.values(), ids=list(NOT_OF_A_FORGE))
+def test_what_is_no_answer_of_a_forge_is_a_sentence(
+    forge: State, method: str, fault: tuple[int, dict[str, str], str]
+) -> None:
+    """A proxy, a maintenance page, a single sign-on, an address that moved: no bug of ours."""
+    status, headers, content = fault
+    forge.faults = [Fault(method, status, headers, content)] * 99
+    said: list[str] = []
+    waits = Waits()
+    ended: Refusal | Posted
+    with closing(connect(forge.project, TOKEN)) as connection:
+        try:
+            ended = post(connection, POST, replace(waits.patience(), say=said.append))
+        except Refusal as refusal:
+            ended = refusal
+    if isinstance(ended, Refusal):  # an empty list is an answer, of a pull request without comments
+        assert sentence(forge, ended).startswith("Nothing was posted: ")
+        assert "report it" not in sentence(forge, ended)
+    assert len(said) == len(waits)
+    assert all("it is asked again in" in each for each in said)
+
+
 @pytest.mark.parametrize("given", [POST, replace(POST, body=body)])
 def test_an_answer_that_was_lost_leaves_one_comment(forge: State, given: Post) -> None:
     forge.faults = [Fault("POST", 0)]
@@ -303,6 +343,9 @@ def test_a_limit_that_lasts_an_hour_is_said_and_not_waited(forge: State) -> None
     assert waits == []
     assert refusal.wait == 3600
     assert "takes no more requests for now; try again after" in sentence(forge, refusal)
+    day = Refusal(RefusalKind.LIMITED, "", 26 * 3600.0)
+    date = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 26 * 3600))
+    assert f"try again after {date}" in sentence(forge, day)
 
 
 def test_a_job_of_actions_may_not_ask_who_it_is(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.localization.fusion import KINDS, WEIGHTS, K, Votes, fused, learned, place_of
+from afterd.localization.fusion import KINDS, SEEN, WEIGHTS, K, Votes, fused, learned, place_of
 
 A, B, C = (("f.c", line) for line in (1, 2, 3))
 _SCORES = st.dictionaries(
@@ -31,6 +31,12 @@ def test_a_kind_of_evidence_has_one_vote_however_many_techniques_speak_for_it() 
     spectrum = {name: {A: 1.0, B: 0.5} for name in KINDS["spectrum"]}
     others = {name: {B: 1.0, A: 0.5} for name in (*KINDS["formula"], *KINDS["slice"])}
     assert order({**spectrum, **others})[0] == 2
+
+
+@pytest.mark.parametrize(("known", "first"), [(SEEN, 3), (1.0, 1)])
+def test_what_was_seen_to_repair_leads_whatever_statistics_say(known: float, first: int) -> None:
+    statistics = {name: {A: 1.0, B: 0.5} for name in ("ochiai", "op2", "dstar", "ofc-cw")}
+    assert order({**statistics, "loop": {C: known}})[0] == first
 
 
 def test_weights_are_learned() -> None:

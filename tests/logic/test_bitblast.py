@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from afterd.logic.bitblast import Blaster
-from afterd.logic.clauses import split
 from afterd.logic.evaluate import UNKNOWN, Known, evaluate
-from afterd.logic.gates import Gates, Word
+from afterd.logic.gates import Gates, Word, split
 from afterd.model.term import BOOL, Sort, StepId, Term, bitvec
 
 _BLASTED = (BOOL, bitvec(1), bitvec(8))

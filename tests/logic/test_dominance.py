@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysat.solvers import Solver
 
-from afterd.logic.clauses import split
 from afterd.logic.encoding import Encoding
+from afterd.logic.gates import split
 from afterd.logic.program_formula import Definition, ProgramFormula, Statement, Violated
 from afterd.model.location import Location
 from afterd.model.term import Apply, Const, Op, Read, Term, bitvec

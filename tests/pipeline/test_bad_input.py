@@ -235,7 +235,7 @@ def test_the_budget_is_spent_while_the_ends_are_confirmed(broken: Path) -> None:
 
 
 def test_two_at_once(broken: Path, tmp_path: Path) -> None:
-    """The second is told which lock it met; the first, ended, gives it back."""
+    """The second waits, and says for whom; the first, ended, gives the lock back."""
     started, lock = tmp_path / "started", broken / ".git" / "afterd" / "slots.lock"
     test = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 60"
     command = [sys.executable, "-m", "afterd", "explain", "--test", test]
@@ -244,10 +244,18 @@ def test_two_at_once(broken: Path, tmp_path: Path) -> None:
     ) as first:
         try:
             _wait_for(started)
-            _explain(broken, "--test", TEST).refused(2, "Another afterd", str(lock))
+            command[-1] = TEST
+            second = subprocess.Popen(
+                command, cwd=broken, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            assert second.stderr is not None
+            told = second.stderr.readline()
         finally:
             first.send_signal(signal.SIGTERM)
             first.wait(30)
+    second.communicate()
+    assert f"waiting: for process {first.pid}, which explains HEAD~1..HEAD" in told
+    assert second.returncode == 0
     assert first.returncode == 128 + signal.SIGTERM
     with pytest.raises(ProcessLookupError):  # nor is its test left running
         os.kill(int(started.read_text()), 0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import venv
 from pathlib import Path
 
+import pytest
 from pipeline_runs import afterd, repository
 
 GOOD = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n"
@@ -46,3 +48,42 @@ def test_a_package_below_src(tmp_path: Path) -> None:
     assert [change["id"] for change in found["root"]] == ["c1"]
     assert afterd("replay", "1", cwd=path).out.startswith("The test passes")
     assert afterd("replay", "1", "--revert", "c2", cwd=path).out.startswith("The test fails as")
+
+
+def test_the_environment_in_the_work_tree_runs_and_is_traced(tmp_path: Path) -> None:
+    """A slot has no ``.venv``; what is installed there is not taken for the user's own modules."""
+    path = tmp_path / "r"
+    for folder in ("package", "tests"):
+        (path / folder).mkdir(parents=True)
+    test = "from package.a import f, g\n\n\ndef test_f():\n    assert f(g(1)) == 2\n\n\n"
+    test += "def test_g():\n    assert g(1) == 1\n"
+    files = {"package/__init__.py": "", "package/a.py": GOOD, "tests/test_a.py": test}
+    repository(
+        path,
+        {**files, ".gitignore": ".venv\n"},
+        {"package/a.py": GOOD.replace("x + 1", "x + 2").replace("return x", "return 1 * x")},
+    )
+    venv.create(path / ".venv", with_pip=False, symlinks=True)
+    [site] = (path / ".venv").glob("lib/python3.*/site-packages")
+    for name in ("pytest", "_pytest", "py.py", "pluggy", "iniconfig", "packaging", "pygments"):
+        (site / name).symlink_to(Path(pytest.__file__).parents[1] / name)
+    done = afterd("explain", "--format", "json", cwd=path)
+    assert done.status == 0, done.err
+    assert "testing with pytest of .venv" in done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["id"] for change in found["root"]] == ["c1"]
+    assert any("y = x + 2" in step["text"] for step in found["tree"]["steps"])
+    assert found["ranking"], found["notes"]
+
+
+def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Path) -> None:
+    """Unittest's runner reports no test by itself: the failure of the good version is read."""
+    path = tmp_path / "r"
+    (path / "package").mkdir(parents=True)
+    test = "import unittest\nimport absent_here\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+    files = {"package/__init__.py": "", "package/a.py": GOOD, "package/test.py": test}
+    repository(path, files, {"package/a.py": GOOD.replace("x + 1", "x + 2")})
+    done = afterd("explain", cwd=path)
+    assert done.status == 13, done.out
+    assert "lacks the module absent_here; install it: `" in " ".join(done.out.split())
+    assert "history" not in done.err

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.pipeline.ranking.results import divided, reports
-from afterd.tracing.llvm.counters.counts import Process
+from afterd.spectra.c.counts import Process
 
 
 def process(number: int, output: int) -> Process:

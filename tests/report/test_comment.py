@@ -16,8 +16,7 @@ from markdown_it.token import Token
 
 from afterd.model.explanation import CauseNode, Explanation, Failure, Status, TreeStep
 from afterd.model.outcome import FailureKind
-from afterd.report.comment import MARKER, SMALLEST, comment
-from afterd.report.graph import MOST_NODES, graph
+from afterd.report.comment import MARKER, MOST_NODES, SMALLEST, comment, graph
 from afterd.report.markdown import LIMIT
 from afterd.report.received import Received
 from afterd.report.sanitize import one_line

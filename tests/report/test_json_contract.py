@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
+import first_contract
 import pytest
 from explanation_samples import RUNNING_EXAMPLE, explanations
 from hypothesis import given
@@ -80,6 +81,7 @@ EXPLANATION = {
     "range": {"good": str, "bad": str},
     "strategy": str,
     "commands": {"build": [str], "test": [str]},
+    "also": [str],
 }
 DOCUMENT = {
     "schema": int,
@@ -114,6 +116,12 @@ def test_any_explanation_has_the_shape(explanation: Explanation) -> None:
     read = json.loads(text)
     assert matches(read, DOCUMENT)
     assert read == document([explanation], "/project")
+
+
+@given(explanations)
+def test_byte_for_byte_what_the_first_writer_wrote(explanation: Explanation) -> None:
+    written = json.dumps(first_contract.document([explanation], "/p"), indent=2) + "\n"
+    assert render([explanation], "/p") == written
 
 
 def test_text_stays_exact() -> None:

@@ -18,8 +18,7 @@ from markdown_it.token import Token
 from afterd.model.explanation import CauseNode, Evidence, Explanation, Failure, Status, TreeStep
 from afterd.model.outcome import FailureKind
 from afterd.model.ranking import RankedLine
-from afterd.report.markdown import LIMIT, render
-from afterd.report.markdown_blocks import MOST_CAUSES
+from afterd.report.markdown import LIMIT, MOST_CAUSES, render
 from afterd.report.sanitize import one_line, visible
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,8 +13,9 @@ import pytest
 from explanation_samples import RUNNING_EXAMPLE, explanations
 from hypothesis import given
 
+from afterd.config.secrets import secrets_of
 from afterd.model.explanation import Explanation
-from afterd.report.masking import MASK, Masker, secrets_of
+from afterd.report.masking import MASK, Masker
 
 CANARY = "s3cr&t <canary>'\"ü/+ 42"
 DATA = CANARY.encode()

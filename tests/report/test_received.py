@@ -16,8 +16,7 @@ from afterd.errors import UsageError
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Status
 from afterd.report.json import document, render
-from afterd.report.received import LARGEST, received
-from afterd.report.received_parts import DEEPEST
+from afterd.report.received import DEEPEST, LARGEST, received
 from afterd.report.verdicts import TestVerdict, VerdictKind
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from afterd.model.change import Change, ChangeForm
 from afterd.model.location import LineSpan
 from afterd.report.revert import revert_patch
+from afterd.vcs.file_changes import hunk_patch
 from afterd.vcs.hunks import difference, split_lines
-from afterd.vcs.patch import hunk_patch
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", " x", "-y", "+z", "\\ w"]), max_size=12)
 

@@ -182,7 +182,7 @@ def test_hostile_names_obey_nobody(attack: str) -> None:
 
 
 def test_a_long_cause_keeps_its_ends_and_its_changes() -> None:
-    steps = [replace(TREE.steps[2], line=number) for number in range(100)]
+    steps = [replace(TREE.steps[2], line=number, observed=str(number)) for number in range(100)]
     steps[50] = replace(steps[50], change="c9")
     long = replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=tuple(steps), causes=()))
     text = shown(long)
@@ -193,6 +193,19 @@ def test_a_long_cause_keeps_its_ends_and_its_changes() -> None:
     loop = [replace(step, change="c9", line=7) for step in steps]
     text = shown(replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=tuple(loop), causes=())))
     assert text.count("◀ c9") == 10
+
+
+def test_what_only_hands_on_a_value_is_counted_not_shown() -> None:
+    """Parameters and copies between where a value was made and where it came out."""
+    carried = [replace(TREE.steps[2], line=number, text=f"step {number}") for number in range(6)]
+    made = replace(carried[-1], text="made()", change="c9")
+    causes = replace(TREE, steps=(*carried, made), causes=())
+    text = shown(replace(RUNNING_EXAMPLE, tree=causes))
+    assert "step 0" in text
+    assert "made()" in text
+    assert "step 3" not in text
+    assert "… 5 more steps" in text
+    assert "step 3" in shown(replace(RUNNING_EXAMPLE, tree=causes), whole=True)
 
 
 def test_a_deep_chain_stays_on_the_screen() -> None:

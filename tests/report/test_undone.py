@@ -12,7 +12,7 @@ from explanation_samples import C3, RUNNING_EXAMPLE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterd.report.patch import encoded, render
+from afterd.report.revert import encoded, render
 from afterd.report.snippet import undone
 
 LINES = st.lists(st.sampled_from(["a", "b", "-", "+x", "\\ y", "@@"]), max_size=6)

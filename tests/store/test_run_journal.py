@@ -52,7 +52,7 @@ def test_the_runs_of_one_thing_are_told_apart_by_number(store: Store, job: int) 
     journal.put(replace(KEY, test=BUILD_ONLY), 0, UNBUILT)
     assert [journal.get(KEY, number) for number in (0, 1, 2)] == [FAILED, passed, None]
     assert journal.get(replace(KEY, test=BUILD_ONLY), 0) == UNBUILT
-    assert attempts_of(store, job, KEY.tree, KEY.test) == [FAILED, passed]
+    assert attempts_of(store, job, KEY) == [FAILED, passed]
     assert StoredJournal(store, job + 1).get(KEY, 0) is None
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pygit2
 from hypothesis import strategies as st
 
-from afterd.vcs.tree_editor import TreeEditor
-from afterd.vcs.trees import EMPTY_TREE, Entry, TreeReader
+from afterd.vcs.trees import EMPTY_TREE, Entry, TreeEditor, TreeReader
 
 FILE, EXECUTABLE, LINK, SUBMODULE = 0o100644, 0o100755, 0o120000, 0o160000
 Listing = Mapping[bytes, tuple[int, bytes]]  # path to mode and content (a submodule's: its id)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from afterd.model.location import LineSpan
 from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines, undone
-from afterd.vcs.languages import Language, language_of
 from afterd.vcs.statements import layout
+from afterd.vcs.tokens import Language, language_of
 
 Span = tuple[int, int]
 

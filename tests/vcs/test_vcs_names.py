@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from afterd.model.change import FileKind
 from afterd.vcs.enclosing import enclosing, symbols
 from afterd.vcs.kinds import FileRules, kind_of
-from afterd.vcs.languages import Language, language_of
 from afterd.vcs.paths import path_bytes, path_text, refusal
+from afterd.vcs.tokens import Language, language_of
 
 
 @pytest.mark.parametrize(

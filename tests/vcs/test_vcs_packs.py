@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from afterd.errors import RepositoryError
-from afterd.vcs.packs import Pack, keep, tree_pack
+from afterd.vcs.object_store import Pack, keep, tree_pack
 from afterd.vcs.trees import TreeReader
 
 NAMES = st.sampled_from(["a", "b", "d/a", "d/b", "d/e/f", "x/y"])

@@ -17,9 +17,7 @@ from made_repositories import Made, read_listing, texts
 from afterd.model.change import ChangeList
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
-from afterd.vcs.neutral_python import SAME_TREE
-from afterd.vcs.neutral_tokens import COMMENTS, WHITE_SPACE
-from afterd.vcs.pruning import DOCUMENTATION, prune, with_pruned
+from afterd.vcs.pruning import COMMENTS, DOCUMENTATION, SAME_TREE, WHITE_SPACE, prune, with_pruned
 from afterd.vcs.variants import Variants
 
 

@@ -12,9 +12,9 @@ from made_repositories import FILE, LINK, Listing, Made, clash, git, read_listin
 from afterd.errors import RepositoryError
 from afterd.model.change import Change, ChangeForm, ChangeList, ChangeSet
 from afterd.vcs.diff import changes_between
+from afterd.vcs.file_changes import tree_patch
 from afterd.vcs.hunks import split_lines
 from afterd.vcs.kinds import FileRules
-from afterd.vcs.patch import tree_patch
 from afterd.vcs.paths import path_bytes
 from afterd.vcs.variants import Variants, variant_tree
 

@@ -20,10 +20,8 @@ from made_repositories import EXECUTABLE, FILE, LINK, SUBMODULE, Listing, Made, 
 
 from afterd.errors import RepositoryError, SpaceError, StoreError
 from afterd.limits import ChangeLimits
-from afterd.vcs.slot_files import tick
-from afterd.vcs.tree_editor import write_tree
-from afterd.vcs.trees import Entry
-from afterd.vcs.worktree import Slot
+from afterd.vcs.trees import Entry, write_tree
+from afterd.vcs.worktree import Slot, tick
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.vcs.packs import tree_pack
+from afterd.vcs.object_store import tree_pack
 
 CONNECT = 15.0  # seconds in which a scheduler answers, and has a worker
 _ALONE = 60.0  # seconds without any worker after which the runs under way are given up

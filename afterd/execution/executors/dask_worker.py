@@ -15,7 +15,7 @@ from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.recipe import Recipe
-from afterd.vcs.packs import Pack, keep
+from afterd.vcs.object_store import Pack, keep
 from afterd.vcs.worktree import Slot
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from afterd.execution.recipe import Recipe
-from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.outcome import FailureSignature, Outcome, Unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Attempt:
     that another attempt would end alike, as far as one can tell. ``missing`` names a tool that the
     build did not find, ``unrunnable`` is a sentence where the test command itself cannot be run. Of
     the ``tests`` that were run only the last shows the outcome: others made a warm process ready, or
-    were not to be trusted.
+    were not to be trusted. ``failures`` are the failed tests that the run names, each by its own name.
     """
 
     outcome: Outcome
@@ -44,6 +44,7 @@ class Attempt:
     tests: int = 0
     missing: str = ""
     unrunnable: str = ""
+    failures: tuple[FailureSignature, ...] = ()
 
     @property
     def warm_tests(self) -> int:

@@ -14,7 +14,8 @@ from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Reruns
-from afterd.execution.sandbox import run
+from afterd.execution.sandbox import Watch, run
+from afterd.execution.told import Told, of_one_test, told
 from afterd.execution.verdict import judge, unrunnable
 from afterd.limits import MIB, ProcessLimits
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -63,9 +64,15 @@ class Workbench:
         outcome = dataclasses.replace(attempt.outcome, build_seconds=built.seconds)
         return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran))
 
-    def run(self, command: Command, limits: ProcessLimits) -> ProcessResult:
-        """Run something else in the slot, as a runner does to list failing tests."""
-        return run(command, limits, scratch=self._scratch, cancelled=self._cancelled)
+    def run(
+        self, command: Command, limits: ProcessLimits, watch: Watch | None = None
+    ) -> ProcessResult:
+        """Run something else in the slot, as a suite whose tests are counted as they end."""
+        return run(command, limits, scratch=self._scratch, cancelled=self._cancelled, watch=watch)
+
+    def judged(self, result: ProcessResult, recipe: Recipe) -> Attempt:
+        """What such a run of the test command showed. Raises SpaceError when the disk is full."""
+        return self._judged(result, recipe, None)
 
     def _test(self, recipe: Recipe, deadline: float | None, job: Job) -> Attempt:
         """In a warm process where that makes no difference, else in one of its own; in none where time
@@ -77,30 +84,39 @@ class Workbench:
         if not job.fresh and self._reruns.wanted(recipe, job.tree):
             result, runs = self._reruns.run(self.slot.path, recipe, self._scratch)
             if result is not None:
-                warm = self._judged(result, recipe, deadline)
+                warm = self._taken(result, recipe, deadline)
                 outcome = dataclasses.replace(warm.outcome, warm=True)
                 if self._reruns.agrees(recipe, job.tree, outcome):
                     return dataclasses.replace(warm, outcome=outcome, tests=runs)
         result = self.run(recipe.test_in(self.slot.path), recipe.limits.test)
-        fresh = self._judged(result, recipe, deadline)
+        fresh = self._taken(result, recipe, deadline)
         self._reruns.note(recipe, job.tree, fresh.outcome)
         return dataclasses.replace(fresh, tests=runs + 1)
 
-    def _judged(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
+    def _taken(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
+        """What a run showed; its directory is removed."""
         try:
-            roots = (str(self.slot.path), str(result.directory))
-            outcome = judge(result, recipe.test_id, roots)
-            if not outcome.passed:
-                self._require_room()
-            if result.ending is Ending.TIMEOUT and _is_past(deadline):
-                outcome = _not_run(outcome)
-            return Attempt(
-                outcome,
-                lasting=outcome.reason in _REPEATS,
-                unrunnable=unrunnable(result, recipe.test),
-            )
+            return self._judged(result, recipe, deadline)
         finally:
             result.remove()
+
+    def _judged(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
+        roots = (str(self.slot.path), str(result.directory))
+        outcome = judge(result, recipe.test_id, roots)
+        if not outcome.passed:
+            self._require_room()
+        if result.ending is Ending.TIMEOUT and _is_past(deadline):
+            outcome = _not_run(outcome)
+        by_test = Told()
+        if outcome.verdict is Verdict.FAIL and recipe.told_by:
+            by_test = told(result, recipe, self.slot.path)
+            outcome = of_one_test(by_test, recipe, outcome, roots)
+        return Attempt(
+            outcome,
+            lasting=outcome.reason in _REPEATS,
+            unrunnable=unrunnable(result, recipe.test),
+            failures=tuple(by_test.failure(test, roots) for test in by_test.failed),
+        )
 
     def _require_room(self) -> None:
         for place in (self.slot.path, self._scratch or self.slot.path):

@@ -19,7 +19,8 @@ _LARGEST = 64 << 20
 class Report:
     """One line: a test, a phase ("start" before the first), and how it ended.
 
-    ``frames`` are path, line number and source line, the innermost last.
+    ``frames`` are path, line number and source line, the innermost last; ``found`` how many tests there
+    are, in the line that says it ("collected").
     """
 
     test: str
@@ -27,6 +28,7 @@ class Report:
     outcome: str = ""
     message: str = ""
     frames: tuple[tuple[str, int, str], ...] = ()
+    found: int = 0
 
     @property
     def failed(self) -> bool:
@@ -54,12 +56,20 @@ class Report:
 
 def read_reports(directory: Path) -> list[Report]:
     """The reports of the run in ``directory``; empty where the plugin was not there."""
+    return reports_in(directory / FILE_NAME)[0]
+
+
+def reports_in(path: Path, offset: int = 0) -> tuple[list[Report], int]:
+    """The reports of a file from ``offset`` on, and the offset behind its last whole line."""
     try:
-        with (directory / FILE_NAME).open("rb") as file:
+        with path.open("rb") as file:
+            file.seek(offset)
             content = file.read(_LARGEST)
     except OSError:
-        return []
-    return [report for line in content.splitlines() if (report := _report(line)) is not None]
+        return [], offset
+    whole = content[: content.rfind(b"\n") + 1]
+    read = [report for line in whole.splitlines() if (report := _report(line)) is not None]
+    return read, offset + len(whole)
 
 
 def _report(line: bytes) -> Report | None:
@@ -74,6 +84,7 @@ def _report(line: bytes) -> Report | None:
             frames=tuple(
                 (str(p), int(number), str(at)) for p, number, at in value.get("frames", ())
             ),
+            found=int(value.get("found", 0)),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -26,6 +26,9 @@ class Family(StrEnum):
     MESON = "Meson"
     JEST = "Jest"
     VITEST = "Vitest"
+    SUREFIRE = "JUnit under Maven"
+    GRADLE = "JUnit under Gradle"
+    JUNIT = "JUnit by itself"
 
 
 _REPORTS = {
@@ -41,8 +44,17 @@ _REPORTS = {
     Family.MESON: r"^\s*\d+/\d+ (?:\S.*? / )?(?P<test>\S.*?)\s+(?:FAIL|ERROR|TIMEOUT|INTERRUPT)\s",
     Family.JEST: r"^\s*● (?P<test>.+ › .+)$",
     Family.VITEST: r"^ *(?:FAIL|×) +(?P<test>\S.* > .+?)(?: \d+ms)?$",
+    Family.SUREFIRE: r"^(?:\[ERROR\] +)?(?P<test>(?!Tests run:)\S.*?) +(?:-- +)?Time elapsed: [\d.,]+ s"
+    r"(?:ec)? *<<< (?:FAILURE|ERROR)!",
+    Family.GRADLE: r"^(?P<test>[\w$.]+ > .+) FAILED$",
+    Family.JUNIT: r"^\d+\) (?P<test>\w+\([\w$.]+\))$",
 }
 _FAILED = {family: re.compile(pattern, re.MULTILINE) for family, pattern in _REPORTS.items()}
+_PASSED = re.compile(
+    r"^(?:PASS: (?P<automake>\S+(?: \d+ - .*)?)|\s*ok(?: \d+)?(?: -)? (?P<tap>(?:(?!# *(?:TODO|SKIP)).)+)"
+    r"|\s*\d+/\d+ Test +#\d+: (?P<ctest>.+?) \.* +Passed .*|test (?P<cargo>\S.*?) \.\.\. ok)$",
+    re.MULTILINE,
+)
 
 _DIFFERENCE = re.compile(
     r"^(?:--- .*\n\+\+\+ |\*\*\* .*\n--- |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@"
@@ -69,6 +81,35 @@ def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
             if name := match["test"].strip():
                 names.setdefault(name)
     return tuple(names)
+
+
+_NONE_RAN = re.compile(
+    r"^No tests were found!!!|^ok? *\t?\S+\t.*\[no tests to run\]|testing: warning: no tests to run"
+    r"|^(?:# )?tests 0$|^1\.\.0\b|^No tests found, exiting|^No test files found|^\s*0 passing\b"
+    r"|^Could not find '|^Error: No test files found|^No suitable tests defined|^# TOTAL: +0$"
+    r"|^ERROR: not found: .*::|^no tests ran in "
+    r"|^Ran 0 tests in |does not exist in project .*tests|^ValueError: no such test|\bNo tests match\b",
+    re.MULTILINE,
+)
+_SOME_RAN = re.compile(
+    r"^(?:ok|not ok|test \S+ \.\.\.|# (?:pass|fail) [1-9]|=== RUN|Tests: +.*\d (?:passed|failed))",
+    re.MULTILINE,
+)
+_CARGO_RAN = re.compile(r"^running (?P<count>\d+) tests?$", re.MULTILINE)
+
+
+def no_test_ran(text: str) -> bool:
+    """Whether a runner says that it found no test of the name that it was given: such a pass is none."""
+    counts = [int(match["count"]) for match in _CARGO_RAN.finditer(text)]
+    if counts:
+        return not any(counts)
+    return _NONE_RAN.search(text) is not None and _SOME_RAN.search(text) is None
+
+
+def passed_tests(text: str) -> frozenset[str]:
+    """The names of the tests that ``text`` reports as passed, in the forms that name these too."""
+    found = (next(filter(None, match.groups()), "") for match in _PASSED.finditer(text))
+    return frozenset(name.strip() for name in found)
 
 
 def shows_difference(text: str) -> bool:

@@ -11,27 +11,38 @@ from afterd.execution.runners.go import Go
 from afterd.execution.runners.make import Autotools, Make
 from afterd.execution.runners.meson import Meson
 from afterd.execution.runners.npm import Npm
-from afterd.execution.runners.plain import Plain
-from afterd.execution.runners.protocol import Detected, Runner
+from afterd.execution.runners.plain import GIVEN, Plain
+from afterd.execution.runners.protocol import BuildsOne, Detected, Runner
 from afterd.execution.runners.pytest import Pytest
-from afterd.execution.runners.python import is_project
+from afterd.execution.runners.python import Python, is_project
 from afterd.execution.runners.unittest import Unittest
 
-__all__ = ["RUNNERS", "Detected", "Runner", "detect", "runner_named"]
+__all__ = [
+    "GIVEN",
+    "RUNNERS",
+    "BuildsOne",
+    "Detected",
+    "Python",
+    "Runner",
+    "detect",
+    "has_python_tests",
+    "runner_named",
+]
 
-_PYTHON: tuple[Runner, ...] = (Pytest(), Unittest())
 _OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Make(), Npm())
-RUNNERS = (*_PYTHON, *_OTHERS, Plain())
+RUNNERS: tuple[Runner, ...] = (Pytest(), Unittest(), *_OTHERS, Plain())
 
 
-def detect(root: Path) -> Detected:
-    """How the checkout at ``root`` is built and tested.
+def detect(root: Path, python: Python | None = None) -> Detected:
+    """How the checkout at ``root`` is built and tested, Python projects by ``python``.
 
     Many a C project has a conftest.py or a package.json beside its makefile, and many a Python
     project a meson.build for its extensions: what the project *is* decides who is asked first.
     Raises TestError where no runner recognises it.
     """
-    for runner in (*_PYTHON, *_OTHERS) if is_project(root) else (*_OTHERS, *_PYTHON):
+    looked_at = python or Python()
+    pythons: tuple[Runner, ...] = (Pytest(looked_at), Unittest(looked_at))
+    for runner in (*pythons, *_OTHERS) if is_project(root) else (*_OTHERS, *pythons):
         if (found := runner.detect(root)) is not None:
             return found
     looked_for = ", ".join(runner.name for runner in RUNNERS[:-1])
@@ -39,6 +50,11 @@ def detect(root: Path) -> Detected:
         f"No tests were found in {root} (looked for {looked_for}); name the test command after --"
         " or with --test."
     )
+
+
+def has_python_tests(root: Path) -> bool:
+    """Whether the checkout at ``root`` is a project whose tests a Python runs."""
+    return is_project(root) or bool(Pytest().recognised(root))
 
 
 def runner_named(name: str) -> Runner:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has
+
+_LIST = re.compile(r"^failures:\n(?P<names>(?:    \S.*\n)+)", re.MULTILINE)
 
 
 class Cargo:
@@ -28,9 +31,23 @@ class Cargo:
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
-        """From the lines of the test harness."""
-        return failed_tests(result.stdout.text(), Family.CARGO)
+        """From the lines of the test harness, or its list at the end, which is all that -q leaves."""
+        said = result.stdout.text()
+        lists = "".join(match["names"] for match in _LIST.finditer(said))
+        named = (line.strip().removesuffix(" - should panic") for line in lists.splitlines())
+        return failed_tests(said, Family.CARGO) or tuple(dict.fromkeys(named))
+
+    def one_build(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """The library, programs and their tests, without examples and benchmarks."""
+        return (*detected.build, *_targets(test_id))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its exact path."""
-        return (*detected.test, "--", "--exact", test_id)
+        return (*detected.test, *_targets(test_id), "--", "--exact", test_id)
+
+
+def _targets(test_id: str) -> tuple[str, ...]:
+    """All targets that hold such a test: those of the documentation ("src/lib.rs - f (line 3)") have a
+    compiler run each.
+    """
+    return () if " - " in test_id else ("--tests",)

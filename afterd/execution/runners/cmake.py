@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from afterd.execution.failures.suites import Family, failed_tests
@@ -10,6 +13,13 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, jobs, script, text
 
+_OFF = re.compile(
+    r"\boption\s*\(\s*(?P<name>\w*TEST(?:S|ING)?)\s+(?:\"[^\"]*\"\s*)?(?P<default>[^)\s]*)\s*\)",
+    re.IGNORECASE,
+)
+_NO_SUITE = re.compile(
+    r"FUZZ|VALGRIND|COVERAGE|BENCH|PERF|INSTALL|DISABLE|WITHOUT|NO_TEST|SKIP", re.IGNORECASE
+)
 _TESTS = re.compile(r"\b(?:enable_testing|add_test|include\s*\(\s*CTest)\b", re.IGNORECASE)
 
 
@@ -25,11 +35,15 @@ class CMake:
         lists = [root / "CMakeLists.txt", *sorted(root.glob("*/CMakeLists.txt"))]
         if not any(_TESTS.search(text(path)) for path in lists):
             return None
+        # Not a release build: that defines NDEBUG, and a failing assertion would be silent.
+        settings = " ".join(("-DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON", *_switched_on(lists)))
+        configure = f"cmake -S . -B {BUILD_FOLDER} {settings}"
+        if preset := _preset(root):
+            configure += f" || cmake --preset {shlex.quote(preset)} -B {BUILD_FOLDER} {settings}"
         return Detected(
             self.name,
-            # Not a release build: that defines NDEBUG, and a failing assertion would be silent.
             script(
-                f"cmake -S . -B {BUILD_FOLDER} -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON",
+                configure,
                 f"cmake --build {BUILD_FOLDER} --parallel {jobs()}",
             ),
             ("ctest", "--test-dir", BUILD_FOLDER, "--output-on-failure"),
@@ -43,9 +57,26 @@ class CMake:
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """CTest with the test's name as a whole."""
-        return (*detected.test, "-R", f"^{_escaped(test_id)}$")
+        return (*detected.test, "-R", literally(test_id))
 
 
-def _escaped(name: str) -> str:
-    """``name`` as CMake's regular expressions match it literally (they know fewer escapes)."""
-    return re.sub(r"([.*+?^$()\[\]|\\])", r"\\\1", name)
+def _switched_on(lists: list[Path]) -> Iterator[str]:
+    """The project's own switches for its tests, where they are off by default."""
+    found = (match for path in lists for match in _OFF.finditer(text(path)))
+    names = {m["name"] for m in found if m["default"].upper() not in {"ON", "TRUE", "1", "YES"}}
+    return (f"-D{name}=ON" for name in sorted(names) if not _NO_SUITE.search(name))
+
+
+def _preset(root: Path) -> str:
+    """The first configure preset, for projects that cannot be configured without one."""
+    try:
+        presets = json.loads(text(root / "CMakePresets.json"))["configurePresets"]
+        return next(str(each["name"]) for each in presets if not each.get("hidden"))
+    except (ValueError, KeyError, TypeError, StopIteration, AttributeError):
+        return ""
+
+
+def literally(name: str) -> str:
+    """The pattern for this name alone; CMake's regular expressions know fewer escapes."""
+    escaped = re.sub(r"([.*+?^$()\[\]|\\])", r"\\\1", name)
+    return f"^{escaped}$"

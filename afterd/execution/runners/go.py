@@ -11,6 +11,9 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has
 
+_TEST = re.compile(r" *--- FAIL: (?P<test>\S+)")
+_PACKAGE = re.compile(r"FAIL\t(?P<package>\S+)(?: \[|\t)")
+
 
 class Go:
     """Go modules. A test's id is its package and its name with a space between."""
@@ -23,28 +26,53 @@ class Go:
             return None
         return Detected(
             self.name,
-            ("go", "test", "-count=1", "-run", "^$", "./..."),
+            (),  # a package that does not compile is one that fails; each test builds its own
             # -count=1: go keeps outcomes of its own, and a flaky test would look firm.
             ("go", "test", "-count=1", "-json", "./..."),
             "Found go.mod: building and testing with Go.",
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
-        """From `go test -json`; of a test with subtests, the failed leaves."""
-        failed = list(dict.fromkeys(_failed(result.stdout.text())))
+        """From what `go test` prints, with -json or without; of a test with subtests, the failed leaves."""
+        said = result.stdout.text()
+        failed = list(dict.fromkeys([*_failed(said), *_failed_in_text(said)]))
         return tuple(
             test
             for test in failed
             if not any(other.startswith(f"{test}/") for other in failed if other != test)
         )
 
+    def one_build(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """The test's package with its tests, and none other."""
+        go, test = detected.test[:2]
+        return (go, test, "-count=1", "-run", "^$", test_id.partition(" ")[0])
+
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test in its package, each level of its name anchored."""
         package, _, name = test_id.partition(" ")
+        go, test = detected.test[:2]
         if not name:
-            return (*detected.test[:-1], package)
-        pattern = "/".join(f"^{re.escape(part)}$" for part in name.split("/"))
-        return (*detected.test[:-1], "-run", pattern, package)
+            return (go, test, "-count=1", package)
+        return (go, test, "-count=1", "-v", "-run", anchored(name), package)
+
+
+def anchored(name: str) -> str:
+    """The pattern for a test of this name alone, subtests behind slashes."""
+    return "/".join(f"^{re.escape(part)}$" for part in name.split("/"))
+
+
+def _failed_in_text(output: str) -> Iterator[str]:
+    """Without -json the name of the package comes after its tests."""
+    tests: list[str] = []
+    for line in output.splitlines():
+        if test := _TEST.match(line):
+            tests.append(test["test"])
+        elif package := _PACKAGE.match(line):
+            # one that fails without a failed test does not compile, or its process died
+            yield from (f"{package['package']} {name}" for name in tests)
+            if not tests:
+                yield package["package"]
+            tests = []
 
 
 def _failed(output: str) -> Iterator[str]:

@@ -10,6 +10,8 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import MAKEFILES, has, has_target, jobs, script, text
 
+_ENTERING = re.compile(r"^g?make(?:\[\d+\])?: Entering directory ['`](.*)'$", re.MULTILINE)
+_MAKERS = ("autogen.sh", "bootstrap", "bootstrap.sh", "buildconf", "buildconf.sh")
 _SAFE = re.compile(r"[\w./+@-]+")
 
 
@@ -28,7 +30,7 @@ class Autotools:
         return Detected(
             self.name,
             script(
-                "test -x configure || autoreconf --install --force",
+                f"test -x configure || {_made_by(root)}",
                 "test -f Makefile || ./configure",
                 f"make -j{jobs()}",
             ),
@@ -38,14 +40,27 @@ class Autotools:
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
-        """From automake's lines, a test each."""
-        return failed_tests(result.stdout.text(), Family.AUTOMAKE)
+        """From automake's lines, a test each; with the folder that make was in, where that is not the
+        top: "NAME in FOLDER".
+        """
+        output = result.stdout.text()
+        parts = _ENTERING.split(output)
+        if len(parts) == 1:
+            return failed_tests(output, Family.AUTOMAKE)
+        top, found = min(parts[1::2], key=len), list[str]()
+        for folder, said in zip(parts[1::2], parts[2::2], strict=True):
+            below = folder.removeprefix(top).strip("/")
+            names = failed_tests(said, Family.AUTOMAKE)
+            found += [f"{name} in {below}" if below else name for name in names]
+        return tuple(dict.fromkeys(found))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """Automake's `make check TESTS=…`; the whole suite for a name that make would expand."""
-        if not _SAFE.fullmatch(test_id):
+        name, _, folder = test_id.partition(" in ")
+        if not _SAFE.fullmatch(name) or not _SAFE.fullmatch(folder or "."):
             return detected.test
-        return (*detected.test, f"TESTS={test_id}")
+        make, *target = detected.test
+        return (make, *(("-C", folder) if folder else ()), *target, f"TESTS={name}")
 
 
 class Make:
@@ -67,13 +82,19 @@ class Make:
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
-        """From lines such as ``FAIL: name``, where the makefile's tests print them."""
+        """From lines such as ``FAIL: name``, where the makefile's tests print them; for the reader."""
         return failed_tests(result.stdout.text(), Family.AUTOMAKE)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:  # noqa: ARG002 - a
         # makefile has no common way to run one test
         """The whole suite."""
         return detected.test
+
+
+def _made_by(root: Path) -> str:
+    """What makes configure: the project's own script, which knows more than autoreconf."""
+    name = has(root, *_MAKERS)
+    return f"NOCONFIGURE=1 sh ./{name}" if name else "autoreconf --install --force"
 
 
 def _target(makefile: str) -> str:

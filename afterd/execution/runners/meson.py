@@ -8,8 +8,12 @@ from pathlib import Path
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import BUILD_FOLDER, has, script
+from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
 
+_OFF = re.compile(
+    r"option\s*\(\s*'(?P<name>(?:build[-_]|enable[-_]|with[-_])?(?:unit[-_]?)?tests?)'\s*,[^)]*?"
+    r"type\s*:\s*'(?P<type>boolean|feature)'[^)]*?value\s*:\s*(?P<value>false|'disabled')"
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -25,7 +29,7 @@ class Meson:
         return Detected(
             self.name,
             script(
-                f"test -f {BUILD_FOLDER}/build.ninja || meson setup {BUILD_FOLDER}",
+                f"test -f {BUILD_FOLDER}/build.ninja || meson setup {BUILD_FOLDER}{_switched_on(root)}",
                 f"meson compile -C {BUILD_FOLDER}",
             ),
             ("meson", "test", "-C", BUILD_FOLDER, "--print-errorlogs", "--no-rebuild"),
@@ -39,3 +43,10 @@ class Meson:
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its name."""
         return (*detected.test, test_id)
+
+
+def _switched_on(root: Path) -> str:
+    """The project's own options for its tests, where they are off by default."""
+    options = text(root / (has(root, "meson.options", "meson_options.txt") or "meson.options"))
+    values = {"boolean": "true", "feature": "enabled"}
+    return "".join(f" -D{m['name']}={values[m['type']]}" for m in _OFF.finditer(options))

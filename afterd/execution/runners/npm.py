@@ -1,9 +1,15 @@
-"""npm scripts."""
+"""npm scripts: the runner behind them is found, so that its tests have names and can be run alone."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path, PurePath
+from typing import Any
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
@@ -11,43 +17,272 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has, script, text
 
 _PLACEHOLDER = "no test specified"
+_REPORT = "afterd-tests.json"
+_BETWEEN = " > "
+_ROOT = "afterd-root"
+_PATH = 'PATH="$PWD/node_modules/.bin:$PATH"; export PATH'
+_RUN = re.compile(
+    r"(?:npm|yarn|pnpm|bun)(?: --?[\w-]+)* (?:run(?:-script)? )?(?:-s |--silent )?(?P<name>[\w:.-]+)"
+)
+_SETTING = re.compile(
+    r"[A-Za-z_]\w*=\S*|cross-env|npx|c8|nyc|--(?:reporter|check-coverage|all)\S*|exec"
+)
+_COVERAGE = re.compile(r"--coverage(?:=\S*)?|--experimental-test-coverage|--typecheck")
+_NAMED_FILE = re.compile(r"(?:\(|at |file://)(?P<file>/?[\w.@/+-]+\.[cm]?[jt]sx?):\d")
+_LOCATION = re.compile(r"^ *location: '(?:file://)?(?P<file>[^':]+):\d", re.MULTILINE)
+_NOT_OK = re.compile(r"(?P<indent> *)not ok \d+ *-? *(?P<title>(?:(?!# *(?:TODO|SKIP))[^\n])*)\n")
+_TEST_LIKE = re.compile(
+    r"(?:^|/)(?:tests?|spec|__tests__)/|[._-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)test\.[cm]?[jt]sx?$"
+)
+_DEEPEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A runner: how its command is seen, what makes it report, and how a file's test is named to it.
+
+    ``title`` is empty where one test of a file cannot be asked for; ``builds`` where it compiles by itself.
+    """
+
+    name: str
+    command: re.Pattern[str]
+    report: tuple[str, ...]
+    title: str = ""
+    compiles: bool = False
+
+
+_FILE = f'--outputFile="$AFTERD_RUN/{_REPORT}"'
+_KINDS = (
+    _Kind("Jest", re.compile(r"(?:^|/)jest(?:\.js)?$"), ("--json", _FILE, "--ci"), "--testNamePattern"),
+    _Kind("Vitest", re.compile(r"(?:^|/)vitest$"), ("--run", "--reporter=json", "--reporter=default", _FILE),
+          "--testNamePattern", compiles=True),
+    _Kind("Mocha", re.compile(r"(?:^|/)_?mocha$"), ("--reporter", "json"), "--grep"),
+    _Kind("node:test", re.compile(r"(?:^|/)node$"), (), "--test-name-pattern"),
+    _Kind("TAP", re.compile(r"(?:^|/)(?:tape|tap|tap-spec|ava|uvu|tst)$"), ()),
+)  # fmt: skip
 
 
 class Npm:
-    """JavaScript packages with a test script."""
+    """JavaScript and TypeScript packages with a test script.
+
+    A test's id is its file and its titles, with " > " between.
+    """
 
     name = "npm"
 
     def detect(self, root: Path) -> Detected | None:
         """By a package.json whose test script is not npm's placeholder."""
-        if _PLACEHOLDER in (command := _test_script(root)) or not command:
+        scripts = _scripts(root)
+        command = scripts.get("test", "")
+        if not command or _PLACEHOLDER in command:
             return None
-        install = (
-            "npm ci" if has(root, "package-lock.json", "npm-shrinkwrap.json") else "npm install"
-        )
+        found = _runner(scripts)
+        kind, argv = found or (None, ())
+        told = f" (that is {kind.name}: `{shlex.join(argv)}`)" if kind else ""
         return Detected(
             self.name,
-            script(
-                f"test -d node_modules || {install} --no-audit --no-fund",
-                "npm run build --if-present",
-            ),
-            ("npm", "test", "--silent"),
-            f"Found package.json: testing with its script `{command}`.",
+            script(_install(root), *_builds(scripts, kind)),
+            _command(kind, argv) if kind else ("npm", "test", "--silent", "--ignore-scripts"),
+            f"Found package.json: testing with its script `{command}`{told}.",
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
-        """From TAP, Jest or Vitest, where the script's runner prints one of them."""
+        """From the report of Jest, Vitest or Mocha; from TAP, of what is not ok the files and titles."""
+        root = text(result.directory / _ROOT).strip()
+        for reported in (_json(result.directory / _REPORT), _first_object(result.stdout.text())):
+            if reported:
+                return tuple(dict.fromkeys(_failed(reported, root)))
         output = result.stdout.text() + result.stderr.text()
-        return failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
+        found = tuple(dict.fromkeys(_not_ok(output, root)))
+        return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 
-    def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:  # noqa: ARG002 - how
-        # one test is named depends on the script
-        """The whole script."""
-        return detected.test
+    def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """Its file alone, and of that the one test where the runner can; else the whole script."""
+        file, _, title = test_id.partition(_BETWEEN)
+        found = _kind_of(detected.test)
+        if found is None or not _TEST_LIKE.search(file) or file.startswith("/"):
+            return detected.test
+        kind, argv = found
+        wanted = title.replace(_BETWEEN, " ")  # as the runners join them
+        only = (kind.title, f"^{_escaped(wanted)}$") if title and kind.title else ()
+        return _plain((*_without_files(argv), *_run_once(kind), *only, *_as_file(kind, file)))
 
 
-def _test_script(root: Path) -> str:
+def _scripts(root: Path) -> dict[str, str]:
     try:
-        return str(json.loads(text(root / "package.json"))["scripts"]["test"])
-    except (ValueError, KeyError, TypeError):
-        return ""
+        scripts = json.loads(text(root / "package.json"))["scripts"]
+        return {str(name): str(command) for name, command in scripts.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _install(root: Path) -> str:
+    locked = has(root, "package-lock.json", "npm-shrinkwrap.json")
+    install = "npm ci" if locked else "npm install"
+    more = "--no-audit --no-fund --ignore-scripts --no-package-lock --legacy-peer-deps --loglevel=error"
+    return f"test -d node_modules || {install} {more if not locked else more.replace(' --no-package-lock', '')}"
+
+
+def _builds(scripts: dict[str, str], kind: _Kind | None) -> Iterator[str]:
+    """What is built before the tests; a runner that compiles the sources by itself needs nothing."""
+    if kind and kind.compiles:
+        return
+    if "build" in scripts:
+        yield "npm run build --silent"
+    elif re.search(r"\b(?:build|compile|tsc|rollup)\b", before := scripts.get("pretest", "")):
+        yield f"npm run pretest --silent  # {before.splitlines()[0]}"
+
+
+def _runner(
+    scripts: dict[str, str], name: str = "test", deep: int = 0
+) -> tuple[_Kind, tuple[str, ...]] | None:
+    """The part of a script that runs the tests, followed through the scripts that it calls."""
+    for part in re.split(r"&&|;|\|\|?", scripts.get(name, "")):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            continue
+        while words and _SETTING.fullmatch(words[0]):
+            words = words[1:]
+        if (found := _kind(words)) is not None:
+            if found.name == "node:test":
+                words[1:1] = ["--test-reporter=tap"]
+            return found, tuple(word for word in words if not _COVERAGE.fullmatch(word))
+        called = _RUN.match(" ".join(words))
+        if called is None or called["name"] == name or deep >= _DEEPEST:
+            continue
+        if (inner := _runner(scripts, called["name"], deep + 1)) is not None:
+            return inner
+    return None
+
+
+def _kind(words: list[str]) -> _Kind | None:
+    if not words:
+        return None
+    for kind in _KINDS:
+        if kind.command.search(words[0]):
+            return kind if kind.name != "node:test" or "--test" in words else _by_node(words)
+    return None
+
+
+def _by_node(words: list[str]) -> _Kind | None:
+    """``node node_modules/.bin/mocha``, or a script of the project's own that is no runner."""
+    return next((kind for kind in _KINDS for word in words[1:2] if kind.command.search(word)), None)
+
+
+def _kind_of(command: tuple[str, ...]) -> tuple[_Kind, tuple[str, ...]] | None:
+    """What ``_command`` made this of."""
+    if command[:2] != ("sh", "-c"):
+        return None
+    words = list(command[4:])
+    for kind in _KINDS:
+        if command[3] == kind.name:
+            return kind, tuple(words)
+    return None
+
+
+def _command(kind: _Kind, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The suite, with a report and the folder it ran in, to which its paths are relative."""
+    reports = " ".join(("", *kind.report))
+    return (
+        "sh",
+        "-c",
+        f'{_PATH}; pwd -P > "$AFTERD_RUN/{_ROOT}"; exec "$@"{reports}',
+        kind.name,
+        *argv,
+    )
+
+
+def _plain(argv: tuple[str, ...]) -> tuple[str, ...]:
+    return ("sh", "-c", f'{_PATH}; exec "$@"', "sh", *argv)
+
+
+def _run_once(kind: _Kind) -> tuple[str, ...]:
+    return {"Vitest": ("--run",), "Jest": ("--ci",)}.get(kind.name, ())
+
+
+def _as_file(kind: _Kind, file: str) -> tuple[str, ...]:
+    """How a file is asked for: Jest reads a pattern."""
+    return ("--runTestsByPath", file) if kind.name == "Jest" else (file,)
+
+
+def _without_files(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """A runner's command without the files or folders it was to look for tests in."""
+    kept = [argv[0]]
+    for before, word in pairwise(argv):
+        option = (
+            before.startswith("-")
+            and "=" not in before
+            and before not in {"--test", "--run", "--ci"}
+        )
+        path = (
+            "*" in word
+            or "/" in word
+            or "." in PurePath(word).name
+            or word in {"test", "tests", "spec"}
+        )
+        if word.startswith("-") or option or not path:
+            kept.append(word)
+    return tuple(kept)
+
+
+def _escaped(title: str) -> str:
+    return re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", title)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _first_object(output: str) -> dict[str, Any]:
+    """Mocha's report: what the tests print may stand before and behind it."""
+    begin = output.find('{\n  "stats"')
+    if begin < 0:
+        return {}
+    try:
+        value = json.JSONDecoder().raw_decode(output[begin:])[0]
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _failed(report: dict[str, Any], root: str) -> Iterator[str]:
+    """The ids of failed tests in the reports of Jest and Vitest (which has Jest's form) and of Mocha."""
+    for file in report.get("testResults", ()):
+        path, tests = _relative(str(file.get("name", "")), root), file.get("assertionResults", ())
+        for test in tests:
+            if test.get("status") == "failed":
+                yield _BETWEEN.join(
+                    (path, *test.get("ancestorTitles", ()), str(test.get("title", "")))
+                )
+        if file.get("status") == "failed" and not tests:
+            yield path  # it could not be loaded
+    for test in report.get("failures", ()):
+        file, title = _relative(str(test.get("file", "")), root), str(test.get("fullTitle", ""))
+        yield _BETWEEN.join((file, title)) if file else title
+
+
+def _relative(path: str, root: str) -> str:
+    path = path.removeprefix("file://")
+    return path.removeprefix(f"{root}/") if root else path
+
+
+def _not_ok(output: str, root: str) -> Iterator[str]:
+    """Of what TAP says is not ok the file that its location or stack names, with the title where
+    node:test wrote it (others write the words of an assertion there).
+    """
+    for part in re.split(r"^(?= *(?:not )?ok \d+)", output, flags=re.MULTILINE):
+        failed = _NOT_OK.match(part)
+        if failed is None or "failureType: 'subtestsFailed'" in part:
+            continue
+        located = _LOCATION.search(part)
+        files = [located["file"]] if located else [m["file"] for m in _NAMED_FILE.finditer(part)]
+        own = [file for each in files if _TEST_LIKE.search(file := _relative(each, root))]
+        own = [file for file in own if "node_modules" not in file]
+        if own:
+            whole = failed["indent"] or not located or own[0].endswith(failed["title"])
+            yield own[0] if whole else f"{own[0]}{_BETWEEN}{failed['title']}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from afterd.execution.process import ProcessResult
 
@@ -16,7 +16,9 @@ class Detected:
 
     ``build`` is empty where nothing has to be built, ``test`` runs the whole suite, ``extra`` is
     set in the environment ("{slot}" stands for the slot's directory), and ``sentence`` tells the
-    user what was found and what follows from it.
+    user what was found and what follows from it. ``tools`` is a digest of whatever is installed that
+    outcomes depend on; ``several`` are the arguments with which ``test`` runs in several processes
+    (empty: it cannot). ``reported``: each test's outcome is written as it ends, and tests can be chosen.
     """
 
     runner: str
@@ -24,6 +26,9 @@ class Detected:
     test: tuple[str, ...]
     sentence: str
     extra: Mapping[str, str] = field(default_factory=dict)
+    tools: str = ""
+    several: tuple[str, ...] = ()
+    reported: bool = False
 
 
 class Runner(Protocol):
@@ -47,4 +52,13 @@ class Runner(Protocol):
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The command that runs one test; the whole suite where one cannot be run alone."""
+        ...
+
+
+@runtime_checkable
+class BuildsOne(Protocol):
+    """A runner that can build what one test needs without all the others."""
+
+    def one_build(self, detected: Detected, test_id: str) -> tuple[str, ...]:
+        """The command that builds what one test needs."""
         ...

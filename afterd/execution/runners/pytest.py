@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -12,45 +13,67 @@ from afterd.execution.failures.suites import failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.python import build_for, interpreter, python_path
-from afterd.execution.runners.reading import has, text, toml
+from afterd.execution.runners.python import Python, build_for, python_path
+from afterd.execution.runners.reading import has, jobs, text, toml
 
-_PLUGINS = str(Path(afterd_outcomes.__file__).parent)
+PLUGINS = str(Path(afterd_outcomes.__file__).parent)
+PLUGIN = afterd_outcomes.__name__.rpartition(".")[2]
+"""Our plugin's name, and the folder that it is imported from."""
 _TEST_FILE = re.compile(r"(?:test_.*|.*_test)\.py")
-_SEARCHED = ("tests", "test", "testing", ".")
+_SEARCHED = ("tests/**/", "test/**/", "testing/**/", "", "*/tests/**/", "src/*/tests/**/", "*/")
 _MOST_FILES = 5000
+_OPTIONS_OF = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini")
+_CUTS_SHORT = re.compile(r"(?<![\w-])(?:-x\b|--exitfirst|--maxfail)")
+_SPREADS = re.compile(r"(?<![\w-])(?:-n[ =\"',]*(?:auto|logical|\d)|--numprocesses)")
 _FOR_PYTEST = re.compile(
     r"^\s*(?:import pytest|from pytest\b)|^(?:async )?def test_|^class Test\w*(?:\(\))?:",
     re.MULTILINE,
 )
 
 
-def surroundings(root: Path, inherited: str = "") -> Mapping[str, str]:
+def surroundings(own_path: str, inherited: str = "") -> Mapping[str, str]:
     """The environment that makes pytest report to us and import the slot's modules.
 
-    ``inherited`` is a PYTHONPATH to keep behind ours.
+    ``own_path`` is the PYTHONPATH of these, ``inherited`` one to keep behind ours.
     """
-    path = ":".join(filter(None, (python_path(root), _PLUGINS, inherited)))
-    return {"PYTHONPATH": path, "PYTEST_PLUGINS": afterd_outcomes.__name__.rpartition(".")[2]}
+    path = ":".join(filter(None, (own_path, PLUGINS, inherited)))
+    return {"PYTHONPATH": path, "PYTEST_PLUGINS": PLUGIN}
 
 
+@dataclass(frozen=True, slots=True)
 class Pytest:
     """Projects whose tests pytest runs."""
 
-    name = "pytest"
+    python: Python = field(default_factory=Python)
+    name: str = "pytest"
 
     def detect(self, root: Path) -> Detected | None:
         """By pytest's own configuration, a conftest, or test files that are written for it."""
-        why = self._configured(root) or self._test_files(root)
+        why = self.recognised(root)
         if not why:
             return None
-        python = interpreter(root, "pytest")
-        build = build_for(root, python)
+        python = self.python.interpreter(root, "pytest")
+        build = build_for(root, python.path)
         after = "after building what they test" if build else "with nothing to build"
-        sentence = f"Found {why}: testing with pytest, {after}."
+        sentence = f"Found {why}: testing with pytest of {python.where}, {after}."
         # Without the option one module that cannot be imported hides every other test.
-        test = (python, "-m", "pytest", "-q", "--continue-on-collection-errors")
-        return Detected(self.name, build, test, sentence, surroundings(root))
+        test = (python.path, "-m", "pytest", "-q", "--continue-on-collection-errors")
+        against = tuple(_against_options(root, python.asked.modules))
+        own = python_path(root, self.python.home, python.asked.paths)
+        return Detected(
+            self.name,
+            build,
+            (*test, *against),
+            sentence,
+            surroundings(own),
+            python.asked.digest,
+            several=("-n", jobs()) if "xdist" in python.asked.modules and jobs() != "1" else (),
+            reported=True,
+        )
+
+    def recognised(self, root: Path) -> str:
+        """What says that pytest runs the tests of a checkout; empty where nothing does."""
+        return self._configured(root) or self._test_files(root)
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From our plugin's lines; from pytest's summary where another pytest hid them."""
@@ -79,17 +102,28 @@ class Pytest:
         return ""
 
     def _test_files(self, root: Path) -> str:
-        if not has(root, "pyproject.toml", "setup.py", "setup.cfg"):
-            return ""
         for path in islice(_test_files(root), _MOST_FILES):
             if _FOR_PYTEST.search(text(path)):
                 return str(path.relative_to(root))
         return ""
 
 
+def _against_options(root: Path, modules: Collection[str]) -> Iterator[str]:
+    """What undoes options of the project that make sense for its whole suite alone.
+
+    A bound on coverage fails every test that is run by itself, and workers cannot be traced.
+    """
+    written = "\n".join(text(root / name) for name in _OPTIONS_OF)
+    if "pytest_cov" in modules:
+        yield "--no-cov"
+    if _CUTS_SHORT.search(written):
+        yield "--maxfail=0"
+    if "xdist" in modules and _SPREADS.search(written):
+        yield "-n0"
+
+
 def _test_files(root: Path) -> Iterator[Path]:
     for folder in _SEARCHED:
-        pattern = "*.py" if folder == "." else "**/*.py"
-        for path in sorted((root / folder).glob(pattern)):
+        for path in sorted(root.glob(f"{folder}*.py")):
             if _TEST_FILE.fullmatch(path.name):
                 yield path

@@ -2,37 +2,101 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from afterd.errors import TestError
+from afterd.execution.recipe import SLOT
+from afterd.execution.runners.interpreters import PLUGINS, Interpreter, ask, chosen
 from afterd.execution.runners.reading import MAKEFILES, has, jobs, script, text, toml
 
-_ENVIRONMENTS = (".venv", "venv", "env")
 _COMPILES = re.compile(r"\$[({](?:CC|CXX)[)}]|\b(?:gcc|clang|cc)\b|\b(?:g|clang)\+\+")
+_PACKAGE_DIR = re.compile(
+    r"""package_dir\s*=\s*(?:\{\s*["']{2}\s*:\s*["'](\w+)["']|\n\s*=\s*(\w+))"""
+)
 
 
-def interpreter(root: Path, module: str = "") -> str:
-    """The Python that runs the project's tests.
-
-    That is the active virtual environment's, the one beside the project, the active one of conda,
-    ours where it has ``module``, or whatever `python3` is.
+@dataclass(frozen=True, slots=True)
+class Python:
+    """Where Python projects are looked at: ``home`` is the user's work tree (None: the checkout is it),
+    ``named`` an interpreter of the user's choice, relative to it.
     """
-    found = next(_of_environments(root), "")
-    if not found and (not module or importlib.util.find_spec(module) is not None):
-        found = sys.executable
-    return found or shutil.which("python3") or sys.executable
+
+    home: Path | None = None
+    named: str = ""
+
+    def interpreter(self, root: Path, runner: str = "") -> Interpreter:
+        """The interpreter of the tests in the checkout at ``root``, that has the module ``runner``.
+
+        Raises TestError with all that were asked where none has.
+        """
+        home = (self.home or root).absolute()
+        if self.named:
+            return _named(home, self.named, runner)
+        found, seen = chosen(root, home, runner)
+        if found is not None:
+            return found
+        looked_at = ", ".join(each.where for each in seen) or "nothing"
+        best = min(seen[:-1] or seen, key=lambda each: len(each.lacks), default=None)
+        install = f"install it: `{best.path} -m pip install {runner}`" if best else "install Python"
+        raise TestError(
+            f"No Python of this project has {runner}, which its tests need (looked at {looked_at});"
+            f" {install}, or let afterd make an environment of its own with --prepare auto."
+        )
 
 
-def python_path(root: Path) -> str:
+def _named(home: Path, named: str, runner: str) -> Interpreter:
+    path = named if os.sep not in named else os.path.normpath(home / Path(named).expanduser())
+    asked = ask(shutil.which(path) or path, [*filter(None, [runner]), *PLUGINS], home)
+    if asked is None:
+        raise TestError(f"The Python {named} cannot be run; name another one with --python.")
+    if runner and runner not in asked.modules:
+        raise TestError(
+            f"The Python {named} has no {runner}, which the tests need; install it:"
+            f" `{asked.path} -m pip install {runner}`."
+        )
+    return Interpreter(asked.path or path, named, asked)
+
+
+def python_path(root: Path, home: Path | None = None, paths: Sequence[str] = ()) -> str:
     """The slot's own modules, first: an editable install (``pip install -e .``) points to the
     user's work tree, whose code would be tested in place of every variant's.
+
+    ``paths`` are the folders that the interpreter imports from; those of ``home`` are of the slot here.
     """
-    return "{slot}/src:{slot}" if (root / "src").is_dir() else "{slot}"
+    below = (home_folder(path, home) for path in paths) if home else ()
+    folders = dict.fromkeys(filter(None, (*below, *_package_folders(root), ".")))
+    return ":".join(f"{SLOT}/{folder}".removesuffix("/.") for folder in folders)
+
+
+def home_folder(path: str, home: Path) -> str:
+    """A path below ``home`` as a folder of a checkout; empty where it is none, or of an environment."""
+    if not Path(path).is_relative_to(home.resolve()):
+        return ""
+    folder = Path(path).relative_to(home.resolve())
+    return "" if any(part.startswith(".") for part in folder.parts) else str(folder)
+
+
+def _package_folders(root: Path) -> Iterator[str]:
+    """Folders that packages lie in, as the project's own files say it."""
+    if (root / "src").is_dir():
+        yield "src"
+    tool = toml(root / "pyproject.toml").get("tool", {})
+    setuptools = tool.get("setuptools", {})
+    listed = [setuptools.get("package-dir", {}).get("")]
+    if isinstance(finder := setuptools.get("packages", {}), dict):
+        listed += finder.get("find", {}).get("where", [])
+    listed += [each.get("from") for each in tool.get("poetry", {}).get("packages", [])]
+    for name in ("setup.py", "setup.cfg"):
+        if match := _PACKAGE_DIR.search(text(root / name)):
+            listed.append(match[1] or match[2])
+    for folder in listed:
+        if isinstance(folder, str) and folder and (root / folder).is_dir():
+            yield os.path.normpath(folder)
 
 
 def is_project(root: Path) -> bool:
@@ -53,12 +117,3 @@ def build_for(root: Path, python: str) -> tuple[str, ...]:
     if makefile and not is_project(root) and _COMPILES.search(text(root / makefile)):
         return ("make", f"-j{jobs()}")
     return ()
-
-
-def _of_environments(root: Path) -> Iterator[str]:
-    active, conda = (os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
-    beside = (str(root / name) for name in _ENVIRONMENTS)
-    # Conda last: its base is always active.
-    for folder in map(Path, filter(None, (active, *beside, conda))):
-        if (folder / "bin" / "python").exists():
-            yield str((folder / "bin" / "python").absolute())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.python import build_for, interpreter, python_path
+from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import text
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
@@ -18,10 +19,12 @@ _FOLDERS = ("tests", "test", ".")
 _MOST_FILES = 5000
 
 
+@dataclass(frozen=True, slots=True)
 class Unittest:
     """Projects with tests for unittest and nothing that asks for pytest."""
 
-    name = "unittest"
+    python: Python = field(default_factory=Python)
+    name: str = "unittest"
 
     def detect(self, root: Path) -> Detected | None:
         """By test files that use unittest.TestCase."""
@@ -30,6 +33,9 @@ class Unittest:
             for path in islice(found, _MOST_FILES):
                 if path.name.startswith("test") and "unittest" in text(path):
                     return self._detected(root, folder, path)
+        for path in islice(sorted(root.glob("*/test*.py")), _MOST_FILES):
+            if "unittest" in text(path):
+                return self._detected(root, path.parent.name, path)
         return None
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
@@ -42,17 +48,19 @@ class Unittest:
         """The test by its dotted name."""
         return (detected.test[0], "-m", "unittest", "-v", test_id)
 
-    def _detected(self, root: Path, folder: str, path: Path) -> Detected:
-        python = interpreter(root)
+    def _detected(self, root: Path, folder: str, example: Path) -> Detected:
+        python = self.python.interpreter(root)
+        path = python_path(root, self.python.home, python.asked.paths)
         is_package = (root / folder / "__init__.py").is_file()
         top = ("-t", ".") if is_package and folder != "." else ()
         own = "" if is_package or folder == "." else f"{{slot}}/{folder}:"
         return Detected(
             self.name,
-            build_for(root, python),
-            (python, "-m", "unittest", "discover", "-v", "-s", folder, *top),
-            f"Found {path.relative_to(root)}: testing with unittest in {folder}/.",
-            {"PYTHONPATH": own + python_path(root)},
+            build_for(root, python.path),
+            (python.path, "-m", "unittest", "discover", "-v", "-s", folder, *top),
+            f"Found {example.relative_to(root)}: testing with unittest of {python.where} in {folder}/.",
+            {"PYTHONPATH": own + path},
+            python.asked.digest,
         )
 
 

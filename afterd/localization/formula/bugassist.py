@@ -33,7 +33,10 @@ def bugassist(
     found = solver.enumerate(encoded, weights, size=size)
     said = dict.fromkeys(note for formula in formulas for note in formula.notes)
     notes = (*said, *solver.encoding.notes)
+    reason = found.reason
+    if not found.diagnoses:
+        reason = reason or f"no set of up to {size} statements could repair it"
     return Report(
-        name, ordered(found.diagnoses, weights), found.reason, (found.diagnoses,), weights, notes,
+        name, ordered(found.diagnoses, weights), reason, (found.diagnoses,), weights, notes,
         solver.encoding.size, found.finished,
     )  # fmt: skip

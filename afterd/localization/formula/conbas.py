@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterd.localization.formula.relevant_slice import relevant_slice
 from afterd.localization.formula.report import Line, places
@@ -78,7 +78,7 @@ def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSli
         tried = ReducedSlice(tuple(slices), sets, tuple(consistent))
         if consistent:
             return tried
-    return tried
+    return replace(tried, reason=f"no set of up to {SIZES[-1]} statements could explain it")
 
 
 def _encoded(subject: Subject, solver: Corrections) -> tuple[ProgramFormula, Encoded]:
@@ -88,7 +88,7 @@ def _encoded(subject: Subject, solver: Corrections) -> tuple[ProgramFormula, Enc
             formula = subject.trace()
             return formula, solver.encoding.encode(formula)
         except TooLargeError:
-            if not subject.narrow():
+            if solver.over or not subject.narrow():
                 raise
             solver.restart()
 

@@ -62,7 +62,7 @@ def on_demand(
     found = settled if settled.finished else growing.found
     reason = reason or growing.found.reason
     if not found.diagnoses:
-        reason = reason or "nothing of what is encoded could repair it"
+        reason = reason or f"no set of up to {size} statements could repair it"
     notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))
     return Report(
         "OFC" if weights is None else "OFC+CW", ordered(found.diagnoses, weights), reason,
@@ -89,6 +89,8 @@ class _Growing:
     def settle(self, size: int) -> bool:
         """Grow until no set up to ``size`` needs a side; False where that has no end. TooLargeError."""
         for _ in range(ITERATIONS):
+            if self.solver.over and self.found.diagnoses:
+                raise TooLargeError("the time for it is up")
             frontier, encoded = self._made()
             self.found = self.solver.enumerate(encoded, self.weights, self.found.cores, size)
             self.history.append(self.found.diagnoses)
@@ -109,7 +111,7 @@ class _Growing:
 
     def as_far_as_it_went(self, size: int) -> None:
         """All sets of the last formula that was not too large, whatever sides they need."""
-        if self.last is not None:
+        if self.last is not None and not self.solver.over:  # else what was found is the answer
             self.found = self.solver.enumerate(
                 self.last, self.weights, self.found.cores, size, patient=True
             )
@@ -131,6 +133,8 @@ class _Growing:
         """Whether there is less to ask for: fewer instructions before anything was found, then only
         the sides that are needed.
         """
+        if self.solver.over:
+            return False
         if not self.found.diagnoses and self._narrowed():
             self.explored, self.found, self.last = set(), Found(), None
             self.solver.restart()

@@ -19,13 +19,7 @@ from afterd.pipeline.ranking.counting import Counting
 from afterd.pipeline.ranking.named_tests import NamedTest, each_file, listed
 from afterd.pipeline.ranking.results import divided
 from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
-from afterd.tracing.llvm.counters.program import counted_program
-from afterd.tracing.llvm.counters.session import (
-    CountedBuild,
-    CountedRun,
-    counted_build,
-    counted_run,
-)
+from afterd.spectra.c import CountedBuild, CountedRun, counted_build, counted_program, counted_run
 from afterd.vcs.worktree import Slot
 
 _SKIPPED = 125  # as git bisect run says it

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from afterd.limits import FormulaLimits
 from afterd.localization.formula.subject import Subject
-from afterd.pipeline.ranking.formula_programs import MOST, failing_inputs
+from afterd.pipeline.ranking.formula_programs import failing_inputs
 from afterd.pipeline.ranking.python_failures import recorded_tests
 from afterd.pipeline.ranking.votes import Counted
 
@@ -13,7 +14,7 @@ from afterd.pipeline.ranking.votes import Counted
 def failing_subjects(counted: Counted) -> list[Subject]:
     """Some failed tests. Raises NoVoteError where there is none that can be followed."""
     if is_of_python(counted):
-        return list(recorded_tests(counted, MOST))
+        return list(recorded_tests(counted, FormulaLimits().inputs))
     return list(failing_inputs(counted))
 
 

@@ -12,30 +12,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.execution.toolchain import find
+from afterd.limits import FormulaLimits
+from afterd.localization.formula.several_inputs import within
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import FileKind
 from afterd.model.entity import Invocation
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.votes import Counted
-from afterd.tracing.llvm.counters.session import counted_build
-from afterd.tracing.llvm.modules import Module, ModuleStore
-from afterd.tracing.program.failing import FailingRun
-from afterd.tracing.program.frames import Bounds
-from afterd.tracing.program.loading import Image
-from afterd.tracing.program.observing import Expectation
-from afterd.tracing.program.refusal import NotFollowedError
-from afterd.tracing.program.unrolling import Program
-from afterd.tracing.program.world import Input
+from afterd.spectra.c import counted_build
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.frames import Bounds
+from afterd.symbolic.loading import Image
+from afterd.symbolic.observing import Expectation
+from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.unrolling import Program
+from afterd.symbolic.world import Input
+from afterd.trace.c.build.modules import Module, ModuleStore
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot
 
 BOUNDS = Bounds(instances=300_000)
 """A run that is longer takes more than seconds to execute with terms."""
 
-MOST = 2
-"""Failed tests that are explained; lines that all name are what a technique votes for."""
-
+_LIMITS = FormulaLimits()
 _LIBTOOL = "lt-"
+_NOT_SEEN = "does what it should when it is executed from its IR"
+_NOT_KNOWN = (
+    "ends with status 0 and breaks no assertion: only a RANGE says what it should have shown"
+)
 
 
 @dataclass(slots=True)
@@ -77,7 +81,7 @@ class FailingInput:
         return kind_of(statement.location.file, rules) is not FileKind.TEST
 
 
-def failing_inputs(counted: Counted, most: int = MOST) -> list[FailingInput]:
+def failing_inputs(counted: Counted, most: int = _LIMITS.inputs) -> list[FailingInput]:
     """Some failed tests' programs that fail when they are executed from their IR as well.
 
     They are executed once in a ranking; each caller has runs of its own, which it may narrow.
@@ -102,11 +106,14 @@ def _found(counted: Counted) -> list[FailingInput]:
             refused = f"{invocation.argv[0]} cannot be followed ({reason})"
             continue
         if failing is None:
-            refused = f"{invocation.argv[0]} does what it should when it is executed from its IR"
+            refused = f"{invocation.argv[0]} {_NOT_SEEN if good else _NOT_KNOWN}"
             continue
         oracle = None if good is None else good.of(invocation)
         found.append(FailingInput(failing, counted, invocation, oracle))
-        if len(found) == MOST:
+        if within([one.run.length for one in found], _LIMITS) < len(found):
+            found.pop()
+            break
+        if len(found) == _LIMITS.inputs:
             break
     if not found:
         raise NoVoteError(f"There is no formula of a failed test: {refused}.")
@@ -135,7 +142,10 @@ def _failing(
     given = _input(invocation)
     expectation = Expectation(None, 0)
     if good is not None:
-        expectation = good.of(invocation).run(given).expectation
+        try:
+            expectation = good.of(invocation).run(given).expectation
+        except NotFollowedError as reason:
+            raise NotFollowedError(f"in the good version: {reason}") from reason
     program = faulty.of(invocation)
     shown = program.run(given)
     return FailingRun(program, given, expectation, shown) if shown.fails(expectation) else None
@@ -144,9 +154,11 @@ def _failing(
 def _input(invocation: Invocation) -> Input:
     """Standard input from a device (/dev/null, a terminal) is empty; what came through a pipe is gone."""
     path = Path(invocation.stdin)
+    folder = Path(invocation.folder) if invocation.folder else None
     if path.is_absolute() and path.is_file():
-        return Input(invocation.argv[1:], path.read_bytes())
-    return Input(invocation.argv[1:], stdin_known=invocation.stdin.startswith("/dev/"))
+        return Input(invocation.argv[1:], path.read_bytes(), folder=folder)
+    known = invocation.stdin.startswith("/dev/")
+    return Input(invocation.argv[1:], stdin_known=known, folder=folder)
 
 
 class _Programs:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import TypeVar
 
+from afterd.limits import FormulaLimits
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import ranked
-from afterd.localization.formula.several_inputs import common
+from afterd.localization.formula.several_inputs import together
 from afterd.localization.techniques import TECHNIQUES
 from afterd.logic.maxsat import MaxSat
 from afterd.pipeline.ranking.failing_subjects import failing_subjects, lacks_subjects
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.votes import Counted, Voter, Votes, line_votes
 
-SECONDS = 10.0
-"""Of the solver's CPU time, for each failed test."""
+_LIMITS = FormulaLimits()
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,10 @@ class FormulaVoter:
         weights = clause_weights(ochiai) if self.weighted else None
         technique = bugassist if self.all_paths else on_demand
         subjects = failing_subjects(counted)
-        together = [subjects] if counted.options.one_formula else [[one] for one in subjects]
+        grouped = [subjects] if counted.options.one_formula else [[one] for one in subjects]
         reports = [
-            technique(inputs, counted.memory.solver(SECONDS * len(inputs)), weights)
-            for inputs in together
+            technique(inputs, counted.memory.solver(seconds), weights)
+            for inputs, seconds in _shares(grouped)
         ]
         answers = [ranked(report) for report in reports if report.diagnoses]
         return _votes(answers, next((r.reason for r in reports if r.reason), ""))
@@ -59,8 +63,8 @@ class ConbasVoter:
         """A line's score is the reciprocal of its mean place. Raises NoVoteError."""
         with closing(MaxSat()) as hitting:
             reduced = [
-                conbas(subject, counted.memory.solver(SECONDS), hitting)
-                for subject in failing_subjects(counted)
+                conbas(subject, counted.memory.solver(seconds), hitting)
+                for subject, seconds in _shares(failing_subjects(counted))
             ]
         answers = [smallest_first(found) for found in reduced if found.diagnoses]
         return _votes(answers, next((r.reason for r in reduced if r.reason), ""))
@@ -70,9 +74,14 @@ class ConbasVoter:
         return lacks_subjects(counted)
 
 
+def _shares(inputs: Sequence[_T]) -> list[tuple[_T, float]]:
+    """Each input with its part of a technique's CPU time."""
+    return [(given, _LIMITS.seconds / len(inputs)) for given in inputs]
+
+
 def _votes(answers: list[dict[Line, float]], reason: str) -> Votes:
-    """Lines that all answers name. Raises NoVoteError where there is none."""
-    found = common(answers)
+    """Lines that the answers name. Raises NoVoteError where there is none."""
+    found = together(answers)
     if not found:
         said = reason or "no line could repair the tests"
         raise NoVoteError(f"The formula of a failed test gives no answer: {said}.")

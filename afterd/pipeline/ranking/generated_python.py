@@ -14,9 +14,9 @@ from afterd.pipeline.ranking.python_failures import built, request_of
 from afterd.pipeline.ranking.python_trials import PythonTrial, PythonTrials
 from afterd.pipeline.ranking.sat_tar_rounds import rounds_of
 from afterd.pipeline.ranking.votes import Counted
-from afterd.tracing.python.lifted import lifted
-from afterd.tracing.python.parametrised import NotLiftedError
-from afterd.tracing.python.request import PythonTraceRequest
+from afterd.symbolic.python.lifted import lifted
+from afterd.symbolic.python.parametrised import NotLiftedError
+from afterd.trace.python.stage.runner import PythonTraceRequest
 
 _TRIED = 4
 
@@ -67,11 +67,11 @@ def _tested(counted: Counted, name: str) -> TestedPython:
     place, test = _located(name, bad)
 
     def request(module: Path) -> PythonTraceRequest:
-        return request_of(counted, counted.suite.test(_module_test(name, module)), good, bad)
+        return request_of(counted, counted.suite.test(_module_test(name, module)))
 
     files = {entity.location.file for entity in counted.spectrum.entities}
     source = (bad / place).read_text(errors="surrogateescape")
-    trials = PythonTrials(lifted(source, test), place, request, files)
+    trials = PythonTrials(lifted(source, test), bad, good, place, request, files)
     first = next(trials.on([trials.test.numbers]), None)
     if first is None or not first.violated:
         raise NotLiftedError(f"{name} shows the same in both versions when it is written anew")

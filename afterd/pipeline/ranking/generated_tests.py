@@ -15,10 +15,10 @@ from afterd.pipeline.ranking.formula_programs import FailingInput, failing_input
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.sat_tar_rounds import rounds_of
 from afterd.pipeline.ranking.votes import Counted
-from afterd.tracing.program.refusal import NotFollowedError
-from afterd.tracing.program.strings import printed
-from afterd.tracing.program.trials import Trial, Trials
-from afterd.tracing.program.world import Input
+from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.strings import printed
+from afterd.symbolic.trials import Trial, Trials
+from afterd.symbolic.world import Input
 
 
 @dataclass(frozen=True, slots=True)

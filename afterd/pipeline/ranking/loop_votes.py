@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from afterd.config import command_line
 from afterd.localization.examination import Line
+from afterd.localization.fusion import SEEN
 from afterd.model.change import FileKind
 from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
 from afterd.pipeline.ranking.lines import changed_lines
@@ -21,7 +22,6 @@ from afterd.store.explanations import explained, load
 from afterd.vcs.kinds import kind_of
 
 _STRENGTH = {Evidence.PROVED: 3.0, Evidence.OBSERVED: 2.0, Evidence.INFERRED: 1.0}
-_ROOT = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _evidence(found: Explanation, counted: Counted) -> Iterator[tuple[Line, floa
     for change in found.root:
         lines = changed_lines([change])
         executable = [line for line in lines if line in known]
-        yield from ((line, _ROOT) for line in executable or lines)
+        yield from ((line, SEEN) for line in executable or lines)
     for step in _steps(found.tree):
         yield (step.file, step.line), _STRENGTH[step.evidence]
 

@@ -10,18 +10,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterd.compare import CautiousExecution, Pair, differences
+from afterd.compare.python import PythonExecution
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.localization.formula.recorded import RecordedRun
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
-from afterd.model.change import FileKind
+from afterd.model.change import NOTHING, FileKind
 from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.python_request import python_request
 from afterd.pipeline.ranking.memory import NoVoteError
 from afterd.pipeline.ranking.votes import Counted
-from afterd.tracing.cautious import CautiousExecution
-from afterd.tracing.python.request import PythonTraceRequest
-from afterd.tracing.python.session import trace
+from afterd.trace.python.recorder import recorded
+from afterd.trace.python.stage.runner import PythonTraceRequest
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot
 
@@ -70,10 +71,14 @@ def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
     found: list[CautiousExecution] = []
     bad = built(counted, counted.tree, "bad")
     good = bad if wanted is None else built(counted, wanted.variants.good, "good")
+    changes = (
+        () if wanted is None else differences(wanted.changes.changes, NOTHING, wanted.everything)
+    )
     for name in names[: 2 * most]:
-        request = request_of(counted, counted.suite.test(name), good, bad, name)
+        request = request_of(counted, counted.suite.test(name), name)
         try:
-            execution = CautiousExecution(trace(request))
+            pair = Pair(recorded(request, bad, "bad"), recorded(request, good, "good"), changes)
+            execution = CautiousExecution(PythonExecution(pair, name))
         except TraceError as error:
             refused = str(error).rstrip(".")
             continue
@@ -98,12 +103,6 @@ def built(counted: Counted, tree: str, name: str) -> Path:
     return slot.path
 
 
-def request_of(
-    counted: Counted, test: FailingTest, good: Path, bad: Path, name: str = ""
-) -> PythonTraceRequest:
+def request_of(counted: Counted, test: FailingTest, name: str = "") -> PythonTraceRequest:
     """How a test is recorded; ``name`` is the one test of it that matters."""
-    changes = () if counted.wanted is None else counted.wanted.changes.live
-    place = "counted/python-traced"
-    return python_request(
-        counted.workspace, test.recipe, (good, bad), place, changes=changes, test=name
-    )
+    return python_request(counted.workspace, test.recipe, "counted/python-traced", test=name)

@@ -10,9 +10,9 @@ from afterd.errors import TestError
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import NO_COLUMN, Entity, EntityKind, Run, Spectrum, spectrum_of
 from afterd.model.location import Location
-from afterd.tracing.python.entities import Entity as Counted
-from afterd.tracing.python.entities import EntityKind as Kind
-from afterd.tracing.python.spectra import PythonSpectra
+from afterd.spectra.python import Entity as Counted
+from afterd.spectra.python import EntityKind as Kind
+from afterd.spectra.python import PythonSpectra
 
 _OUTCOMES = frozenset([Kind.PREDICATE, Kind.CONDITION])
 

@@ -12,9 +12,8 @@ from afterd.pipeline.failing import Suite
 from afterd.pipeline.python_request import python_request
 from afterd.pipeline.ranking.counting import Counting
 from afterd.pipeline.workspace import Workspace
-from afterd.tracing.python.command import python_command
-from afterd.tracing.python.shares import shared_spectra
-from afterd.tracing.python.spectra import PythonSpectra
+from afterd.spectra.python import PythonSpectra, shared_spectra
+from afterd.trace.python.stage.command import python_command
 from afterd.vcs.worktree import Slot
 
 _RUNNERS = frozenset(["pytest", "unittest"])
@@ -40,9 +39,7 @@ def python_counts(
     shares = min(counting.jobs, _MOST_SHARES)
     with ThreadPoolExecutor(shares) as pool:
         trees = list(pool.map(lambda share: _built(recipe, tree, share, counting), range(shares)))
-    request = python_request(
-        workspace, recipe, (trees[0], trees[0]), "counted/python-runs", piece=tree
-    )
+    request = python_request(workspace, recipe, "counted/python-runs", piece=tree)
     counting.progress.stage("running the tests with counters")
     return shared_spectra(request, trees, counting.ran)
 

@@ -11,23 +11,23 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from afterd.compare import CautiousExecution, Pair
+from afterd.compare.python import PythonExecution
 from afterd.errors import TraceError
 from afterd.localization.examination import Line
 from afterd.localization.formula.recorded import RecordedRun, input_step
 from afterd.logic.evaluate import signed
 from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
 from afterd.model.term import StepId
-from afterd.tracing.cautious import CautiousExecution
-from afterd.tracing.python.assertions import RAISED, Seen
-from afterd.tracing.python.entities import EntityKind
-from afterd.tracing.python.lifted import NAME, SEEN, LiftedTest, lines_of_numbers, read_seen
-from afterd.tracing.python.request import PythonTraceRequest
-from afterd.tracing.python.session import traced_alone
-from afterd.tracing.python.spectra import spectra
+from afterd.spectra.python import EntityKind, counted_spectra
+from afterd.symbolic.python.lifted import NAME, SEEN, LiftedTest, lines_of_numbers, read_seen
+from afterd.trace.python.failure.assertions import RAISED, Seen
+from afterd.trace.python.recorder import recorded
+from afterd.trace.python.stage.runner import PythonTraceRequest
 
 MOST = 40
 """Tests that are made of one trace, at most."""
@@ -50,11 +50,14 @@ class PythonTrial:
 
 @dataclass(frozen=True, slots=True)
 class PythonTrials:
-    """Runs a test with other numbers. ``place`` is the failed test's file in the tree, ``request`` how
-    a module is run that stands in its place, ``program`` the files that are no tests.
+    """Runs a test with other numbers, in the trees of both versions. ``place`` is the failed test's
+    file in them, ``request`` how a module is run that stands in its place, ``program`` the files that
+    are no tests.
     """
 
     test: LiftedTest
+    bad: Path
+    good: Path
     place: Path
     request: Callable[[Path], PythonTraceRequest]
     program: Collection[str]
@@ -74,8 +77,8 @@ class PythonTrials:
             return
         text = self.test.observing(every)
         module, request = self._module(text)
-        lines, bad = self._run(request, request.bad / module, text)
-        _, good = self._run(replace(request, bad=request.good), request.good / module, text)
+        lines, bad = self._run(request, self.bad, module, text)
+        _, good = self._run(request, self.good, module, text)
         for at, numbers in enumerate(every):
             if at in lines and at in good:
                 yield PythonTrial(
@@ -86,9 +89,10 @@ class PythonTrials:
         """The failing trial with terms. Raises TooLargeError where it does not fail when recorded."""
         text = self.test.as_it_was(trial.numbers, trial.shown)
         module, request = self._module(text)
-        with _written(request.bad / module, text):
+        with _written(self.bad / module, text):
             try:
-                execution = CautiousExecution(traced_alone(request))
+                alone = Pair(recorded(request, self.bad, "alone"))
+                execution = CautiousExecution(PythonExecution(alone))
             except TraceError as error:
                 raise TooLargeError(str(error).rstrip(".")) from error
             failures = execution.failures()
@@ -113,11 +117,12 @@ class PythonTrials:
         )
 
     def _run(
-        self, request: PythonTraceRequest, module: Path, text: str
+        self, request: PythonTraceRequest, tree: Path, place: Path, text: str
     ) -> tuple[Mapping[int, frozenset[Line]], Mapping[int, Seen]]:
         """What each test of a module executed, and what its assertions looked at."""
+        module = tree / place
         with _written(module, text):
-            found = spectra(request, request.bad)
+            found = counted_spectra(request, tree)
             noted = module.with_suffix(SEEN)
             seen = read_seen(noted.read_text()) if noted.exists() else {}
         executed: dict[int, frozenset[Line]] = {}

@@ -76,7 +76,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
 
     Raises the AfterdError leaf that says why nothing can be ranked.
     """
-    with opened(settings) as workspace:
+    with opened(settings, doing="ranks lines", waiting=progress) as workspace:
         wanted = wanted_range(workspace, settings) if request.in_range else None
         head = str(resolve(workspace.repository, "HEAD"))
         bad = wanted.revisions.bad if wanted else head

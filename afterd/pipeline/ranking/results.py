@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from afterd.pipeline.ranking.spectrum import CountedTest
-from afterd.tracing.llvm.counters.counts import Process
+from afterd.spectra.c import Process
 
 _REPORTS = (
     # TAP; what is indented belongs to a subtest

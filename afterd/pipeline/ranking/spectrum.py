@@ -11,9 +11,7 @@ from scipy import sparse
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import NO_COLUMN, Run, Spectrum, spectrum_of
 from afterd.model.entity import Entity
-from afterd.tracing.llvm.counters.counts import Process, total
-from afterd.tracing.llvm.counters.crash import crashed_in
-from afterd.tracing.llvm.counters.program import CountedProgram
+from afterd.spectra.c import CountedProgram, Process, crashed_in, total
 
 
 @dataclass(frozen=True, slots=True)

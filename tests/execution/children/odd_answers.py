@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from afterd.execution.worker_process import serve
@@ -17,6 +19,13 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     action = question["do"]
     if action == "signal":
         os.kill(os.getpid(), question["number"])
+    elif action == "killed":
+        with Path(question["counter"]).open("a+") as counter:
+            counter.write(".")
+            counter.seek(0)
+            if len(counter.read()) <= question["times"]:
+                counter.flush()
+                os.kill(os.getpid(), signal.SIGKILL)
     elif action == "exit":
         os._exit(question["status"])
     elif action == "raise":

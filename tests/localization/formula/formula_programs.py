@@ -13,8 +13,8 @@ from pathlib import Path
 
 from afterd.execution import toolchain
 from afterd.logic.correction import Diagnosis
-from afterd.tracing.program.observing import Event, Expectation
-from afterd.tracing.program.unrolling import Program, load
+from afterd.symbolic.observing import Event, Expectation
+from afterd.symbolic.unrolling import Program, load
 
 PROGRAMS = Path(__file__).parent / "programs"
 _NUMBERED = re.compile(r"/\* (\d+) \*/")

@@ -12,8 +12,8 @@ from formula_programs import changed, loaded, named, printed, program
 from afterd.localization.formula.conbas import conbas
 from afterd.logic.correction import Corrections
 from afterd.logic.maxsat import MaxSat
-from afterd.tracing.program.failing import FailingRun
-from afterd.tracing.program.world import Input
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.world import Input
 
 Solvers = tuple[Corrections, MaxSat]
 

@@ -9,11 +9,11 @@ from formula_programs import compiler, loaded
 
 from afterd.localization.formula.bugassist import bugassist
 from afterd.logic.correction import Corrections
-from afterd.tracing.program.failing import FailingRun
-from afterd.tracing.program.observing import Event, Expectation
-from afterd.tracing.program.refusal import NotFollowedError
-from afterd.tracing.program.unrolling import load
-from afterd.tracing.program.world import Input
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.observing import Event, Expectation
+from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.unrolling import load
+from afterd.symbolic.world import Input
 
 MAIN = """\
 #include <stdio.h>

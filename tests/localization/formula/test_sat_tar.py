@@ -11,9 +11,9 @@ from formula_programs import changed, loaded, numbers
 from afterd.localization.formula.sat_tar import Round, sat_tar
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import Statement
-from afterd.tracing.program.failing import FailingRun
-from afterd.tracing.program.trials import Trials
-from afterd.tracing.program.world import Input
+from afterd.symbolic.failing import FailingRun
+from afterd.symbolic.trials import Trials
+from afterd.symbolic.world import Input
 
 NAME = "list_delete"
 FAULTS = {

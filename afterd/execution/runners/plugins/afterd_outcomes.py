@@ -3,7 +3,11 @@
 It runs in the tested project's own interpreter and environment, whatever those are: it needs only
 pytest 6 or newer and the standard library, knows nothing of afterd, and never makes a test run
 fail. A line ``{"id": …, "when": "start"}`` without a later one names the test that took the
-process down. Loaded by ``PYTEST_PLUGINS``; does nothing without ``AFTERD_RUN``.
+process down. Loaded by ``PYTEST_PLUGINS``; does nothing without ``AFTERD_RUN``, below which its file
+is, or ``AFTERD_REPORTS``, which is the file.
+
+``AFTERD_SELECTION`` is a file with JSON: the ids ``only`` of which are run (null: all), those to
+``skip``, and those that come ``first``.
 """
 
 from __future__ import annotations
@@ -15,21 +19,55 @@ from typing import Any
 
 FILE_NAME = "pytest-outcomes.jsonl"
 
+_worker = ""  # the name of this process among pytest-xdist's workers
+
+
+def pytest_configure(config: Any) -> None:  # noqa: ANN401 - pytest may not be importable
+    """Learn whether this is a worker; the variable that says it is inherited by what tests start."""
+    global _worker  # noqa: PLW0603 - one session in a process
+    _worker = getattr(config, "workerinput", {}).get("workerid", "")
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:  # noqa: ANN401 - as below
+    """Leave out what is not asked for, and put first what comes first."""
+    selection = _selection()
+    only, skip = selection.get("only"), frozenset(selection.get("skip") or ())
+    place = {name: number for number, name in enumerate(selection.get("first") or ())}
+    wanted = None if only is None else frozenset(only)
+    left_out = [
+        item
+        for item in items
+        if item.nodeid in skip or (wanted is not None and item.nodeid not in wanted)
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        away = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in away]
+    if place:
+        items.sort(key=lambda item: place.get(item.nodeid, len(place)))
+
+
+def pytest_collection_finish(session: Any) -> None:  # noqa: ANN401 - as below
+    """Say how many tests there are; of several processes each knows all."""
+    if _worker in ("", "gw0"):
+        _write({"id": "", "when": "collected", "found": len(session.items)})
+
 
 def pytest_runtest_logstart(nodeid: str) -> None:
     """Say which test is about to run."""
-    _write({"id": nodeid, "when": "start"})
+    if not _worker:  # what runs in pytest-xdist's workers is reported by its controller
+        _write({"id": nodeid, "when": "start"})
 
 
 def pytest_runtest_logreport(report: Any) -> None:  # noqa: ANN401 - pytest may not be importable
     """Write a failure in any phase, and the call's outcome."""
-    if report.failed or report.when == "call" or report.skipped:
+    if not _worker and (report.failed or report.when == "call" or report.skipped):
         _write(_described(report) | {"when": report.when})
 
 
 def pytest_collectreport(report: Any) -> None:  # noqa: ANN401 - as above
     """Write what could not be imported."""
-    if report.failed:
+    if not _worker and report.failed:
         _write(_described(report) | {"when": "collect"})
 
 
@@ -55,13 +93,22 @@ def _frames(shown: Any, crash: Any) -> list[tuple[str, int, str]]:  # noqa: ANN4
     return frames
 
 
+def _selection() -> dict[str, Any]:
+    try:
+        with open(os.environ.get("AFTERD_SELECTION", ""), encoding="utf-8") as file:  # noqa: PTH123 - old interpreters
+            return dict(json.load(file))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
 def _write(line: dict[str, Any]) -> None:
     directory = os.environ.get("AFTERD_RUN")
     if not directory:
         return
+    path = os.environ.get("AFTERD_REPORTS") or os.path.join(directory, FILE_NAME)  # noqa: PTH118 - as above
     try:
         # Opened for each line: pytest-xdist's workers and forked tests write to the same file.
-        with open(os.path.join(directory, FILE_NAME), "a", encoding="utf-8") as file:  # noqa: PTH118, PTH123 - old interpreters
+        with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 - as above
             file.write(json.dumps(line) + "\n")
     except OSError:
         return

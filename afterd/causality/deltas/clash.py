@@ -1,0 +1,69 @@
+"""Where old text and new clash in a variant: which other changes its failure speaks of.
+
+Parts of a rewrite, undone alone, fail otherwise, and that tells nothing of them. But such a failure is
+raised where what was undone met what was not: at a line that another change wrote, or in the old text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from afterd.causality.deltas.dependencies import Changes, home
+from afterd.compare import differences
+from afterd.model.change import NOTHING, Change, ChangeForm, ChangeSet
+from afterd.model.location import LineSpan, Location
+
+_FEW = 12
+"""So many changes around old text may be what it clashes with; of more none is told."""
+
+
+def clashing(changes: Changes, reverted: ChangeSet, places: Sequence[Location]) -> ChangeSet:
+    """The changes to undo as well, for a variant not to fail as it did; empty where that is not known.
+
+    ``places`` are lines of the variant without ``reverted``, the one that failed first, then its callers.
+    """
+    if not places:
+        return NOTHING
+    left = differences(changes.values(), reverted, frozenset(changes))
+    undone = [changes[each] for each in reverted if each in changes]
+    return _wrote(places, left) or _around(places[0], undone, left)
+
+
+def _wrote(places: Sequence[Location], left: Sequence[Change]) -> ChangeSet:
+    """The change that wrote the line; where that only added it, the one that wrote the call."""
+    innermost = _writer(places[0], left)
+    if innermost is None:
+        return NOTHING
+    added = not innermost.old.count and len(places) > 1
+    calling = _writer(places[1], left) if added else None
+    return frozenset([(calling or innermost).id])
+
+
+def _writer(place: Location, left: Iterable[Change]) -> Change | None:
+    mine = (each for each in left if each.file == place.file)
+    return next((each for each in mine if each.new.covers(place.line)), None)
+
+
+def _around(place: Location, undone: Sequence[Change], left: Sequence[Change]) -> ChangeSet:
+    """What is left in the function, else in the class, of old text that a line is in."""
+    old = _old_text(place, undone)
+    if old is None:
+        return NOTHING
+    for length in range(len(home(old)), 1, -1):
+        scope = home(old)[:length]
+        near = frozenset(each.id for each in left if home(each)[:length] == scope)
+        if near:
+            return near if len(near) <= _FEW else NOTHING
+    return NOTHING
+
+
+def _old_text(place: Location, undone: Sequence[Change]) -> Change | None:
+    """The undone change whose old lines have the line."""
+    mine = [each for each in undone if each.file == place.file and each.form is ChangeForm.HUNK]
+    names = frozenset(each.id for each in mine)
+    for each in mine:
+        (moved,) = differences(mine, names - {each.id}, names)
+        start = moved.new.start + (not moved.new.count)
+        if LineSpan(start, each.old.count).covers(place.line):
+            return each
+    return None

@@ -1,0 +1,303 @@
+"""The story: the way from the failed assertion back to each guilty change, between the failing run and
+its *twin*, the bad version with only the root undone.
+
+The twin passes, and differs from the failing run by the guilty changes alone: whatever has another
+value there, or does not run there, is a consequence of them and of nothing else. So the story walks
+back over what differs, by data and by the branches that decided (AFTER's causes and critical
+predicates; Weeratunge and others, ISSTA 2010, on two runs), and takes the shortest way to each change.
+What is the same in both runs is no part of it.
+
+Where nothing that differs leads on, code in between was not followed (a library, a callback, C code
+called from Python). The change then stands behind the step at which the trail ends, as *inferred*:
+that it matters was seen, by which way was not.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+from afterd.causality.infection import clean, infected
+from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
+from afterd.limits import StoryLimits
+from afterd.logic.terms import distinct_reads
+from afterd.model.change import Change, ChangeId, ChangeSet, in_order
+from afterd.model.explanation import CauseNode, Evidence, TreeStep
+from afterd.model.term import BOOL, Apply, Concrete, Op, StepId
+from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
+
+Changes = Mapping[ChangeId, Change]
+
+
+class Way(IntEnum):
+    """How a step came to matter to the one nearer the failure; the value is what a detour costs."""
+
+    DATA = 2  # it defined what was read
+    BRANCH = 3  # it decided that the other was executed
+    OVERWRITE = 4  # its other side, taken by the twin, overwrote what was read
+    ABSENCE = 7  # a change acts by what did not happen: only where no step near by is its own
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Reached:
+    """A step that differs, the step nearer the failure that it was reached from, and how."""
+
+    step: StepId
+    cost: int
+    nearer: StepId | None = field(default=None, compare=False)
+    way: Way = field(default=Way.DATA, compare=False)
+
+
+class _Walk:
+    """Dijkstra's walk back over what differs, until every guilty change is met or ``most`` steps were.
+
+    ``reached`` is a tree by ``nearer``; ``entered`` says at which step a change acts; ``ends`` are steps
+    that nothing leads on from.
+    """
+
+    def __init__(
+        self, execution: Execution, predicate: Predicate, root: ChangeSet, most: int
+    ) -> None:
+        self.reached: dict[StepId, _Reached] = {}
+        self.entered: dict[ChangeId, StepId] = {}
+        self.ends: list[StepId] = []
+        self._execution = execution
+        self._root = root
+        self._waiting: list[tuple[int, StepId, _Reached, ChangeId]] = []
+        self._push(_Reached(predicate.step, 0))
+        while self._waiting and len(self.reached) < most and self.entered.keys() != root:
+            _, _, found, change = heapq.heappop(self._waiting)
+            if change:
+                self.entered.setdefault(change, found.step)
+            if found.step not in self.reached:
+                self._visit(found, predicate)
+
+    def _visit(self, found: _Reached, predicate: Predicate) -> None:
+        self.reached[found.step] = found
+        step = self._execution.step(found.step)
+        acting = [change for change in step.changes if change in self._root]
+        likely = acting if step.effect is not Effect.NEUTRAL else []
+        self.entered.update({each: step.id for each in likely if each not in self.entered})
+        omitted = () if clean(step) else self._execution.omitted(step.id)
+        for change in (*acting, *omitted):
+            if change in self._root:
+                self._push(replace(found, cost=found.cost + Way.ABSENCE), change)
+        further = list(_behind(self._execution, step, predicate))
+        if not further and found.nearer is not None and found.way is Way.DATA:
+            further = list(_overwriting(self._execution, found.nearer, step.id))
+        if not further and not acting:
+            self.ends.append(step.id)
+        for source, way in further:
+            self._push(_Reached(source, found.cost + way, step.id, way))
+
+    def _push(self, found: _Reached, change: ChangeId = "") -> None:
+        """The cheapest first, of equals the nearest to the failure; ``change`` is said to act there."""
+        heapq.heappush(self._waiting, (found.cost, -found.step, found, change))
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The causal tree, and the changes no way was found to."""
+
+    tree: CauseNode
+    unlinked: tuple[ChangeId, ...]
+
+
+def story(
+    execution: Execution, root: ChangeSet, changes: Changes, core_of: CoreOf, limits: StoryLimits
+) -> Story | None:
+    """The story of the first failed assertion from which a guilty change can be reached; of the
+    first of all where none can. None where no failed assertion was recognised.
+    """
+    best: tuple[_Walk, Predicate] | None = None
+    for predicate in execution.failures()[: limits.failures]:
+        walk = _Walk(execution, predicate, root, limits.steps)
+        if best is None or len(walk.entered) > len(best[0].entered):
+            best = walk, predicate
+        if walk.entered.keys() == root:
+            break
+    if best is None:
+        return None
+    return _Told(execution, *best, root, changes, core_of, limits).story()
+
+
+def _behind(execution: Execution, step: Step, predicate: Predicate) -> Iterator[tuple[StepId, Way]]:
+    """What differs of that which a step depends on."""
+    own = step.id == predicate.step
+    reads = distinct_reads(predicate.condition if own else step.term)
+    led = False
+    for read in reads:
+        if read.step != step.id and infected(execution.step(read.step)):
+            led = True
+            yield read.step, Way.DATA
+    for choice in step.choices:
+        if infected(execution.step(choice)):
+            led = True
+            yield choice, Way.BRANCH
+    if step.control is not None and infected(execution.step(step.control)):
+        led = led or step.green.alignment is Alignment.ABSENT
+        yield step.control, Way.BRANCH
+    if not led:
+        for read in reads:
+            yield from _overwriting(execution, step.id, read.step)
+
+
+def _overwriting(
+    execution: Execution, use: StepId, definition: StepId
+) -> Iterator[tuple[StepId, Way]]:
+    """The branches by which the twin went to overwrite what the failing run read."""
+    for branch in execution.indirect_influences(use, definition):
+        if infected(execution.step(branch)):
+            yield branch, Way.OVERWRITE
+
+
+class _Told:
+    """A walk as a causal tree: data within a cause, a branch as the predicate of the next."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        walk: _Walk,
+        predicate: Predicate,
+        root: ChangeSet,
+        changes: Changes,
+        core_of: CoreOf,
+        limits: StoryLimits,
+    ) -> None:
+        self._execution = execution
+        self._walk = walk
+        self._predicate = predicate
+        self._root = root
+        self._changes = changes
+        self._core_of = core_of
+        self._limits = limits
+        self._behind: dict[StepId, list[StepId]] = defaultdict(list)
+        self._left = limits.proofs
+
+    def story(self) -> Story:
+        """The tree of the ways to all guilty changes that were met, and of the others behind its end."""
+        unlinked = tuple(in_order(self._root - self._walk.entered.keys()))
+        wanted = set(self._walk.entered.values())
+        end = min(self._walk.ends, default=self._predicate.step) if unlinked else None
+        if end is not None and not wanted:
+            wanted.add(end)
+        kept: set[StepId] = set()
+        for step in wanted:
+            at: StepId | None = step
+            while at is not None and at not in kept:
+                kept.add(at)
+                nearer = self._walk.reached[at].nearer
+                if nearer is not None:
+                    self._behind[nearer].append(at)
+                at = nearer
+        tree = self._cause(self._predicate, Evidence.OBSERVED)
+        if unlinked:
+            tree = replace(tree, steps=(*tree.steps, *map(self._behind_the_end, unlinked)))
+        return Story(tree, unlinked)
+
+    def _cause(self, predicate: Predicate, evidence: Evidence) -> CauseNode:
+        """The steps that lead to a predicate by data, and a cause for each branch behind them."""
+        proved = self._forced(predicate)
+        steps: list[Step] = []
+        branches: list[StepId] = []
+        pending = [predicate.step]
+        while pending:
+            step = self._execution.step(pending.pop())
+            steps.append(step)
+            for source in self._behind[step.id]:
+                data = self._walk.reached[source].way is Way.DATA
+                (pending if data else branches).append(source)
+        own = self._execution.step(predicate.step)
+        told = self._each_once([step for step in steps if self._tells(step, predicate, steps)])
+        return CauseNode(
+            predicate=predicate.text or predicate.message,
+            file=own.location.file,
+            line=own.location.line,
+            steps=tuple(
+                shown
+                for step in sorted(told, key=lambda step: -step.id)
+                for shown in self._shown(step, proved)
+            ),
+            causes=tuple(map(self._branch, sorted(branches, reverse=True))),
+            evidence=evidence,
+        )
+
+    def _tells(self, step: Step, predicate: Predicate, steps: Sequence[Step]) -> bool:
+        """Whether a step says more than that the assertion failed, which is said above it.
+
+        Under pytest ``assert a == b`` is a branch on a condition: what was compared tells it.
+        """
+        if self._guilty(step):
+            return True
+        if predicate.kind is None:
+            return infected(step)
+        own = self._execution.step(predicate.step)
+        verdict = isinstance(step.value, bool) and not step.target
+        same = (step.location, step.text) == (own.location, own.text)
+        return infected(step) and not (verdict and same and len(steps) > 1)
+
+    def _each_once(self, steps: Sequence[Step]) -> list[Step]:
+        """Of the many instances of a statement in a loop, the first and the last, and what is guilty."""
+        places: dict[object, list[StepId]] = defaultdict(list)
+        for step in steps:
+            places[step.location, step.target].append(step.id)
+        ends = {end for found in places.values() for end in (min(found), max(found))}
+        return [step for step in steps if step.id in ends or self._guilty(step)]
+
+    def _branch(self, identifier: StepId) -> CauseNode:
+        step = self._execution.step(identifier)
+        other = Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
+        parted = step.green.alignment in {Alignment.DIFFERENT, Alignment.ABSENT}
+        evidence = Evidence.OBSERVED if parted else Evidence.INFERRED
+        return self._cause(Predicate(identifier, other, step.text), evidence)
+
+    def _forced(self, predicate: Predicate) -> frozenset[StepId]:
+        """The steps of a minimal core: given them, the predicate could not have been otherwise."""
+        if self._left <= 0:
+            return frozenset()
+        self._left -= 1
+        slices = SliceLimits(first=self._limits.slice, most=self._limits.slice)
+        cause = semantic_analysis(self._execution, predicate, self._core_of, slices)
+        if cause.evidence is not Evidence.PROVED:
+            return frozenset()
+        return frozenset(step.id for step in cause.steps if not isinstance(step.term, Concrete))
+
+    def _guilty(self, step: Step) -> list[ChangeId]:
+        entered = [each for each, at in self._walk.entered.items() if at == step.id]
+        return entered or [each for each in step.changes if each in self._root]
+
+    def _shown(self, step: Step, proved: frozenset[StepId]) -> Iterator[TreeStep]:
+        """The step; once for each change that acts there."""
+        absent = step.green.alignment is Alignment.ABSENT
+        seen = infected(step)
+        shown = TreeStep(
+            file=step.location.file,
+            line=step.location.line,
+            text=step.text,
+            target=step.target,
+            observed=step.rendered,
+            green=step.green.rendered or ("not executed" if absent else ""),
+            evidence=Evidence.PROVED
+            if step.id in proved
+            else Evidence.OBSERVED
+            if seen
+            else Evidence.INFERRED,
+        )
+        for change in in_order(frozenset(self._guilty(step))) or [""]:
+            yield replace(shown, change=change)
+
+    def _behind_the_end(self, identifier: ChangeId) -> TreeStep:
+        """A guilty change to which no way was found."""
+        change = self._changes[identifier]
+        lines = [line for line in change.patch.splitlines() if line[:1] in "+-"]
+        written = [line[1:].strip() for line in lines if not line.startswith(("+++", "---"))]
+        return TreeStep(
+            file=change.file,
+            line=change.new.start or change.old.start,
+            text=next((text for text in reversed(written) if text), ""),
+            change=identifier,
+            evidence=Evidence.INFERRED,
+        )

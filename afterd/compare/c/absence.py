@@ -1,0 +1,116 @@
+"""Changes that act through what the failing run did *not* do: removed statements and removed guards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from afterd.compare.c.alignment import Alignment
+from afterd.compare.c.ties import Ties
+from afterd.model.change import ChangeId
+from afterd.model.term import StepId, reads
+from afterd.trace.c.read.frames import Instance
+from afterd.trace.c.read.process import Process
+from afterd.trace.c.read.statements import Statement
+from afterd.trace.c.window import records
+
+_NEAREST = 256  # green block instances before the point of interest that are looked at
+_CALLS_UP = 16
+_FIELDS = 8  # stores into other fields of the same byte that are looked behind
+_SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
+
+
+class Absence:
+    """Reads the green run for what stood where a statement was removed."""
+
+    def __init__(
+        self, green: Process, alignment: Alignment, backward: Alignment, ties: Ties
+    ) -> None:
+        self._green, self._alignment, self._ties = green, alignment, ties
+        self._backward = backward
+
+    def writers(self, statement: Statement, counterpart: StepId) -> Iterator[ChangeId]:
+        """Changes that removed or altered green's definition of something that a step reads otherwise."""
+        mine = list(reads(statement.term))
+        other = list(reads(self._green.statements.statement(counterpart).term))
+        if len(mine) == len(other):
+            pairs = zip(mine, other, strict=True)
+            unlike = [
+                there for here, there in pairs if here.value is None or here.value != there.value
+            ]
+        else:  # rewritten: it may not read any more what only a removed statement wrote
+            values = {here.value for here in mine} - {None}
+            unlike = [there for there in other if there.value not in values]
+        for there in unlike:
+            for definition in (there.step, *self._same_place_before(there.step)):
+                yield from self.definition(definition)
+
+    def _same_place_before(self, definition: StepId) -> Iterator[StepId]:
+        """The definitions whose bits a store into a bit-field kept, nearest first."""
+        for _ in range(_FIELDS):
+            at = self._stored_at(definition)
+            sources = (
+                read.step for read in reads(self._green.statements.statement(definition).term)
+            )
+            before = next((s for s in sources if at is not None and self._stored_at(s) == at), None)
+            if before is None:
+                return
+            yield before
+            definition = before
+
+    def _stored_at(self, step: StepId) -> int | None:
+        """The address that a step stored to."""
+        if self._green.ids.is_initial(step):
+            return None
+        word = self._green.recording.word(self._green.ids.position(step))
+        is_store = word >> records.TAG_SHIFT == records.STORE
+        return word & records.ADDRESS_MASK if is_store else None
+
+    def definition(self, green: StepId) -> Iterator[ChangeId]:
+        """Changes that removed or altered a statement of green, or a call that led to it."""
+        definition = self._green.statements.statement(green)
+        instance = definition.instance
+        if instance is None:
+            return
+        yield from self._ties.removed_at(instance.view, definition.location)
+        for _ in range(_CALLS_UP):
+            if self._backward.entry(instance.position) >= 0:
+                return  # the failing run has this activation too
+            caller = self._green.frames.caller(instance.position)
+            if caller is None:
+                return
+            instance, call, _ = caller
+            yield from self._ties.removed_at(
+                instance.view, instance.view.place(instance.block, call)
+            )
+
+    def guards(self, instance: Instance) -> Iterator[ChangeId]:
+        """Changes that removed a branch which green executed in the aligned activation, nearest first.
+
+        Only blocks that the bad version does not have count: a branch that both versions have is
+        found by control dependence in the failing run itself.
+        """
+        blocks = self._alignment.blocks(instance.view)
+        entry = self._alignment.entry(instance.position)
+        if blocks is None or entry < 0:
+            return
+        recording = self._green.recording
+        depth = recording.depth_at(entry)
+        end = self._green.frames.end(entry)
+        wanted = records.BLOCK << records.TAG_SHIFT | depth
+        executed = recording.positions(entry, end, _SAME_DEPTH_BLOCK, wanted)
+        for position in np.flip(executed)[:_NEAREST]:
+            green = self._green.frames.instance_at(int(position))
+            if (
+                green is None
+                or green.block in blocks.to_bad
+                or not green.view.flow.depends[green.block]
+            ):
+                continue
+            terminator = len(green.instructions) - 1
+            yield from self._ties.removed_at(green.view, green.view.place(green.block, terminator))
+            decided = self._green.statements.deciding(green)
+            if decided is not None:
+                branch = self._green.statements.statement(decided)
+                yield from self._ties.removed_at(green.view, branch.location)

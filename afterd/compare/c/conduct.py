@@ -1,0 +1,116 @@
+"""What the executed changes did: each changed statement, beside its old text on the same values.
+
+The good version's statement is evaluated where the failing run came to it, on what the failing run had
+there: a change whose statements would all have done the same at every sampled point is most likely
+harmless, one that made a difference may be to blame, wherever the causes lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from afterd.compare.c.coverage import executed_blocks
+from afterd.compare.c.ties import Ties
+from afterd.compare.c.transplant import Transplant
+from afterd.limits import WORK
+from afterd.model.change import ChangeId
+from afterd.model.term import StepId
+from afterd.model.trace import Conduct, Effect
+from afterd.trace.c.read.frames import Instance
+from afterd.trace.c.read.process import Process
+from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.window import records
+
+_LATEST, _SPREAD = 6, 6
+"""Executions of a block that are looked at: its last ones, and others evenly over the window."""
+_STATEMENTS = 4000
+"""Statements that are evaluated at most, those of the blocks executed last first."""
+_NEAR = 1 << 21
+"""Records before the end that are searched for executions: a scan a block of a whole window took a minute."""
+
+
+def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, Conduct]:
+    """The conduct of each executed change of which something is known, nearest to the failure first.
+
+    PASSED: a statement of it did, at least once, what the good version's would not have done; that
+    its calls did something else in the end is not shown by it, as most of a busy commit's changes
+    keep other values. NEUTRAL: all its statements did what the good version's would have done, as far
+    as was looked.
+    """
+    seen: dict[ChangeId, set[Effect]] = {}
+    recording = bad.recording
+    left, until = _STATEMENTS, recording.work() + WORK.conduct
+    for view, block in executed_blocks(bad):
+        tied = _tied(view, block, ties)
+        if not tied or left <= 0 or recording.work() > until:
+            continue
+        for instance in _sampled(bad, view, block):
+            left -= len(tied)
+            for number, changes in tied.items():
+                effect = _effect(bad, transplant, instance, number)
+                for change in changes:
+                    seen.setdefault(change, set()).add(effect)
+    return {
+        change: Conduct.PASSED if Effect.MATTERS in effects else Conduct.NEUTRAL
+        for change, effects in seen.items()
+        if Effect.MATTERS in effects or effects == {Effect.NEUTRAL}
+    }
+
+
+def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeId, ...]]:
+    """The instructions of a block that do something, on lines that changes altered."""
+    found: dict[int, tuple[ChangeId, ...]] = {}
+    for number, instruction in enumerate(view.function.blocks[block].instructions):
+        if instruction.opcode in {"store", "switch", "ret", "call", "invoke"} or (
+            instruction.opcode == "br" and len(view.targets(instruction)) > 1
+        ):
+            place = view.place(block, number)
+            changes = ties.of_line(view, place.file, place.line)
+            if changes:
+                found[number] = changes
+    return found
+
+
+def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]:
+    recording = bad.recording
+    start = max(recording.first, recording.end - _NEAR)
+    found = recording.positions(start, recording.end, records.ANY_DEPTH, view.executions(block))
+    places = np.unique(
+        np.concatenate(
+            [
+                np.arange(max(len(found) - _LATEST, 0), len(found)),
+                np.linspace(0, max(len(found) - 1, 0), _SPREAD, dtype=np.int64)[: len(found)],
+            ]
+        )
+    )
+    for place in places:
+        instance = bad.frames.instance_at(int(found[int(place)]))
+        if instance is not None:
+            yield instance
+
+
+def _effect(bad: Process, transplant: Transplant, instance: Instance, number: int) -> Effect:
+    step = _step(bad, instance, number)
+    if step is None:
+        return Effect.UNKNOWN
+    try:
+        return transplant.effect(bad.statements.statement(step))
+    except (KeyError, RecursionError):
+        return Effect.UNKNOWN
+
+
+def _step(bad: Process, instance: Instance, number: int) -> StepId | None:
+    """The step of an instruction of a block instance, where it left one."""
+    opcode = instance.instructions[number].opcode
+    if opcode == "store":
+        position = bad.frames.record_of(instance, number)
+    elif opcode == "ret":
+        caller = bad.frames.caller(instance.position)
+        position = bad.frames.returned(caller[2]) if caller else -1
+    elif opcode in {"br", "switch"}:
+        position = bad.frames.taken(instance)
+    else:
+        position = -1
+    return bad.ids.of(position) if position >= 0 else None

@@ -1,0 +1,211 @@
+"""The step of the green run that corresponds to a step of the failing run, and its value."""
+
+from __future__ import annotations
+
+from afterd.compare.c.alignment import Alignment, Found
+from afterd.compare.c.dual import DualSlice
+from afterd.model.term import StepId, Value
+from afterd.model.trace import Alignment as Aligned
+from afterd.model.trace import GreenValue, StepKind
+from afterd.trace.c.read.frames import Instance
+from afterd.trace.c.read.process import Process
+from afterd.trace.c.read.statements import Statement
+from afterd.trace.c.read.symbols import same_address
+from afterd.trace.c.window import records
+from afterd.trace.rendering import rendered
+
+_UNKNOWN = GreenValue(Aligned.UNKNOWN)
+_ABSENT = GreenValue(Aligned.ABSENT)
+
+
+class Counterparts:
+    """Green values of statements."""
+
+    def __init__(self, bad: Process, green: Process, alignment: Alignment, dual: DualSlice) -> None:
+        self._bad, self._green, self._alignment, self._dual = bad, green, alignment, dual
+        self.step = self._step
+
+    def _step(self, statement: Statement) -> StepId | None:
+        """The green step that corresponds to a statement; None where there is none.
+
+        A statement that was not rewritten is found by its execution index. Of a rewritten one, and
+        of one of several values that a copy wrote, the data flow knows better.
+        """
+        partner = self._dual.partner(statement.step)
+        if partner is not None and not self._unchanged(statement):
+            return partner
+        found = self._instance(statement)
+        if found.instance is None or statement.instance is None:
+            return None
+        if statement.called:
+            call = self._record(statement.instance, statement.instruction, found.instance)
+            entered = self._green.frames.entered(call) if call >= 0 else None
+            return self._green.ids.of(entered.position) if entered else None
+        if statement.kind is StepKind.BRANCH:
+            return self._branch(found.instance)
+        position = self._record(statement.instance, statement.instruction, found.instance)
+        if position < 0:
+            return None
+        tag = self._green.recording.tag(position)
+        if tag == records.CALL and statement.kind is StepKind.ASSIGN:
+            position = self._green.frames.returned(position)
+        return self._green.ids.of(position) if position >= 0 else None
+
+    def _unchanged(self, statement: Statement) -> bool:
+        instance = statement.instance
+        if instance is None or statement.step in self._bad.ids.cells:
+            return False
+        blocks = self._alignment.blocks(instance.view)
+        return blocks is not None and blocks.unchanged(instance.block, statement.instruction)
+
+    def _instance(self, statement: Statement) -> Found:
+        return self._alignment.instance(statement.instance) if statement.instance else Found(None)
+
+    def _branch(self, instance: Instance) -> StepId | None:
+        taken = self._green.frames.taken(instance)
+        if taken < 0 or self._green.recording.depth_at(taken) != instance.depth:
+            return None
+        return self._green.ids.of(taken)
+
+    def _record(self, here: Instance, instruction: int, there: Instance) -> int:
+        """The record that the corresponding instruction left in the aligned instance; -1 if none."""
+        blocks = self._alignment.blocks(here.view)
+        number = blocks.instruction(here.block, instruction) if blocks else -1
+        return self._green.frames.record_of(there, number) if number >= 0 else -1
+
+    def stood(self, statement: Statement) -> bool:
+        """Whether the good version has the statement too, be it rewritten."""
+        instance = statement.instance
+        blocks = self._alignment.blocks(instance.view) if instance else None
+        if instance is None or blocks is None:
+            return False
+        return blocks.instruction(instance.block, statement.instruction) >= 0
+
+    def green_value(self, statement: Statement) -> GreenValue:
+        """How the statement stands to the green run, and what it had there."""
+        found = self._instance(statement)
+        if found.instance is None:
+            return self._by_data_flow(statement) or (_ABSENT if found.absent else _UNKNOWN)
+        if statement.called:
+            return self._other_function(statement)
+        if statement.kind is StepKind.BRANCH:
+            return self._outcome(statement, found.instance)
+        step = self.step(statement)
+        if step is None:
+            return self._returned(statement, found.instance)
+        other = self._green.statements.statement(step)
+        return self._compared(statement, step, other.value, _text(other))
+
+    def defined(self, statement: Statement) -> GreenValue | None:
+        """The value of the step that green read where the failing run read an initial value."""
+        partner = self._dual.partner(statement.step)
+        if partner is None or self._green.ids.is_initial(partner):
+            return None
+        return self._by_data_flow(statement)
+
+    def _by_data_flow(self, statement: Statement) -> GreenValue | None:
+        """The value of the step that the data flow paired it with, whatever statement that was."""
+        partner = self._dual.partner(statement.step)
+        if partner is None or statement.kind is StepKind.BRANCH:
+            return None
+        other = self._green.statements.statement(partner)
+        found = self._compared(statement, partner, other.value, _text(other))
+        return None if found.alignment is Aligned.UNKNOWN else found
+
+    def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
+        """The value of a ``return`` in the aligned activation."""
+        last = instance.instructions[-1]
+        if statement.instance is None or last.opcode != "ret":
+            return _ABSENT if statement.kind is StepKind.ASSIGN else _UNKNOWN
+        caller = self._green.frames.caller(instance.position)
+        back = self._green.frames.returned(caller[2]) if caller else -1
+        if back < 0:
+            return _UNKNOWN
+        step = self._green.ids.of(back)
+        other = self._green.statements.statement(step)
+        return self._compared(statement, step, other.value, _text(other))
+
+    def _other_function(self, statement: Statement) -> GreenValue:
+        """Whether green's call through the pointer went to the same function."""
+        step = self.step(statement)
+        if step is None:
+            return _UNKNOWN
+        other = self._green.statements.statement(step)
+        same = other.called == statement.called
+        at = other.instance
+        shown = self._green.statements.readable(other.called, at) if at else other.called
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, same, shown)
+
+    def _outcome(self, statement: Statement, instance: Instance) -> GreenValue:
+        """Whether green's branch went to the same place, even where its condition was rewritten."""
+        if statement.instance is None:
+            return _UNKNOWN
+        step = self._branch(instance)
+        taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
+        blocks = self._alignment.blocks(statement.instance.view)
+        if step is None or taken is None or blocks is None:
+            return _UNKNOWN
+        other = self._green.frames.instance_at(self._green.ids.position(step))
+        there = self._green.statements.statement(step)
+        if other is None:
+            return _UNKNOWN
+        same = blocks.same_way(statement.instance.block, taken.block, other.block)
+        same = there.value == statement.value if same is None else same
+        return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
+
+    def _compared(self, statement: Statement, there: StepId, value: Value, text: str) -> GreenValue:
+        """Addresses differ between two programs for no reason, also those that a union or a calling
+        convention passes as numbers: pointers are compared by the objects that they point into.
+        """
+        mine = statement.value
+        if mine is None or value is None:
+            return GreenValue(Aligned.UNKNOWN, value, text)
+        same = mine == value
+        if isinstance(mine, int) and isinstance(value, int) and not isinstance(mine, bool):
+            told = self._same_object(statement.step, there, mine, value)
+            if statement.pointer:
+                told = told is not False and self._same_address(mine, value)
+            same = same if told is None else told
+        alignment = Aligned.SAME if same else Aligned.DIFFERENT
+        return GreenValue(alignment, value, text, self._elsewhere(statement, there))
+
+    def _elsewhere(self, statement: Statement, there: StepId) -> bool:
+        """Whether a green step is in another activation than the one that corresponds."""
+        instance = statement.instance
+        if instance is None or self._green.ids.is_initial(there):
+            return False
+        if not self._alignment.is_indexed(instance.position):
+            return False
+        other = self._green.statements.statement(
+            there
+        ).instance  # a returned value's record is its caller's
+        if other is None:
+            return False
+        return self._alignment.entry(instance.position) != self._green.frames.entry(other.position)
+
+    def _same_address(self, mine: int, other: int) -> bool:
+        return same_address(self._bad.symbols, self._green.symbols, mine, other)
+
+    def _same_object(self, here: StepId, there: StepId, mine: int, other: int) -> bool | None:
+        """Whether two addresses are the same place in corresponding heap objects; None where that
+        cannot be told. Sorting a list differently only moves pointers: with all of them taken for
+        the same, a wrong order had no cause. Nor has a jump in bytecode that grew in other steps,
+        if not even the distance to the object's start is compared.
+        """
+        if self._bad.ids.is_initial(here) or self._green.ids.is_initial(there):
+            return None
+        place = self._bad.allocations.of(mine, self._bad.ids.position(here))
+        partner = self._green.allocations.of(other, self._green.ids.position(there))
+        if place is None or partner is None:
+            return None
+        found = self._alignment.instance(place.instance).instance
+        call = self._record(place.instance, place.instruction, found) if found else -1
+        if call >= 0 and call != partner.call:
+            return False
+        return False if place.offset != partner.offset else None if call < 0 else True
+
+
+def _text(statement: Statement) -> str:
+    return rendered(
+        statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer
+    )

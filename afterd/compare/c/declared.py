@@ -1,0 +1,154 @@
+"""What a change declares: macros, enumerators, fields, types, variables. Such a line is never executed;
+it acts through the statements that mention the name and whose IR it altered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.trace.c.build.source import Sources, identifiers, macro_definition
+
+_KEYWORDS = frozenset(
+    [
+        "if",
+        "else",
+        "for",
+        "while",
+        "do",
+        "switch",
+        "case",
+        "default",
+        "return",
+        "break",
+        "continue",
+        "goto",
+        "sizeof",
+        "int",
+        "char",
+        "short",
+        "long",
+        "float",
+        "double",
+        "void",
+        "unsigned",
+        "signed",
+        "const",
+        "static",
+        "extern",
+        "inline",
+        "volatile",
+        "struct",
+        "union",
+        "enum",
+        "typedef",
+        "register",
+        "auto",
+        "restrict",
+        "bool",
+        "true",
+        "false",
+        "NULL",
+        "define",
+        "include",
+        "ifdef",
+        "ifndef",
+        "endif",
+        "elif",
+        "undef",
+    ]
+)
+_DECLARATION = re.compile(
+    r"^\s*(?:static |extern |const |unsigned |signed |volatile |struct |union |enum |register )*"
+    r"(?!(?:return|goto|else|case|delete|throw|new|using)\b)[A-Za-z_]\w*"
+    r"[\s*]+(\w+)\s*(?:\[[^\]]*\]|:\s*\d+)*\s*(?:=[^=].*)?[;,]"
+)
+_ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")
+_ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Names that a change declares; ``function`` restricts them to one function when it is not empty."""
+
+    change: ChangeId
+    names: frozenset[str]
+    function: str
+
+
+def declarations(
+    changes: Iterable[Change], good: Sources, bad: Sources, is_function: Callable[[str], bool]
+) -> tuple[Declared, ...]:
+    """The names declared by each changed line of either version.
+
+    What is declared inside a function is restricted to it; a change's symbol may also be a struct,
+    an enumeration or a long macro, whose names are known everywhere.
+    """
+    found: list[Declared] = []
+    for change in changes:
+        if change.form is not ChangeForm.HUNK:
+            continue
+        names: set[str] = set()
+        for sources, file, span in (
+            (bad, change.file, change.new),
+            (good, change.old_file, change.old),
+        ):
+            for line in range(span.start, span.start + span.count):
+                names.update(_declared_at(sources, file, line))
+        if names:
+            function = change.symbol if is_function(change.symbol) else ""
+            found.append(Declared(change.id, frozenset(names), function))
+    return tuple(found)
+
+
+def _declared_at(sources: Sources, file: str, line: int) -> Iterator[str]:
+    """Names that one line declares; a line inside a long macro declares that macro."""
+    lines = sources.lines(file)
+    if not 0 < line <= len(lines):
+        return
+    at = line
+    while at > 1 and lines[at - 2].rstrip().endswith("\\"):
+        at -= 1
+    macro = macro_definition(lines[at - 1])
+    if macro:
+        yield macro[0]
+        return
+    text = lines[line - 1]
+    for body in _ENUMERATION.findall(text):
+        yield from (
+            name for part in body.split(",") for name in identifiers(part.partition("=")[0])
+        )
+    for pattern in (_DECLARATION, _ENUMERATOR):
+        found = pattern.match(text)
+        if found and found.group(1) not in _KEYWORDS:
+            yield found.group(1)
+
+
+def through_macros(names: frozenset[str], macros: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The names and every macro whose body mentions one of them, directly or through other macros."""
+    reached = set(names)
+    grown = True
+    while grown:
+        more = {macro for macro, body in macros.items() if macro not in reached and body & reached}
+        grown = bool(more)
+        reached |= more
+    return frozenset(reached)
+
+
+def macros_of(sources: Sources, files: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Every macro defined in these files with the identifiers of its body."""
+    found: dict[str, frozenset[str]] = {}
+    for file in files:
+        lines = sources.lines(file)
+        for at, text in enumerate(lines):
+            macro = macro_definition(text)
+            if macro is None:
+                continue
+            body, following = macro[1], at
+            while lines[following].rstrip().endswith("\\") and following + 1 < len(lines):
+                following += 1
+                body += " " + lines[following]
+            found[macro[0]] = found.get(macro[0], frozenset()) | identifiers(body)
+    return found

@@ -1,0 +1,367 @@
+"""The traced failing run of a C or C++ test, with the green run beside it: model.trace.Execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from afterd.compare.c.absence import Absence
+from afterd.compare.c.alignment import Alignment
+from afterd.compare.c.conduct import conduct
+from afterd.compare.c.counterpart import Counterparts
+from afterd.compare.c.coverage import executed_changes
+from afterd.compare.c.dual import DualSlice
+from afterd.compare.c.failures import failures
+from afterd.compare.c.ties import Ties
+from afterd.compare.c.transplant import Transplant
+from afterd.compare.pair import Pair
+from afterd.model.change import ChangeId
+from afterd.model.outcome import FailureKind
+from afterd.model.term import Concrete, StepId, Term, bitvec, concretised
+from afterd.model.trace import Alignment as Aligned
+from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind
+from afterd.trace.c.failure.failed import NEVER, Failed, other_way
+from afterd.trace.c.read.choices import choices
+from afterd.trace.c.read.influence import Influence
+from afterd.trace.c.read.process import Process, partners
+from afterd.trace.c.read.statements import Statement
+from afterd.trace.c.read.steps import StepIds
+from afterd.trace.c.read.symbols import initial_counterpart
+from afterd.trace.c.recorder import CRecorder, RecordedRun
+from afterd.trace.linemap import Reversed
+from afterd.trace.rendering import rendered
+
+_MOST_NOTES = 12
+_MOST_REASONS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPair:
+    """A process of the failing run and what belongs to it; the rest is None without a green partner."""
+
+    bad: Process
+    influence: Influence
+    green: Process | None = None
+    ties: Ties | None = None
+    counterparts: Counterparts | None = None
+    absence: Absence | None = None
+    transplant: Transplant | None = None
+    dual: DualSlice | None = None
+
+
+class CTracer(CRecorder):
+    """``compare.pair.Tracer`` for C and C++."""
+
+    def execution(self, pair: Pair[RecordedRun]) -> LlvmExecution:
+        """``mine`` with ``other`` beside it."""
+        return LlvmExecution(pair)
+
+
+class LlvmExecution:
+    """Implements ``model.trace.Execution`` over the processes of a test."""
+
+    def __init__(self, pair: Pair[RecordedRun]) -> None:
+        self._sources = pair.mine.sources
+        others = pair.other.processes if pair.other else ()
+        self._pairs: dict[int, ProcessPair] = {}
+        for process, green in partners(pair.mine.processes, others):
+            self._pairs[process.recording.number] = _paired(process, green, pair)
+        self._failed: dict[StepId, Failed] = {}
+        self._concrete: dict[str, None] = {}
+        self.step = cache(self._step)
+        self.conduct = cache(self._conducted)
+        self.executed_changes = cache(self._executed_changes)
+
+    def failures(self) -> Sequence[Predicate]:
+        """The failed assertions of every process that did not end as its green partner did."""
+        found: list[Predicate] = []
+        for pair in self._pairs.values():
+            for failed in _telling(pair, failures(pair.bad, pair.green, self._sources)):
+                self._failed.setdefault(failed.step, failed)
+                if pair.dual is not None and failed.records is not None:
+                    pair.dual.pair_records(*failed.records)
+                if pair.dual is not None and failed.green is not None:
+                    pair.dual.pair_reads(failed.condition, failed.green)
+                found.extend(self._predicate(other) for other in _departures(pair, failed))
+                found.append(self._predicate(failed))
+        return sorted(found, key=lambda predicate: _TELLING[predicate.kind or FailureKind.EXIT])
+
+    def _predicate(self, failed: Failed) -> Predicate:
+        return Predicate(
+            step=failed.step,
+            condition=failed.condition,
+            text=self._sources.text(failed.location.file, failed.location.line),
+            kind=failed.kind,
+            message=failed.message,
+            observed=failed.observed,
+            expected=failed.expected,
+        )
+
+    def _step(self, identifier: StepId) -> Step:
+        """The step; KeyError for an id that was never handed out."""
+        pair = self._pairs[StepIds.process(identifier)]
+        try:
+            statement = pair.bad.statements.statement(identifier)
+        except KeyError:
+            return self._failure_step(identifier, pair)
+        self._remember_concrete(statement.term)
+        tied = self._tied(pair, statement)
+        self._pair_onward(pair, statement)
+        return Step(
+            id=identifier,
+            location=statement.location,
+            text=self._sources.text(statement.location.file, statement.location.line),
+            kind=statement.kind,
+            term=statement.term,
+            value=statement.value,
+            rendered=_readable(pair, statement),
+            target=statement.target,
+            control=pair.bad.statements.control(identifier),
+            choices=choices(pair.bad.statements, statement),
+            changes=tied,
+            green=_green(pair, statement, tied),
+            effect=pair.transplant.effect(statement)
+            if pair.transplant and tied
+            else Effect.UNKNOWN,
+        )
+
+    def _pair_onward(self, pair: ProcessPair, statement: Statement) -> None:
+        """Pair what the step read with what its green partner read."""
+        partner = self._partner(pair, statement)
+        if partner is None or pair.green is None or pair.dual is None:
+            return
+        try:
+            green = pair.green.statements.statement(partner)
+        except KeyError:
+            return
+        pair.dual.pair_reads(statement.term, green.term)
+        mine, other = (
+            pair.bad.statements.control(statement.step),
+            pair.green.statements.control(partner),
+        )
+        if mine is not None and other is not None:
+            pair.dual.pair_records(pair.bad.ids.position(mine), pair.green.ids.position(other))
+
+    def _partner(self, pair: ProcessPair, statement: Statement) -> StepId | None:
+        """The green step of a statement: by execution index, else by data flow."""
+        if pair.counterparts is None or pair.dual is None:
+            return None
+        return pair.counterparts.step(statement) or pair.dual.partner(statement.step)
+
+    def _failure_step(self, identifier: StepId, pair: ProcessPair) -> Step:
+        """A failed assertion that is no statement of its own: a faulting access, an exit status."""
+        failed = self._failed[identifier]
+        last = pair.bad.frames.instance(pair.bad.recording.end - 1)
+        return Step(
+            id=identifier,
+            location=failed.location,
+            text=self._sources.text(failed.location.file, failed.location.line),
+            kind=StepKind.OUTPUT,
+            term=failed.condition,
+            value=False,
+            rendered=failed.observed,
+            control=pair.bad.statements.control_of(last),
+        )
+
+    def _tied(self, pair: ProcessPair, statement: Statement) -> tuple[ChangeId, ...]:
+        if pair.ties is None:
+            return ()
+        if statement.kind is StepKind.INITIAL:
+            cells = pair.bad.ids.cells.get(statement.step)
+            placed = pair.bad.symbols.at(cells.address) if cells else None
+            return pair.ties.of_global(placed, cells.address) if placed and cells else ()
+        return pair.ties.of(statement)
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
+        """Executed branches whose other side could have redefined what ``use`` read."""
+        pair = self._pairs[StepIds.process(use)]
+        try:
+            statement = pair.bad.statements.statement(use)
+            found = dict.fromkeys(self._kept_from(pair, self._partner(pair, statement), use))
+            defined = pair.dual.partner(definition) if pair.dual else None
+            found.update(dict.fromkeys(self._kept_from(pair, defined, use)))
+            found.update(dict.fromkeys(pair.influence.between(use, definition)))
+        except KeyError:
+            return ()
+        return tuple(found)
+
+    def _kept_from(
+        self, pair: ProcessPair, partner: StepId | None, use: StepId
+    ) -> Iterable[StepId]:
+        """Branches that kept the failing run from a step of green's."""
+        return pair.dual.departed(partner, besides=use) if pair.dual and partner is not None else ()
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:
+        """Changes that act at the step through a statement or a guard that was removed."""
+        pair = self._pairs[StepIds.process(step)]
+        if pair.absence is None or pair.counterparts is None:
+            return ()
+        try:
+            statement = pair.bad.statements.statement(step)
+        except KeyError:
+            return ()
+        found: dict[ChangeId, None] = {}
+        partner = self._partner(pair, statement)
+        if partner is not None and pair.dual is not None:
+            found.update(dict.fromkeys(pair.absence.writers(statement, partner)))
+            found.update(dict.fromkeys(pair.dual.removed_guards(partner)))
+            other = pair.dual.partner(step)
+            if other is not None and not self._tied(pair, statement):
+                # nothing is known against this definition: green may have read another one
+                found.update(dict.fromkeys(pair.absence.definition(other)))
+        if statement.instance is not None:
+            found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
+        return tuple(found)
+
+    def _conducted(self) -> Mapping[ChangeId, Conduct]:
+        """What the executed changes did beside their old text, on the same values."""
+        found: dict[ChangeId, Conduct] = {}
+        for pair in self._pairs.values():
+            if pair.ties is not None and pair.transplant is not None:
+                for change, did in conduct(pair.bad, pair.ties, pair.transplant).items():
+                    if found.get(change) is not Conduct.PASSED:
+                        found[change] = did
+        return found
+
+    def _executed_changes(self) -> Sequence[ChangeId]:
+        """The changes with a statement in the failing run (or, removed ones, in the green run)."""
+        found: dict[ChangeId, None] = {}
+        for pair in self._pairs.values():
+            if pair.ties is not None:
+                found.update(dict.fromkeys(executed_changes(pair.bad, pair.green, pair.ties)))
+        return tuple(found)
+
+    def work(self) -> int:
+        """Records that were looked through in both runs."""
+        return sum(
+            process.recording.work()
+            for pair in self._pairs.values()
+            for process in (pair.bad, pair.green)
+            if process is not None
+        )
+
+    def notes(self) -> Sequence[str]:
+        """What was not followed."""
+        found: list[str] = []
+        for pair in self._pairs.values():
+            recording = pair.bad.recording
+            program = (
+                recording.arguments[0].rsplit("/", 1)[-1] if recording.arguments else "a process"
+            )
+            if recording.threads:
+                found.append(f"{program} has several threads; only the first one was followed.")
+            if recording.first:
+                found.append(
+                    f"Only the last {recording.end - recording.first:,} of {recording.end:,} events"
+                    f" of {program} were kept."
+                )
+            if recording.forked_from is not None:
+                found.append(
+                    f"{program} was forked; values from before the fork were not followed."
+                )
+            found += [f"Not followed: {source}" for source in pair.bad.program.store.opaque()[:3]]
+        if self._concrete:
+            first = [*self._concrete][:_MOST_REASONS]
+            more = len(self._concrete) - len(first)
+            found.append(
+                f"Made concrete: {'; '.join(first)}{f'; and {more} more' if more else ''}."
+            )
+        return tuple(dict.fromkeys(found))[:_MOST_NOTES]
+
+    def _remember_concrete(self, term: Term) -> None:
+        for part in concretised(term):
+            if isinstance(part, Concrete):
+                self._concrete.setdefault(part.reason)
+
+
+_TELLING = {
+    FailureKind.ASSERTION: 0,
+    FailureKind.CRASH: 1,
+    FailureKind.EXCEPTION: 2,
+    FailureKind.OUTPUT: 3,
+    FailureKind.EXIT: 4,
+}
+
+
+def _paired(process: Process, green: Process | None, pair: Pair[RecordedRun]) -> ProcessPair:
+    influence = Influence(process)
+    if green is None or pair.other is None:
+        return ProcessPair(process, influence)
+    green.recording.reach(process.recording.first, process.recording.end)
+    lines = pair.lines
+    alignment = Alignment(process.frames, green.frames, lines)
+    ties = Ties(pair.live, lines, pair.other.sources, pair.mine.sources, alignment)
+    backward = Alignment(green.frames, process.frames, Reversed(lines))
+    dual = DualSlice(process, green, alignment, backward, ties)
+    return ProcessPair(
+        bad=process,
+        influence=influence,
+        green=green,
+        ties=ties,
+        counterparts=Counterparts(process, green, alignment, dual),
+        absence=Absence(green, alignment, backward, ties),
+        transplant=Transplant(process, alignment),
+        dual=dual,
+    )
+
+
+def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:
+    """Green's value; a static initialiser that no change touches is what it was."""
+    if pair.counterparts is None:
+        return GreenValue(Aligned.UNKNOWN)
+    if statement.kind is not StepKind.INITIAL:
+        return pair.counterparts.green_value(statement)
+    defined = pair.counterparts.defined(statement)
+    if defined is not None:
+        return defined
+    if not statement.location.file:
+        return GreenValue(Aligned.UNKNOWN)
+    cells = pair.bad.ids.cells[statement.step]
+    there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
+    if there is None or not isinstance(statement.value, int):
+        same = GreenValue(Aligned.SAME, statement.value, _readable(pair, statement))
+        return GreenValue(Aligned.DIFFERENT) if tied else same
+    equal = there == statement.value or _same_function(pair, statement.value, there)
+    alignment = Aligned.SAME if equal else Aligned.DIFFERENT
+    return GreenValue(alignment, there, rendered(there, bitvec(8 * cells.size)))
+
+
+def _same_function(pair: ProcessPair, mine: int, other: int) -> bool:
+    """Whether two initial values are the address of one function."""
+    name = pair.bad.symbols.function(mine)
+    return bool(name and pair.green and pair.green.symbols.function(other) == name)
+
+
+def _telling(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:
+    """Without those that only say that a statement ran which the good version has as well: the branch
+    above it says why. What an error message is made of was taken for the cause of its being there.
+    """
+    known = list(found)
+    left = [failed for failed in known if failed.condition != NEVER or not _stood(pair, failed)]
+    return left or known
+
+
+def _stood(pair: ProcessPair, failed: Failed) -> bool:
+    statement = pair.bad.statements.statement(failed.step)
+    return pair.counterparts is not None and pair.counterparts.stood(statement)
+
+
+def _departures(pair: ProcessPair, failed: Failed) -> Iterable[Failed]:
+    """The branches that kept the failing run from what green did: they say more than what it did."""
+    if failed.green_event < 0 or pair.green is None or pair.dual is None:
+        return
+    event = pair.green.ids.of(failed.green_event)
+    for branch in pair.dual.departed(event, besides=failed.step):
+        place = pair.bad.statements.statement(branch).location
+        condition = other_way(pair.bad, branch)
+        yield replace(failed, step=branch, condition=condition, location=place)
+
+
+def _readable(pair: ProcessPair, statement: Statement) -> str:
+    if statement.called and statement.instance is not None:
+        return pair.bad.statements.readable(statement.called, statement.instance)
+    pointer = isinstance(statement.value, int) and statement.pointer
+    return rendered(
+        statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer
+    )

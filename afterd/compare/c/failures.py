@@ -1,0 +1,110 @@
+"""The failed assertion of a traced run: abort, crash, or the first observable departure from green."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from afterd.compare.c.outputs import Departure, departures
+from afterd.compare.c.printed import printed_otherwise
+from afterd.model.outcome import FailureKind
+from afterd.model.term import Term
+from afterd.trace.c.build.source import Sources
+from afterd.trace.c.failure.crashes import crash
+from afterd.trace.c.failure.endings import wrong_status
+from afterd.trace.c.failure.failed import NEVER, Failed, call_at, other_way
+from afterd.trace.c.ir.recorded import callee
+from afterd.trace.c.read.frames import Call
+from afterd.trace.c.read.process import Process
+from afterd.trace.c.window import records
+
+_MOST_DEPARTURES = 200
+_SYSTEM_LOG = 1 << 30  # runtime.c
+
+
+def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
+    """The failed assertions of one process, the most telling first."""
+    ending = bad.recording.ending
+    if ending.how == "signal" and not (green and green.recording.ending.how == "signal"):
+        yield from crash(bad, sources)
+    if green is None:
+        return
+    for departure in departures(bad.recording, green.recording)[:_MOST_DEPARTURES]:
+        yield from _output(bad, green, departure)
+    expected = green.recording.ending
+    if ending.how == expected.how == "exit" and ending.status != expected.status:
+        yield from wrong_status(bad, expected.status & 0xFF)
+
+
+def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:
+    """Wrong output: the value that was printed, the byte that was written, or that anything was."""
+    if departure.bad is None:
+        yield from _missing(bad, green, departure)
+        return
+    call = _output_call(bad, departure.bad.position)
+    other = _output_call(green, departure.green.position) if departure.green else None
+    if call is None:
+        return
+    if not departure.bad.data and not _alike(call, other):
+        yield from _missing(bad, green, departure)
+        return
+    both = (call.position, other.position) if other else None
+    message = f"wrong output on {_stream(departure.fd)}"
+    shown = (message, call.location, _readable(departure.observed), _readable(departure.expected))
+    step = bad.ids.of(call.position)
+    condition: Term | None = NEVER  # whatever it had printed, where green printed nothing
+    if departure.green is not None:
+        condition = printed_otherwise(bad, call, departure, green, other)
+    if condition is not None:
+        wanted = printed_otherwise(green, other, departure.swapped(), bad, call) if other else None
+        yield Failed(FailureKind.OUTPUT, step, condition, *shown, records=both, green=wanted)
+    branch = bad.statements.control(step)
+    if branch is not None:
+        way = other_way(bad, branch)
+        event = other.position if other else -1
+        yield Failed(FailureKind.OUTPUT, branch, way, *shown, records=both, green_event=event)
+
+
+def _alike(call: Call, other: Call | None) -> bool:
+    """Whether two calls are of the same function from functions of the same name."""
+    return (
+        other is not None
+        and callee(call.instruction) == callee(other.instruction)
+        and call.instance.view.name == other.instance.view.name
+    )
+
+
+def _output_call(process: Process, position: int) -> Call | None:
+    """The call that wrote: the last CALL record before the position in the log."""
+    at = process.recording.last(position, 0, records.TAG, records.CALL << records.TAG_SHIFT)
+    return call_at(process, at)
+
+
+def _missing(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:
+    """Green wrote more: what kept the failing run from it, or the last branch before it ended."""
+    step = bad.statements.control_of(bad.frames.instance(bad.recording.end - 1))
+    if step is None:  # it ended on a way that no branch decided
+        end, tag = bad.recording.end, records.BLOCK << records.TAG_SHIFT
+        position = bad.recording.last(end, 0, records.TAG, tag)
+        step = bad.ids.of(position) if position >= 0 else None
+    if step is None:
+        return
+    other = _output_call(green, departure.green.position) if departure.green else None
+    yield Failed(
+        FailureKind.OUTPUT,
+        step,
+        other_way(bad, step),
+        f"output on {_stream(departure.fd)} is missing",
+        bad.statements.statement(step).location,
+        _readable(departure.observed),
+        _readable(departure.expected),
+        green_event=other.position if other else -1,
+    )
+
+
+def _stream(fd: int) -> str:
+    named = {1: "standard output", 2: "standard error", _SYSTEM_LOG: "the system log"}
+    return named.get(fd, f"descriptor {fd}")
+
+
+def _readable(data: bytes) -> str:
+    return data.decode(errors="backslashreplace")

@@ -1,0 +1,196 @@
+"""Where the outputs of two runs of one process depart: the observable event that was wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from afterd.trace.c.window.recording import Recording, Written
+
+_WORD = re.compile(rb"\w+")
+TREES = (b"green", b"wrong")
+"""The folders in which the two versions are built to be traced. Their paths go into what programs print
+(``__FILE__``), so they are as long as each other, and one for the other is no difference.
+"""
+_LONGEST_DIFF = 20_000  # lines: beyond it only the first departure is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """``bad`` is the event at which the failing run departed (None: it wrote nothing more there),
+    ``green`` the green run's event for the same place; ``offset`` and ``green_offset`` the byte within
+    each event's data; the lines are for people.
+    """
+
+    fd: int
+    bad: Written | None
+    offset: int
+    green: Written | None
+    green_offset: int
+    observed: bytes
+    expected: bytes
+
+    def swapped(self) -> Departure:
+        """The departure as the green run sees it."""
+        return Departure(
+            self.fd,
+            self.green,
+            self.green_offset,
+            self.bad,
+            self.offset,
+            self.expected,
+            self.observed,
+        )
+
+
+def departures(bad: Recording, green: Recording) -> list[Departure]:
+    """Every departure of the two runs' outputs, stream by stream, in the order of the failing run.
+
+    What differs between two runs of the failing version, as a process id does, is none.
+    """
+    here, there = _streams(bad.output()), _streams(green.output())
+    if not any(_bytes(here.get(fd, [])) != _bytes(there.get(fd, [])) for fd in {*here, *there}):
+        return []
+    unsteady = _unsteady(here, _streams(bad.repeated()))
+    found = [
+        departure
+        for fd in sorted(set(here) | set(there))
+        for departure in _in_stream(fd, here.get(fd, []), there.get(fd, []), unsteady)
+    ]
+    return sorted(found, key=lambda d: d.bad.position if d.bad else bad.end)
+
+
+def _streams(output: Sequence[Written]) -> dict[int, list[Written]]:
+    streams: dict[int, list[Written]] = defaultdict(list)
+    for written in output:
+        streams[written.fd].append(written)
+    return streams
+
+
+def _bytes(events: Sequence[Written]) -> bytes:
+    """All that was written, with the one version's folder for that of the other."""
+    green, wrong = (b"/traced/" + name + b"/" for name in TREES)
+    return b"".join(event.data for event in events).replace(green, wrong)
+
+
+def _unsteady(here: dict[int, list[Written]], again: dict[int, list[Written]]) -> frozenset[bytes]:
+    """The words that another run of the same version has others for, line by line."""
+    found = set[bytes]()
+    for fd in set(here) & set(again):
+        lines = (_bytes(run[fd]).splitlines() for run in (here, again))
+        for one, other in zip(*lines, strict=False):
+            if one != other:
+                words = zip(_WORD.findall(one), _WORD.findall(other), strict=False)
+                found.update(word for word, instead in words if word != instead)
+    return frozenset(found)
+
+
+def _in_stream(
+    fd: int, here: Sequence[Written], there: Sequence[Written], unsteady: frozenset[bytes]
+) -> Iterator[Departure]:
+    mine, other = _bytes(here), _bytes(there)
+    if mine == other:
+        return
+    my_lines, other_lines = mine.splitlines(keepends=True), other.splitlines(keepends=True)
+    if max(len(my_lines), len(other_lines)) > _LONGEST_DIFF:
+        yield _at(fd, here, there, *_first_difference(mine, other, 0, 0), mine, other)
+        return
+    my_start, other_start = _starts(my_lines), _starts(other_lines)
+    matcher = SequenceMatcher(None, my_lines, other_lines, autojunk=False)
+    for tag, m1, m2, o1, o2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        for rank in range(max(m2 - m1, o2 - o1)):
+            m, o = min(m1 + rank, m2), min(o1 + rank, o2)
+            if m1 + rank < m2 and o1 + rank < o2:
+                lines = my_lines[m], other_lines[o]
+                steady = _first_steady_difference(*lines, unsteady)
+                if steady is None:
+                    continue
+                at = my_start[m] + steady[0], other_start[o] + steady[1]
+            else:
+                at = my_start[m], other_start[o]
+            yield _at(fd, here, there, *at, mine, other)
+
+
+def _starts(lines: Sequence[bytes]) -> list[int]:
+    starts, at = [0], 0
+    for line in lines:
+        at += len(line)
+        starts.append(at)
+    return starts
+
+
+def _first_difference(mine: bytes, other: bytes, m: int, o: int) -> tuple[int, int]:
+    while m < len(mine) and o < len(other) and mine[m] == other[o]:
+        m, o = m + 1, o + 1
+    return m, o
+
+
+def _first_steady_difference(
+    mine: bytes, other: bytes, unsteady: frozenset[bytes]
+) -> tuple[int, int] | None:
+    """Where two lines differ first in more than words that differ from run to run."""
+    m, o = _first_difference(mine, other, 0, 0)
+    while unsteady and (m < len(mine) or o < len(other)):
+        word = next((w for w in _WORD.finditer(mine) if w.start() <= m < w.end()), None)
+        instead = next((w for w in _WORD.finditer(other) if w.start() <= o < w.end()), None)
+        if not word or not instead or word[0] not in unsteady:
+            return m, o
+        m, o = _first_difference(mine, other, word.end(), instead.end())
+    return None if unsteady and m == len(mine) and o == len(other) else (m, o)
+
+
+def _at(
+    fd: int,
+    here: Sequence[Written],
+    there: Sequence[Written],
+    m: int,
+    o: int,
+    mine: bytes,
+    other: bytes,
+) -> Departure:
+    bad, offset = _event(here, m)
+    green, green_offset = _event(there, o)
+    if green is not None and not offset:
+        bad, offset = _shortened(here, m, green.data[:green_offset]) or (bad, offset)
+    elif bad is not None and not green_offset:
+        green, green_offset = _shortened(there, o, bad.data[:offset]) or (green, green_offset)
+    return Departure(fd, bad, offset, green, green_offset, _line(mine, m), _line(other, o))
+
+
+def _event(events: Sequence[Written], at: int) -> tuple[Written | None, int]:
+    for event in events:
+        if at < len(event.data):
+            return event, at
+        at -= len(event.data)
+    return None, 0
+
+
+def _shortened(events: Sequence[Written], at: int, begun: bytes) -> tuple[Written, int] | None:
+    """The event that ends at a byte, where the other run's went on: it may be the first part of what
+    that one wrote, hold that part, or be nothing at all.
+    """
+    end, found = 0, None
+    for event in events:
+        end += len(event.data)
+        if end == at and _is_begun(event.data, begun):
+            found = event
+        if end > at:
+            break
+    return (found, len(found.data)) if found is not None else None
+
+
+def _is_begun(data: bytes, begun: bytes) -> bool:
+    if not data or not begun:
+        return data == begun
+    return data.endswith(begun) or begun.endswith(data)
+
+
+def _line(data: bytes, at: int) -> bytes:
+    start = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at)
+    return data[start : end if end >= 0 else len(data)]

@@ -1,0 +1,175 @@
+"""Which changes a statement of the failing run was altered by."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from afterd.compare.c.alignment import Alignment
+from afterd.compare.c.declared import declarations, macros_of, through_macros
+from afterd.compare.c.fingerprints import Fingerprints
+from afterd.compare.c.function_pairs import plain_name
+from afterd.model.change import Change, ChangeId
+from afterd.model.location import Location
+from afterd.trace.c.build.source import Sources
+from afterd.trace.c.read.frames import Instance
+from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read.statements import Statement
+from afterd.trace.c.read.symbols import Placed
+from afterd.trace.linemap import LineMap
+
+_NESTED = 200
+"""Instantiations within instantiations that are walked out of."""
+
+
+class Ties:
+    """Direct ties by line; ties through a declared name only where the IR of the statement changed."""
+
+    def __init__(
+        self,
+        changes: Sequence[Change],
+        lines: LineMap,
+        good: Sources,
+        bad: Sources,
+        alignment: Alignment,
+    ) -> None:
+        self._lines, self._good, self._bad = lines, good, bad
+        self._alignment = alignment
+        self._fingerprints = Fingerprints()
+        files = {change.file for change in changes} | {
+            unit.module.source for unit in alignment.bad.program.units
+        }
+        macros = macros_of(bad, files)
+        self._declared = [
+            (declared, through_macros(declared.names, macros))
+            for declared in declarations(changes, good, bad, _functions(alignment))
+        ]
+        self._declaring: dict[str, list[int]] = defaultdict(list)  # by name, which of them
+        for number, (_, names) in enumerate(self._declared):
+            for name in names:
+                self._declaring[name].append(number)
+        self.of_line = cache(self._of_line)
+
+    def of(self, statement: Statement) -> tuple[ChangeId, ...]:
+        """The changes that altered a statement, in diff order of discovery."""
+        if statement.instance is None:
+            return ()
+        view = statement.instance.view
+        own = self.of_line(view, statement.location.file, statement.location.line)
+        own = own or self._of_instantiation(statement.instance, statement.location)
+        passed = statement.passed
+        if passed is None:
+            return own
+        place = passed.caller.view.place(passed.caller.block, passed.call)
+        given = self.of_line(passed.caller.view, place.file, place.line)
+        return tuple(dict.fromkeys((*own, *given)))
+
+    def _of_instantiation(self, instance: Instance, place: Location) -> tuple[ChangeId, ...]:
+        """The changes of the statement that named the arguments of a new instantiation of a template.
+
+        The template's own text is as it was; the nearest caller that the good version has too says
+        with what it was instantiated. Libsass' parsers are such templates, sixty lines a statement.
+        """
+        functions, frames = self._alignment.functions, self._alignment.bad
+        if not _is_instance(instance.view) or not functions.is_new(instance.view):
+            return ()
+        if not self._altered(instance.view, place.file, place.line):
+            return ()
+        caller = frames.caller(instance.position)
+        for _ in range(_NESTED):
+            if caller is None or not functions.is_new(caller[0].view):
+                break
+            caller = frames.caller(caller[0].position)
+        if caller is None:
+            return ()
+        named = caller[0].view.place(caller[0].block, caller[1])
+        return self.of_line(caller[0].view, named.file, named.line)
+
+    def _of_line(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
+        first, last = self._bad.extent(file, line)
+        direct = self._lines.changes_in_bad(file, first, last)
+        named = self._by_name(view, file, line) if not direct else ()
+        return tuple(dict.fromkeys((*direct, *named)))
+
+    def _by_name(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
+        mentioned = self._declaring.keys() & self._bad.identifiers(file, line)
+        numbers = sorted({number for name in mentioned for number in self._declaring[name]})
+        candidates = [
+            declared.change
+            for declared, _ in (self._declared[number] for number in numbers)
+            if declared.function in {"", view.name}
+        ]
+        return tuple(candidates) if candidates and self._altered(view, file, line) else ()
+
+    def _altered(self, view: FunctionView, file: str, line: int) -> bool:
+        """Whether the line's IR differs from that of its counterpart in the good version."""
+        other = self._alignment.counterpart(view)
+        if other is None:
+            return True
+        here = self._fingerprints.by_line(view).get((file, line), ())
+        there = self._fingerprints.by_line(other).get(self._lines.to_good(file, line), ())
+        return here != there
+
+    def of_global(self, placed: Placed, address: int) -> tuple[ChangeId, ...]:
+        """The changes in the initialiser of a global, only in the element an address is in if it can be told."""
+        if placed.variable is None:
+            return ()
+        where = placed.variable.location
+        if not where.line:  # a literal, or the initialiser of a local array: tied where it is used
+            return ()
+        element = self._element(placed, address)
+        first, last = element or self._bad.table(where.file, where.line)
+        found = self._lines.changes_in_bad(where.file, first, last)
+        if not found and element:
+            found = self._lines.changes_in_bad(where.file, *self._bad.table(where.file, where.line))
+        mentioned = frozenset(
+            name
+            for line in range(first, last + 1)
+            for name in self._bad.identifiers(where.file, line)
+        )
+        named = tuple(
+            declared.change
+            for declared, names in self._declared
+            if not declared.function and names & mentioned
+        )
+        return tuple(dict.fromkeys((*found, *named)))
+
+    def _element(self, placed: Placed, address: int) -> tuple[int, int] | None:
+        variable = placed.variable
+        if variable is None:
+            return None
+        body = variable.definition
+        at = body.find("[")
+        if at < 0 or " x " not in body[at:]:
+            return None
+        number = body[at + 1 :].split(" x ", 1)[0]
+        if not number.isdigit() or not int(number):
+            return None
+        return self._bad.element(
+            variable.location.file,
+            variable.location.line,
+            (address - placed.address) // max(placed.size // int(number), 1),
+        )
+
+    def removed_at(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
+        """The changes that removed or altered a statement of the good version."""
+        first, last = self._good.extent(place.file, place.line)
+        found = self._lines.changes_in_good(place.file, first, last)
+        return found or self._removed_by_name(view, place)
+
+    def _removed_by_name(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
+        file, line = self._lines.to_bad(place.file, place.line)
+        return self._by_name(view, file, line) if self._bad.text(file, line) else ()
+
+
+def _is_instance(view: FunctionView) -> bool:
+    """Whether a function is an instantiation of a template."""
+    return view.source_name != plain_name(view)
+
+
+def _functions(alignment: Alignment) -> Callable[[str], bool]:
+    """Whether the bad version has a traced function of a name."""
+    units = alignment.bad.program.units
+    names = frozenset(numbered.name for unit in units for numbered in unit.module.functions)
+    return names.__contains__

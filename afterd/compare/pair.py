@@ -1,0 +1,141 @@
+"""A pair of runs: what everything in this package is a function of.
+
+Bad against green is one pair; bad against *bad with some changes undone* is another, and costs no
+other code: which instance corresponds, which values differ, where control parted, what a changed
+statement's other text would have done are asked of two runs and the changes between them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from afterd.model.change import Change, ChangeForm, ChangeSet
+from afterd.model.location import LineSpan
+from afterd.model.trace import Execution
+from afterd.trace.linemap import LineMap
+
+RunT = TypeVar("RunT")
+_MIRRORED = {ChangeForm.ADDED: ChangeForm.DELETED, ChangeForm.DELETED: ChangeForm.ADDED}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Generic[RunT]):
+    """Two recorded runs of two variants of one program.
+
+    ``mine`` is the run that is explained, ``other`` the one it is held against (None: there is
+    none). ``changes`` are those in which the two variants differ: their ``new`` spans are lines of
+    mine's variant, their ``old`` ones of other's.
+    """
+
+    mine: RunT
+    other: RunT | None = None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def live(self) -> tuple[Change, ...]:
+        """The changes that may matter."""
+        return tuple(change for change in self.changes if not change.pruned)
+
+    @property
+    def lines(self) -> LineMap:
+        """Lines of the one variant as lines of the other."""
+        return LineMap(self.changes)
+
+
+class Tracer(Protocol[RunT]):
+    """What a language supplies: a variant's run, and what is read of two of them."""
+
+    def record(self, variant: ChangeSet) -> RunT:
+        """The test's run without the changes of ``variant``. Raises TraceError, ToolchainError."""
+        ...
+
+    def execution(self, pair: Pair[RunT]) -> Execution:
+        """``mine`` as the algorithms see it, with ``other`` beside it."""
+        ...
+
+
+class Runs(Generic[RunT]):
+    """The runs of a test's variants, each recorded once; any two of them are a pair."""
+
+    def __init__(self, tracer: Tracer[RunT], changes: Sequence[Change]) -> None:
+        self._tracer = tracer
+        self._changes = tuple(changes)
+        self._recorded: dict[ChangeSet, RunT] = {}
+
+    def execution(self, mine: ChangeSet, other: ChangeSet) -> Execution:
+        """The run without the changes of ``mine``, beside the one without those of ``other``.
+
+        Raises TraceError, ToolchainError.
+        """
+        return self._tracer.execution(self.pair(mine, other))
+
+    def pair(self, mine: ChangeSet, other: ChangeSet) -> Pair[RunT]:
+        """Both runs, and what their variants differ in. Raises TraceError, ToolchainError."""
+        first, second = self.run(mine), self.run(other)
+        return Pair(first, second, differences(self._changes, mine, other))
+
+    def run(self, variant: ChangeSet) -> RunT:
+        """One run. Raises TraceError, ToolchainError."""
+        if variant not in self._recorded:
+            self._recorded[variant] = self._tracer.record(variant)
+        return self._recorded[variant]
+
+
+def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) -> tuple[Change, ...]:
+    """The changes in which two variants differ, at their lines of these variants.
+
+    A variant is the bad version without some changes. What ``mine`` is without and ``other`` is not
+    stands the other way round: its ``new`` lines are the good version's.
+    """
+    by_file: dict[str, list[Change]] = defaultdict(list)
+    changes = tuple(changes)
+    for change in changes:
+        by_file[change.file].append(change)
+    here = {file: _placed(hunks, mine) for file, hunks in by_file.items()}
+    there = {file: _placed(hunks, other) for file, hunks in by_file.items()}
+    found: list[Change] = []
+    for change in changes:
+        if (change.id in mine) == (change.id in other):
+            continue
+        own, beside = here[change.file], there[change.file]
+        found.append(
+            replace(
+                change,
+                file=own.path,
+                old_file=beside.path,
+                new=own.spans.get(change.id, change.new),
+                old=beside.spans.get(change.id, change.old),
+                form=_MIRRORED.get(change.form, change.form) if change.id in mine else change.form,
+            )
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A changed file of one variant: its path, and where each hunk's lines are."""
+
+    path: str
+    spans: Mapping[str, LineSpan]
+
+
+def _placed(changes: Sequence[Change], reverted: ChangeSet) -> _File:
+    moved = any(each.form is ChangeForm.RENAMED and each.id in reverted for each in changes)
+    hunks = [change for change in changes if change.form is ChangeForm.HUNK]
+    hunks.sort(key=lambda change: (_first_line(change.new), _first_line(change.old)))
+    spans: dict[str, LineSpan] = {}
+    offset = 0  # by which lines have moved so far, against the bad version
+    for hunk in hunks:
+        first = _first_line(hunk.new) + offset
+        count = hunk.old.count if hunk.id in reverted else hunk.new.count
+        spans[hunk.id] = LineSpan(first if count else first - 1, count)
+        offset += count - hunk.new.count
+    return _File(changes[0].old_file if moved else changes[0].file, spans)
+
+
+def _first_line(span: LineSpan) -> int:
+    """Where a span's lines are or would be: an empty span stands after its start line."""
+    return span.start if span.count else span.start + 1

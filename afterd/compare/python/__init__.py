@@ -1,0 +1,9 @@
+"""A pair of runs of a Python program."""
+
+from afterd.compare.python.execution import PythonExecution, PythonTracer, executed_lines
+
+__all__ = [
+    "PythonExecution",
+    "PythonTracer",
+    "executed_lines",
+]

@@ -1,0 +1,294 @@
+"""Which row of the green run corresponds to a row of the failing one.
+
+Rows are named by where they are, not by when they come: the activation (found the same way from
+its caller), the statement (through ``matching``) and the iterations of the loops around it.
+Iterations of a ``for`` over plain values are named by the value first, so that one item more at
+the front shifts none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from afterd.compare.python.matching import Matching
+from afterd.limits import PYTHON_PAIR
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.record.rows import Kind
+
+_Key = tuple[object, ...]
+_LOOPS = frozenset({"For", "AsyncFor", "While", "comprehension"})
+_OUTCOMES = {Kind.TRUE: Kind.FALSE, Kind.FALSE: Kind.TRUE}
+
+
+class Alignment:
+    """Rows of ``bad`` found in ``green``."""
+
+    def __init__(self, bad: Trace, green: Trace, matching: Matching) -> None:
+        self.bad = bad
+        self.green = green
+        self.matching = matching
+        self._frames: dict[int, Frame | None] = {}
+        self._children: dict[int, dict[int, Frame]] = {}
+        self._keys: dict[int, dict[_Key, int]] = {}
+        self._names: dict[tuple[bool, int], dict[int, tuple[_Key, _Key]]] = {}
+        self._claimed: dict[int, set[_Key]] = {}
+        self._activations: dict[Node, list[Frame]] = {}
+        for frame in green.frames:
+            self._activations.setdefault(frame.node, []).append(frame)
+
+    # -- activations -------------------------------------------------------------------------
+
+    def frame(self, frame: Frame) -> Frame | None:
+        """The green activation; None when there is none, or none that can be trusted."""
+        pending: list[Frame] = []
+        outer: Frame | None = frame
+        while outer is not None and outer.number not in self._frames:
+            pending.append(outer)
+            outer = outer.parent
+        for waiting in reversed(pending):
+            self._frames[waiting.number] = self._find(waiting)
+        return self._frames[frame.number]
+
+    def _find(self, frame: Frame) -> Frame | None:
+        node = self.matching.good.get(frame.node)
+        if node is None:
+            return None
+        activations = self._activations.get(node, [])
+        if frame.node.type == "Module":
+            return activations[0] if activations else None
+        outer = frame.parent
+        while outer is not None and self._frames[outer.number] is None:
+            outer = outer.parent
+        parent = self._frames[outer.number] if outer is not None else None
+        if outer is not None and parent is not None:
+            found = self._paired_children(outer, parent).get(frame.number)
+            if found is not None:
+                return found
+        return self._by_ordinal(frame, activations)
+
+    def _by_ordinal(self, frame: Frame, activations: list[Frame]) -> Frame | None:
+        """The n-th activation of a function that both runs called equally often."""
+        mine = self._own_activations.get(frame.node, [])
+        if len(mine) != len(activations):
+            return None
+        return activations[mine.index(frame)]
+
+    def activations(self, function: Node) -> Sequence[Frame]:
+        """The failing run's activations of a function, in order."""
+        return self._own_activations.get(function, [])
+
+    @cached_property
+    def _own_activations(self) -> dict[Node, list[Frame]]:
+        found: dict[Node, list[Frame]] = {}
+        for frame in self.bad.frames:
+            found.setdefault(frame.node, []).append(frame)
+        return found
+
+    def _paired_children(self, parent: Frame, green: Frame) -> dict[int, Frame]:
+        found = self._children.get(parent.number)
+        if found is None:
+            found = self._children[parent.number] = dict(self._pair_children(parent, green))
+        return found
+
+    def _pair_children(self, parent: Frame, green: Frame) -> Iterator[tuple[int, Frame]]:
+        """Calls from the same statement first, then of the same function, then below new frames."""
+        mine, others = parent.children, green.children
+        paired: dict[int, Frame] = {}
+        taken: set[int] = set()
+        for named in (self._call_name, self._function_name):
+            left = [child for child in mine if child.number not in paired]
+            right = [child for child in others if child.number not in taken]
+            self._sequence(left, right, named, paired, taken)
+        left = list(_below(child for child in mine if child.number not in paired))
+        right = list(_below(child for child in others if child.number not in taken))
+        self._sequence(left, right, self._function_name, paired, taken)
+        yield from paired.items()
+
+    def _sequence(
+        self,
+        mine: list[Frame],
+        greens: list[Frame],
+        named: Callable[[Trace, Frame], object],
+        paired: dict[int, Frame],
+        taken: set[int],
+    ) -> None:
+        left = [(child, name) for child in mine if (name := named(self.bad, child)) is not None]
+        right = [
+            (child, name) for child in greens if (name := named(self.green, child)) is not None
+        ]
+        for child, twin in _matched(left, right):
+            paired[child.number] = twin
+            taken.add(twin.number)
+
+    def _function_name(self, trace: Trace, child: Frame) -> Node | None:
+        return self.matching.good.get(child.node) if trace is self.bad else child.node
+
+    def _call_name(self, trace: Trace, child: Frame) -> tuple[Node, Node] | None:
+        function, call = self._function_name(trace, child), self._call(trace, child)
+        return None if function is None or call is None else (function, call)
+
+    def _call(self, trace: Trace, child: Frame) -> Node | None:
+        """The statement of the caller, in the good version's terms."""
+        parent = child.parent
+        if parent is None:
+            return None
+        row = trace.next_in_frame(parent, child.left if child.left is not None else child.entered)
+        node = trace.node(row) if row is not None else None
+        if node is None:
+            return None
+        statement = node.statement
+        return self.matching.good.get(statement) if trace is self.bad else statement
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def row(self, position: int) -> int | None:
+        """The green row; None when the green run has none at this point."""
+        node, frame = self.bad.node(position), self.bad.frame(position)
+        if node is None or frame is None:
+            return None
+        green = self.frame(frame)
+        if green is None:
+            return None
+        kind = self.bad.kind(position)
+        if kind in {Kind.RETURN, Kind.EXIT}:
+            return self._end(green, kind)
+        twin = self.matching.good.get(node)
+        if twin is None:
+            return None
+        keys = self._green_keys(green)
+        for name in self._bad_names(frame).get(position, ()):
+            for outcome in (kind, _OUTCOMES.get(kind)):
+                found = keys.get((twin, outcome, *name)) if outcome is not None else None
+                if found is not None and self._trusted(name, found, green, frame):
+                    return found
+        return None
+
+    def _trusted(self, name: _Key, row: int, green: Frame, frame: Frame) -> bool:
+        """An iteration found by count must not be one that another finds by its item."""
+        if name[0] == "value":
+            return True
+        claimed = self._claimed.get(frame.number)
+        if claimed is None:
+            claimed = {names[0] for names in self._bad_names(frame).values()}
+            self._claimed[frame.number] = claimed
+        by_value = self._named(self.green, green)[row][0]
+        return by_value not in claimed
+
+    def opposite(self, green_row: int) -> int | None:
+        """The failing run's branch row that corresponds to a green one and went the other way."""
+        node, kind = self.green.node(green_row), self.green.kind(green_row)
+        mine = self.matching.bad.get(node) if node is not None else None
+        other = _OUTCOMES.get(kind)
+        if mine is None or other is None:
+            return None
+        for row in reversed(self.bad.at_site(mine, other)):
+            if self.row(row) == green_row:
+                return row
+        return None
+
+    def _end(self, green: Frame, kind: Kind) -> int | None:
+        """How an activation ended: its RETURN, or the EXIT of one that returned nothing."""
+        if kind is Kind.EXIT and green.left is None:
+            return None
+        for row in reversed(green.rows[-8:]):
+            if self.green.kind(row) is Kind.RETURN:
+                return row
+        return green.left
+
+    def _green_keys(self, frame: Frame) -> dict[_Key, int]:
+        found = self._keys.get(frame.number)
+        if found is None:
+            found = self._keys[frame.number] = {}
+            for row, names in self._named(self.green, frame).items():
+                node, kind = self.green.node(row), self.green.kind(row)
+                for name in names:
+                    found.setdefault((node, kind, *name), row)
+        return found
+
+    def _bad_names(self, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
+        return self._named(self.bad, frame)
+
+    def _named(self, trace: Trace, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
+        """For each row of a frame its iterations: by the items' values, and by count."""
+        key = (trace is self.bad, frame.number)
+        found = self._names.get(key)
+        if found is None:
+            found = self._names[key] = self._name_rows(trace, frame)
+        return found
+
+    def _name_rows(self, trace: Trace, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
+        loops: dict[Node, tuple[int, object]] = {}
+        seen: dict[tuple[Node, int, _Key], int] = {}
+        named: dict[int, tuple[_Key, _Key]] = {}
+        for index, row in enumerate(frame.rows):
+            node = trace.node(row)
+            if node is None:
+                continue
+            kind = trace.kind(row)
+            if node.type in _LOOPS and kind is Kind.TRUE:
+                self._iterate(trace, frame, index, node, loops)
+            around = [outer for outer in node.ancestors() if outer in loops]
+            if node in loops and kind is Kind.TRUE:
+                around.insert(0, node)
+            by_count = tuple(loops[loop][0] for loop in around)
+            by_value = tuple(loops[loop][1] for loop in around)
+            again = seen.get((node, kind, by_count), 0)
+            seen[node, kind, by_count] = again + 1
+            named[row] = (("value", again, by_value), ("count", again, by_count))
+        return named
+
+    def _iterate(
+        self,
+        trace: Trace,
+        frame: Frame,
+        index: int,
+        loop: Node,
+        loops: dict[Node, tuple[int, object]],
+    ) -> None:
+        count = loops[loop][0] + 1 if loop in loops else 0
+        for inner in [other for other in loops if loop in set(other.ancestors())]:
+            del loops[inner]
+        item: object = count
+        if index + 1 < len(frame.rows) and loop.type in {"For", "comprehension"}:
+            row = frame.rows[index + 1]
+            value = trace.value(row)
+            target = trace.node(row)
+            bound = target is not None and target["store"] and target.type == "Name"
+            if bound and not isinstance(value, tuple) and value is not None:
+                item = (type(value).__name__, value)
+        loops[loop] = (count, item)
+
+
+def _below(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """Frames and what they entered, in order: a new function in between hides what it calls."""
+    stack = list(frames)[::-1]
+    seen = 0
+    while stack and seen < PYTHON_PAIR.sequenced:
+        frame = stack.pop()
+        seen += 1
+        yield frame
+        stack.extend(reversed(frame.children))
+
+
+def _matched(
+    mine: list[tuple[Frame, object]], greens: list[tuple[Frame, object]]
+) -> Iterator[tuple[Frame, Frame]]:
+    """The longest common subsequence; the n-th of each name where that would take too long."""
+    names, others = [name for _, name in mine], [name for _, name in greens]
+    if names == others:
+        yield from ((left[0], right[0]) for left, right in zip(mine, greens, strict=True))
+    elif max(len(names), len(others)) > PYTHON_PAIR.sequenced:
+        queues: dict[object, list[Frame]] = {}
+        for frame, name in reversed(greens):
+            queues.setdefault(name, []).append(frame)
+        for frame, name in mine:
+            if queues.get(name):
+                yield frame, queues[name].pop()
+    else:
+        for block in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
+            for offset in range(block.size):
+                yield mine[block.a + offset][0], greens[block.b + offset][0]

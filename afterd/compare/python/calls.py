@@ -1,0 +1,419 @@
+"""Which call was it that went wrong? Algorithmic debugging with the green run as the oracle.
+
+Shapiro's question (Algorithmic Program Debugging, 1983, section 3) is put to every activation of a
+function that a change has a part in: given the same, did it do the same as its counterpart in the
+green run? One that did other things on the same arguments is an origin of the failure, or of some
+other difference; one that did the same clears what was changed in it, however it was rewritten.
+
+What an activation does: what it returns, yields and raises, and what it writes into objects that
+are not its own, by stores and by calls into code that is not followed.
+
+Which names does the code mention that ran? A constant that none of it reads did nothing.
+
+Which entries of a table can have been looked up? A word that no run ever held was not.
+
+A table of keywords is one value, and every change to it alters that. But who looks a word up holds it, or
+has it in its text: a change of entries under other words did nothing, as far as the traces show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from afterd.compare.python.absence import Ties, is_special, targets
+from afterd.compare.python.alignment import Alignment
+from afterd.compare.python.conversation import Parting, parting
+from afterd.compare.python.deeds import Deed, Deeds, in_container, in_new
+from afterd.compare.python.likeness import Likeness
+from afterd.limits import PYTHON_PAIR
+from afterd.model.change import ChangeId
+from afterd.model.trace import Conduct
+from afterd.trace.python.read.evaluation import constant
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.parameters import is_generator
+from afterd.trace.python.read.program import FRAMES, FUNCTIONS, Node
+from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.record.rows import Kind
+
+
+def mentioned(trace: Trace) -> frozenset[str]:
+    """Names and attributes that are read anywhere in a frame that was entered."""
+    entered = dict.fromkeys(frame.node for frame in trace.frames)
+    return frozenset(name for frame in entered for node in _own(frame) if (name := _read(node)))
+
+
+def bound_by(node: Node) -> frozenset[str] | None:
+    """The variables of a module that an assigned expression is bound to; None where it is no such."""
+    statement = node.statement
+    if node.frame.type != "Module" or node is not statement["value"]:
+        return None
+    targets = statement["targets"] or [statement["target"]]
+    if not all(isinstance(each, Node) and each.type == "Name" for each in targets):
+        return None
+    return frozenset(str(each["id"]) for each in targets)
+
+
+def _own(frame: Node) -> Iterator[Node]:
+    """The nodes of a frame's own code, and what the definitions in it evaluate."""
+    stack = list(frame.children())
+    while stack:
+        node = stack.pop()
+        yield node
+        body = node["body"] if node.type in FRAMES else None
+        inside = body if isinstance(body, list) else [body]
+        stack.extend(child for child in node.children() if child not in inside)
+
+
+def _read(node: Node) -> str:
+    if node["store"]:
+        return ""
+    match node.type:
+        case "Name":
+            return str(node["id"])
+        case "Attribute":
+            return str(node["attr"])
+    return ""
+
+
+ChangesOf = Callable[[Node], Iterable[ChangeId]]
+"""The changes in a node's own lines."""
+
+
+def strings(trace: Trace) -> frozenset[str]:
+    """The strings that some row of a run recorded, and those in its modules that are no keys of tables."""
+    held = {value for value in trace.raw.values if isinstance(value, str)}
+    for module in trace.all_modules():
+        nodes = module.nodes.values()
+        held.update(text for node in nodes if not _is_key(node) and (text := _text(node)))
+    return frozenset(held)
+
+
+def not_looked_up(tables: Sequence[tuple[Node, ChangesOf]], held: frozenset[str]) -> set[ChangeId]:
+    """The changes of nothing but entries under strings that are not ``held``.
+
+    ``tables`` are the displays of one dictionary, in both versions.
+    """
+    keys: dict[ChangeId, list[Node]] = {}
+    for table, changes in tables:
+        for key, parts in _entries(table):
+            for change in {change for part in parts for change in changes(part)}:
+                keys.setdefault(change, []).append(key)
+    return {
+        change
+        for change, under in keys.items()
+        if all((text := _text(key)) and text not in held for key in under)
+    }
+
+
+def _entries(table: Node) -> Iterator[tuple[Node, tuple[Node, Node]]]:
+    if table.type == "Dict":
+        for key, value in zip(table["keys"], table["values"], strict=True):
+            if isinstance(key, Node) and isinstance(value, Node):
+                yield key, (key, value)
+
+
+def _is_key(node: Node) -> bool:
+    parent = node.parent
+    return parent is not None and parent.type == "Dict" and node in parent["keys"]
+
+
+def _text(node: Node) -> str:
+    """A string that stands in the text; empty for anything else."""
+    value = constant(node["value"]) if node.type == "Constant" else None
+    return value if isinstance(value, str) else ""
+
+
+_WORSE = (Conduct.SAME, Conduct.ABSORBED, Conduct.CARRIED, Conduct.PASSED, Conduct.PARTED)
+_PARTED = frozenset({Conduct.PARTED, Conduct.PASSED})
+
+
+class Calls:
+    """Compares activations of the failing run with their counterparts."""
+
+    def __init__(
+        self,
+        steps: Steps,
+        green: Steps,
+        alignment: Alignment,
+        inverse: Alignment,
+        likeness: Likeness,
+        ties: Ties,
+        failing: Iterable[Frame],
+    ) -> None:
+        self.steps = steps
+        self.green = green
+        self.alignment = alignment
+        self.likeness = likeness
+        self.ties = ties
+        self.inverse = inverse
+        self.deeds = Deeds(steps)
+        self.green_deeds = Deeds(green)
+        self._failing = frozenset(failing)
+        self._conducts: dict[int, Conduct | None] = {}
+
+    def conduct(self) -> dict[ChangeId, Conduct]:
+        """The worst conduct of each executed change, nearest to the failure first."""
+        found: dict[ChangeId, tuple[int, int]] = {}
+        for changes, conduct, row in self._seen():
+            if conduct is not None:
+                worse = (_WORSE.index(conduct), row)
+                for change in changes:
+                    found[change] = max(found.get(change, worse), worse)
+        order = sorted(found, key=lambda change: (-found[change][1], change))
+        return {change: _WORSE[found[change][0]] for change in order}
+
+    def _seen(self) -> Iterator[tuple[Iterable[ChangeId], Conduct | None, int]]:
+        for function, changes in self._changed_functions().items():
+            for frame in _some(self.alignment.activations(function)):
+                yield changes, self._reaching(frame), frame.entered
+        for function, changes in self._removed_functions().items():
+            for frame in _some(self.inverse.activations(function)):
+                caller = self._caller_here(frame)
+                if caller is not None:
+                    yield changes, self._as_part_of(caller), caller.entered
+        yield from self._outside_functions()
+
+    # -- activations -------------------------------------------------------------------------
+
+    def _reaching(self, frame: Frame) -> Conduct | None:
+        """The conduct of an activation; absorbed where a caller did as in green all the same."""
+        own = self.of(frame)
+        if own not in _PARTED:
+            return own
+        caller = None if is_generator(frame.node) else frame.parent
+        while caller is not None and caller.node.type in FUNCTIONS:
+            if is_generator(caller.node):
+                break  # what it hands out goes to whoever iterates
+            if self.of(caller) is Conduct.SAME and caller not in self._failing:
+                return Conduct.ABSORBED
+            caller = caller.parent
+        return own
+
+    def of(self, frame: Frame) -> Conduct | None:
+        """What an activation did; one that green has not is a part of its caller."""
+        if frame.number not in self._conducts:
+            self._conducts[frame.number] = None
+            self._conducts[frame.number] = self._compared(frame)
+        return self._conducts[frame.number]
+
+    def _compared(self, frame: Frame) -> Conduct | None:
+        twin = self.alignment.frame(frame)
+        if twin is None or frame.node.type not in FUNCTIONS:
+            return self._callers_conduct(frame)
+        if is_generator(frame.node) or is_generator(twin.node):
+            return self._conversed(frame, twin)
+        mine, other = list(self.deeds.done(frame)), list(self.green_deeds.done(twin))
+        if frame not in self._failing:
+            alike = self._did_alike(mine, other)
+            if alike is not False:
+                return Conduct.SAME if alike else self._by_default(frame)
+        return self._given_other(frame, twin) or self._origin(frame.children)
+
+    def _given_other(self, frame: Frame, twin: Frame) -> Conduct | None:
+        """The conduct of an activation that had other arguments than green's; else None."""
+        mine, other = self.deeds.given(frame), self.green_deeds.given(twin)
+        if self._alike(mine, other, shared=True):
+            return None
+        return self._by_default(frame) or Conduct.CARRIED
+
+    def _origin(self, below: Sequence[Frame]) -> Conduct:
+        """Of what did other things on the same: whether a call below it did already."""
+        did = (self.of(child) for child in below[: PYTHON_PAIR.activations])
+        return Conduct.PASSED if any(each in _PARTED for each in did) else Conduct.PARTED
+
+    def _conversed(self, frame: Frame, twin: Frame) -> Conduct | None:
+        """The conduct of a generator, or of a coroutine, up to where it first differs."""
+        if not (is_generator(frame.node) and is_generator(twin.node)):
+            return self._by_default(frame)  # one made what it handed out, the other ran it
+        matching, likeness = self.alignment.matching, self.likeness
+        where, row = Parting.UNKNOWN, frame.entered
+
+        def same() -> bool:
+            nonlocal where, row
+            where, row = parting(self.steps, frame, self.green, twin, likeness, matching)
+            return where in {Parting.NOWHERE, Parting.UNASKED}
+
+        alike = likeness.sure(same)
+        if where is Parting.NOWHERE:
+            mine, other = self.deeds.left(frame), self.green_deeds.left(twin)
+            left = self._did_alike(list(mine), list(other))
+            alike = left if left is False else alike and left
+        if alike is None or where is Parting.UNKNOWN:
+            return self._by_default(frame)
+        if alike:
+            return Conduct.SAME
+        given = self._given_other(frame, twin)
+        if given is not None or where is Parting.GIVEN:
+            return given or Conduct.CARRIED
+        before = frame.children
+        if where is Parting.DONE:
+            before = [child for child in before if child.entered < row]
+        return self._origin(before)
+
+    def _did_alike(self, mine: Sequence[Deed], other: Sequence[Deed]) -> bool | None:
+        """Whether the same was done; None where that rests on types, or was written otherwise."""
+        plain, others = ([d for d in each if not in_container(d)] for each in (mine, other))
+        alike = self.likeness.sure(lambda: self._alike(plain, others))
+        if alike is False:
+            return False
+        inside, beside = ([d for d in each if in_container(d)] for each in (mine, other))
+        if bool(inside) != bool(beside):
+            return False
+        if _by_place(inside).keys() != _by_place(beside).keys():
+            return None
+        held = self.likeness.sure(lambda: self._alike(inside, beside))
+        return held if alike or held is False else None
+
+    def _by_default(self, frame: Frame) -> Conduct | None:
+        """What is known of an activation whose deeds cannot be told apart: a default of its own."""
+        given = (row for _, _, row in self.deeds.given(frame))
+        altered = (row for row in given if self.ties.of_row(self.steps.trace, row))
+        defaults = (row for row in altered if self.steps.parameters.is_default(row))
+        differs = any(self._bound(row) is Conduct.PARTED for row in defaults)
+        return Conduct.PARTED if differs else None
+
+    def _callers_conduct(self, frame: Frame) -> Conduct | None:
+        """Of code that only this version has; that it came to another function is its caller's."""
+        if frame.node in self.alignment.matching.good:
+            return None
+        caller = frame.parent
+        while caller is not None and self.alignment.frame(caller) is None:
+            caller = caller.parent
+        return None if caller is None else self._as_part_of(caller)
+
+    def _as_part_of(self, caller: Frame) -> Conduct | None:
+        """The conduct of code that only one version has, in an activation that both have."""
+        if caller.node.type not in FUNCTIONS:
+            return None
+        conduct = self._reaching(caller)
+        return Conduct.PARTED if conduct is Conduct.PASSED else conduct
+
+    def _caller_here(self, frame: Frame) -> Frame | None:
+        """The counterpart of the nearest caller of a green activation that has one."""
+        caller = frame.parent
+        while caller is not None and (mine := self.inverse.frame(caller)) is None:
+            caller = caller.parent
+        return None if caller is None else mine
+
+    def _alike(self, mine: Iterable[Deed], other: Iterable[Deed], *, shared: bool = False) -> bool:
+        """The same in the same order, place by place; ``shared``: in places that both have.
+
+        An attribute of a new object that only one version has was renamed, or is new.
+        """
+        here, there = _by_place(mine), _by_place(other)
+        alone = here.keys() ^ there.keys()
+        if not shared and not all(map(in_new, alone)):
+            return False
+        return all(
+            len(here[place]) == len(there[place])
+            and all(
+                self.likeness.alike(value, row, twin, green_row)
+                for (value, row), (twin, green_row) in zip(here[place], there[place], strict=True)
+            )
+            for place in here.keys() & there.keys()
+        )
+
+    # -- changes -----------------------------------------------------------------------------
+
+    def _changed_functions(self) -> dict[Node, set[ChangeId]]:
+        """Functions of the failing version with what was altered in, or removed from, them."""
+        found: dict[Node, set[ChangeId]] = {}
+        for node in self._nodes(self.steps):
+            if node.frame.type in FUNCTIONS and (changes := self.ties.of_node(node)):
+                found.setdefault(node.frame, set()).update(changes)
+        for node in self._nodes(self.green):
+            function = self._counterpart(node.frame)
+            if function is not None and (changes := self.ties.removed(node)):
+                found.setdefault(function, set()).update(changes)
+        return found
+
+    def _counterpart(self, function: Node) -> Node | None:
+        """The failing version's function."""
+        return self.alignment.matching.bad.get(function) if function.type in FUNCTIONS else None
+
+    def _removed_functions(self) -> dict[Node, set[ChangeId]]:
+        """Functions that only the green version has."""
+        found: dict[Node, set[ChangeId]] = {}
+        for node in self._nodes(self.green):
+            if node.frame.type in FUNCTIONS and self._counterpart(node.frame) is None:
+                found.setdefault(node.frame, set()).update(self.ties.removed(node))
+        return {function: changes for function, changes in found.items() if changes}
+
+    @staticmethod
+    def _nodes(run: Steps) -> Iterator[Node]:
+        for site in dict.fromkeys(run.trace.sites):
+            node, kind = run.trace.decode(site)
+            if node is not None and kind is not Kind.ENTER and node is not node.frame:
+                yield node
+
+    def _outside_functions(self) -> Iterator[tuple[Iterable[ChangeId], Conduct | None, int]]:
+        """What modules and class bodies bound, and what definitions evaluated."""
+        for row, site in enumerate(self.steps.trace.sites):
+            node, kind = self.steps.trace.decode(site)
+            if node is None or kind is not Kind.VALUE or node.frame.type in FUNCTIONS:
+                continue
+            changes = self.ties.of_node(node)
+            if changes and not _is_definition(node) and not self._is_unread(node):
+                yield set(changes) - self._not_looked_up(node), self._bound(row), row
+
+    def _not_looked_up(self, table: Node) -> set[ChangeId]:
+        """The changes of a table's entries that neither run can have looked up."""
+        if table.type != "Dict":
+            return set()
+        twin = self.alignment.matching.good.get(table)
+        tables = [(table, self.ties.of_node)]
+        return not_looked_up(
+            tables if twin is None else [*tables, (twin, self.ties.removed)], self._held
+        )
+
+    @cached_property
+    def _held(self) -> frozenset[str]:
+        return strings(self.steps.trace) | strings(self.green.trace)
+
+    def _is_unread(self, node: Node) -> bool:
+        """Whether a module's variable is bound to it which nothing reads that ran in either version."""
+        names = bound_by(node)
+        return names is not None and not names & self._mentioned
+
+    @cached_property
+    def _mentioned(self) -> frozenset[str]:
+        return mentioned(self.steps.trace) | mentioned(self.green.trace)
+
+    def _bound(self, row: int) -> Conduct | None:
+        twin = self.alignment.row(row)
+        if twin is None:
+            return None
+        value, other = self.steps.trace.value(row), self.green.trace.value(twin)
+        alike = self.likeness.sure(lambda: self.likeness.alike(value, row, other, twin))
+        if alike is None:
+            return None
+        return Conduct.SAME if alike and not self._renames(row, twin) else Conduct.PARTED
+
+    def _renames(self, row: int, twin: int) -> bool:
+        """Whether a value is bound to names that green's counterpart is not, or the reverse, and which
+        code says, or Python itself (``__contains__``).
+        """
+        mine, other = self.steps.trace.node(row), self.green.trace.node(twin)
+        if mine is None or other is None:
+            return False
+        differing = targets(mine) ^ targets(other)
+        return any(name in self._mentioned or is_special(name) for name in differing)
+
+
+def _some(frames: Sequence[Frame]) -> Sequence[Frame]:
+    half = PYTHON_PAIR.activations // 2
+    return frames if len(frames) <= PYTHON_PAIR.activations else [*frames[:half], *frames[-half:]]
+
+
+def _by_place(deeds: Iterable[Deed]) -> dict[str, list[tuple[Recorded, int]]]:
+    found: dict[str, list[tuple[Recorded, int]]] = {}
+    for place, value, row in deeds:
+        found.setdefault(place, []).append((value, row))
+    return found
+
+
+def _is_definition(node: Node) -> bool:
+    return node.type in {"FunctionDef", "AsyncFunctionDef", "ClassDef", "alias"}

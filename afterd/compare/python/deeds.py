@@ -1,0 +1,190 @@
+"""What an activation was given, and what it did with it, as far as others can see.
+
+It does what it returns, yields and raises, and what it leaves in objects that are not its own, by
+stores and by calls into code that is not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+
+from afterd.limits import PYTHON_PAIR
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.names import definition_row
+from afterd.trace.python.read.parameters import is_generator
+from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.purity import may_write, pure_function, unchanging
+from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import Unknown, identity, same_object
+from afterd.trace.python.record.rows import Kind
+
+_HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
+
+_NEW = "new"
+
+Deed = tuple[str, Recorded, int]
+"""What was done: where to, the value, the row. ``in_container`` tells what may be written otherwise,
+``in_new`` what may have another name.
+"""
+
+
+def in_container(deed: Deed) -> bool:
+    """Whether it is a store into a list, dict or set: ``d.update(…)`` is ``d[k] = …`` as well."""
+    return deed[0].startswith("[]")
+
+
+def in_new(place: str) -> bool:
+    """Whether it is an attribute that a constructor gave its object."""
+    return place.startswith(_NEW)
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A store, or a call that may store: ``place`` tells it from stores into other places."""
+
+    place: object
+    deed: Deed
+    owner: Recorded | Unknown
+
+
+class Deeds:
+    """Of the activations of one run."""
+
+    def __init__(self, run: Steps) -> None:
+        self.run = run
+        self._known: dict[int, list[_Write]] = {}
+
+    def given(self, frame: Frame) -> Iterator[Deed]:
+        """The parameters of an activation."""
+        for row in frame.rows[: PYTHON_PAIR.rows]:
+            node = self.run.trace.node(row)
+            if node is not None and node.type == "arg" and node.frame is frame.node:
+                yield str(node["arg"]), self.run.trace.value(row), row
+
+    def done(self, frame: Frame) -> Iterator[Deed]:
+        """What it did: what it handed out, then what it left in objects that are not its own."""
+        trace = self.run.trace
+        for row in frame.rows[: PYTHON_PAIR.rows]:
+            if trace.kind(row) in _HANDED:
+                yield _HANDED[trace.kind(row)], trace.value(row), row
+        yield from self.left(frame)
+        if self._left_by_exception(frame) and frame.left is not None:
+            yield "exception", True, frame.left
+
+    def left(self, frame: Frame) -> Iterator[Deed]:
+        """What it, or what it called, left in objects that are not its own.
+
+        Of several stores into one place the last, in the order of the first ones.
+        """
+        yield from {each.place: each.deed for each in self._writes(frame)}.values()
+
+    def _writes(self, frame: Frame) -> list[_Write]:
+        """In order, those of its callees among them."""
+        found = self._known.get(frame.number)
+        if found is None:
+            self._known[frame.number] = []
+            rows = (
+                each for row in frame.rows[: PYTHON_PAIR.rows] for each in self._written(row, frame)
+            )
+            below = (each for child in frame.children for each in self._writes(child))
+            merged = sorted([*rows, *below], key=lambda each: each.deed[2])
+            found = list(
+                islice((w for each in merged for w in self._seen_of(each, frame)), PYTHON_PAIR.rows)
+            )
+            self._known[frame.number] = found
+        return found
+
+    def _written(self, row: int, frame: Frame) -> Iterator[_Write]:
+        node, kind = self.run.trace.node(row), self.run.trace.kind(row)
+        if node is None:
+            return
+        for target in self._targets.get((node, kind), ()):
+            yield from self._stored(target, row, frame)
+        if kind is Kind.MARK and node.type == "Delete":
+            for target in node["targets"]:
+                if target.type in {"Attribute", "Subscript"}:
+                    owner = self.run.cells.value_of(target["value"], row, frame)
+                    inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
+                    yield _Write(row, (f"{inside} deleted", None, row), owner)
+        called = kind is Kind.VALUE and node.type == "Call"
+        if called and self.run.cells.returned(row, frame) is None:
+            yield from self._called(frame, node, row)
+
+    def _stored(self, target: Node, row: int, frame: Frame) -> Iterator[_Write]:
+        evaluation = self.run.cells.evaluation
+        owner = evaluation.target_value(target["value"], row, frame)
+        kind = None if isinstance(owner, Unknown) else identity(owner)
+        value = self.run.trace.value(row)
+        if target.type == "Attribute":
+            where = f".{target['attr']}"
+            yield _Write((kind, where), (where, value, row), owner)
+            return
+        key = evaluation.target_value(target["slice"], row, frame)
+        if not _held(owner, key, value):
+            place = (kind, "[]", row if isinstance(key, Unknown) else key)
+            yield _Write(place, ("[]", value, row), owner)
+
+    @cached_property
+    def _targets(self) -> dict[tuple[Node, Kind], list[Node]]:
+        """The attributes and items that are stored into, by where that leaves its row."""
+        found: dict[tuple[Node, Kind], list[Node]] = {}
+        for module in self.run.trace.all_modules():
+            for node in module.nodes.values():
+                if node["store"] and node.type in {"Attribute", "Subscript"}:
+                    at = definition_row(node)
+                    if at is not None:
+                        found.setdefault(at, []).append(node)
+        return found
+
+    def _called(self, frame: Frame, call: Node, row: int) -> Iterator[_Write]:
+        """A method that may write, called on an object by code that is not followed."""
+        function = call["func"]
+        if function.type != "Attribute" or pure_function(call) or not may_write(function["attr"]):
+            return
+        owner = self.run.cells.value_of(function["value"], row, frame)
+        types = self.run.trace.raw.header["types"]
+        if isinstance(owner, tuple) and not (owner[0] == "o" and unchanging(types[owner[2]][1])):
+            inside = "[]" if owner[0] in {"l", "d", "s"} else ""
+            deed = (f"{inside}.{function['attr']}()", self.run.effect(row), row)
+            yield _Write(row, deed, owner)
+
+    def _seen_of(self, write: _Write, frame: Frame) -> Iterator[_Write]:
+        """The store as others see it; none into an object that the activation made, or that is not known.
+
+        The ``self`` of a constructor was made for it, and is what it is called for.
+        """
+        if isinstance(write.owner, Unknown) or identity(write.owner) is None:
+            return
+        born = self.run.cells.births.made(write.owner, write.deed[2])
+        if born is None or born <= frame.entered:
+            yield write
+            return
+        node = self.run.trace.node(born)
+        if node is not None and node.type == "arg" and self.run.trace.frame(born) is frame:
+            place, value, row = write.deed
+            yield replace(write, deed=(_NEW + place, value, row))
+
+    def _left_by_exception(self, frame: Frame) -> bool:
+        """Whether the caller did not get a value: it left at once, or caught something."""
+        trace, caller = self.run.trace, frame.parent
+        if caller is None or frame.left is None or is_generator(frame.node):
+            return False
+        row = trace.next_in_frame(caller, frame.left)
+        while row is not None and trace.kind(row) is Kind.SYNC:
+            row = trace.next_in_frame(caller, row)
+        if row is None or trace.kind(row) is Kind.EXIT:
+            return True
+        node = trace.node(row)
+        return node is not None and node.type == "ExceptHandler"
+
+
+def _held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:
+    """Whether a dictionary is seen to hold the value already that is stored into it."""
+    if not isinstance(owner, tuple) or owner[0] != "d":
+        return False
+    items = zip(owner[3::2], owner[4::2], strict=False)
+    return any(same == key and same_object(held, value) for same, held in items)

@@ -1,0 +1,457 @@
+"""A traced failing run with the green run beside it: ``model.trace.Execution`` for Python.
+
+Changes that leave what a program does as it was: its layout, and what its functions annotate.
+
+A release that writes ``list[str]`` for ``t.List[str]`` touches every other definition, and each of them
+stands in the causes. A change of layout alone may have been kept because a line number can be seen.
+
+What ran inside code that is not followed: ``list(g())``, ``sorted(xs, key=f)``, a context manager.
+
+The result of such a call depends on what the frames that it entered did, and on what they did not:
+an item that a generator passed over has no row of its own. The branches of those frames that went
+another way than in the green run stand for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from textwrap import dedent
+
+from afterd.compare.pair import Pair
+from afterd.compare.python.absence import Absence, Ties
+from afterd.compare.python.alignment import Alignment
+from afterd.compare.python.calls import Calls, mentioned
+from afterd.compare.python.likeness import Likeness
+from afterd.compare.python.matching import match
+from afterd.compare.python.transplant import Transplant
+from afterd.limits import PYTHON_PAIR, WORK
+from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.outcome import FailureKind
+from afterd.model.term import (
+    BOOL,
+    Apply,
+    Concrete,
+    Free,
+    Op,
+    Read,
+    StepId,
+    Term,
+    concretised,
+    reads,
+)
+from afterd.model.trace import Alignment as Aligned
+from afterd.model.trace import Conduct, GreenValue, Predicate, Step
+from afterd.trace.python.failure.failures import Failures, departures, output_predicate, reported
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.influence import Influence
+from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.values import plain, render
+from afterd.trace.python.record.rows import Kind
+from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
+from afterd.vcs.enclosing import parse_python
+
+READERS = frozenset(
+    {"__annotations__", "annotation", "get_type_hints", "signature", "singledispatch"}
+)
+"""Who names one of these may do otherwise for an annotation."""
+_AS_STATEMENTS = "{}"
+_OF_FUNCTIONS = ("{}\n    pass", "def _(\n{}\n): pass")
+"""A header without its body; some of its parameters."""
+
+
+def relaid(changes: Iterable[Change], *, annotations: bool) -> frozenset[ChangeId]:
+    """The changes of Python code that alter nothing but layout and, on demand, functions' annotations."""
+    return frozenset(
+        change.id
+        for change in changes
+        if change.form is ChangeForm.HUNK
+        and change.file.endswith(".py")
+        and _same(_side(change.patch, "-"), _side(change.patch, "+"), annotations=annotations)
+    )
+
+
+def _same(old: str, new: str, *, annotations: bool) -> bool:
+    """Whether both sides of a hunk are one program; False where they are none by themselves."""
+    for form in (_AS_STATEMENTS, *(_OF_FUNCTIONS if annotations else ())):
+        shapes = [_shape(form.format(text), annotations=annotations) for text in (old, new)]
+        if None not in shapes:
+            return shapes[0] == shapes[1]
+    return False
+
+
+def _shape(text: str, *, annotations: bool) -> str | None:
+    """The syntax tree, on demand without functions' annotations; None where it does not parse."""
+    tree = parse_python(text.encode(errors="surrogateescape"))
+    if tree is None or not tree.body:
+        return None
+    return ast.dump(_Bare().visit(tree) if annotations else tree)
+
+
+class _Bare(ast.NodeTransformer):
+    """A tree without annotations of parameters and results. Those of variables stay: a dataclass is made
+    of them.
+    """
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+
+def _side(patch: str, sign: str) -> str:
+    return dedent("\n".join(line[1:] for line in patch.splitlines() if line.startswith(sign)))
+
+
+_OUTCOMES = {Kind.TRUE, Kind.FALSE}
+
+
+class Callbacks:
+    """Looks into the calls of the failing run, beside the green one."""
+
+    def __init__(self, trace: Trace, alignment: Alignment) -> None:
+        self.trace = trace
+        self.alignment = alignment
+        self._found: dict[int, list[int]] = {}
+
+    def departures(self, position: int) -> list[int]:
+        """Branches since the frame's last row that went another way in green, latest first.
+
+        Only the first few of them: what comes after may follow from those.
+        """
+        found = self._found.get(position)
+        if found is None:
+            found = self._found[position] = self._departures(position)
+        return found
+
+    def _departures(self, position: int) -> list[int]:
+        frame = self.trace.frame(position)
+        if frame is None:
+            return []
+        first = self.trace.previous_in_frame(frame, position) + 1
+        found: list[int] = []
+        for row in range(max(first, position - PYTHON_PAIR.rows_within), position):
+            if self.trace.kind(row) in _OUTCOMES and self._departs(row):
+                found.append(row)
+                if len(found) == PYTHON_PAIR.branches_within:
+                    break
+        return found[::-1]
+
+    def _departs(self, row: int) -> bool:
+        other = self.alignment.row(row)
+        return other is not None and self.alignment.green.kind(other) is not self.trace.kind(row)
+
+
+_UNKNOWN = GreenValue(Aligned.UNKNOWN)
+_ABSENT = GreenValue(Aligned.ABSENT)
+Lines = Mapping[str, frozenset[int]]
+
+
+class PythonTracer(PythonRecorder):
+    """``compare.pair.Tracer`` for Python."""
+
+    def execution(self, pair: Pair[RecordedRun]) -> PythonExecution:
+        """``mine`` with ``other`` beside it."""
+        return PythonExecution(pair, self.test)
+
+
+def executed_lines(pair: Pair[RecordedRun]) -> tuple[Lines, Lines]:
+    """By file, the lines that both runs came to, as far as was recorded."""
+    other = partner(pair.mine, pair.other).lines() if pair.other else {}
+    return pair.mine.traces[0].lines(), other
+
+
+class PythonExecution:
+    """Implements ``model.trace.Execution``; ``test`` is the failing test's id, or empty."""
+
+    def __init__(self, pair: Pair[RecordedRun], test: str = "") -> None:
+        self.test = test
+        self.changes = pair.live
+        self.trace = bad = pair.mine.traces[0]
+        green = partner(pair.mine, pair.other) if pair.other else None
+        self.steps = Steps(bad)
+        lines = pair.lines
+        self.ties = Ties(self.changes, lines)
+        self.influence = Influence(self.steps)
+        self.green: Steps | None = None
+        if green is not None:
+            self.green = Steps(green)
+            matching = match(bad.all_modules(), green.all_modules(), lines)
+            self.alignment = Alignment(bad, green, matching)
+            self.likeness = Likeness(self.steps, self.green, self.alignment)
+            self.callbacks = Callbacks(bad, self.alignment)
+            self.absence = Absence(self.alignment, self.green, self.ties)
+            self.transplant = Transplant(self.steps, matching)
+        self._made: dict[StepId, Step] = {}
+        self._conduct: dict[ChangeId, Conduct] | None = None
+        self._reasons: dict[str, None] = {}
+
+    # -- the protocol ------------------------------------------------------------------------
+
+    def failures(self) -> Sequence[Predicate]:
+        """The failed assertions in the order they happened; else the first wrong output."""
+        recognise = Failures(self.steps)
+        found: list[Predicate] = []
+        for failure in reported(self.steps, self.test):
+            predicate = self._not_raised(recognise, failure) or recognise.predicate(failure)
+            if predicate is not None:
+                found.append(predicate)
+        if not found and self.green is not None:
+            found.extend(self._wrong_output())
+        return found
+
+    def step(self, identifier: StepId) -> Step:
+        """The step, with its changes and the green run's value."""
+        found = self._made.get(identifier)
+        if found is None:
+            plainly = self.steps.step(identifier)
+            position = self.trace.position(identifier)
+            for made in concretised(plainly.term):
+                self._reasons.setdefault(made.reason)
+            changes = self.ties.of_row(self.trace, position)
+            green = self._green_value(position)
+            found = self._made[identifier] = replace(
+                plainly,
+                term=self._chosen(position, plainly.term, green),
+                changes=changes,
+                green=green,
+                old=self.transplant.old(position) if changes and self.green else None,
+            )
+        return found
+
+    def _chosen(self, position: int, term: Term, green: GreenValue) -> Term:
+        """What was read of an object, and which object that was: where all that it was made from is as
+        in green and the value is not, another object was read.
+        """
+        if green.alignment is not Aligned.DIFFERENT or isinstance(term, Concrete):
+            return term
+        if any(map(self._unlike, reads(term))):
+            return term
+        found = dict.fromkeys(self.steps.owners(position))
+        owners = tuple(read for read in found if self._unlike(read) or self._is_another(read))
+        if not owners:
+            return term
+        which = Concrete(True, BOOL, "which object was read", owners)  # noqa: FBT003 # it held
+        return Apply(Op.ITE, (which, term, Free("of another object", term.sort)), term.sort)
+
+    def _unlike(self, read: Read) -> bool:
+        """Whether what was read is known not to be green's."""
+        unlike = {Aligned.DIFFERENT, Aligned.ABSENT}
+        return self._green_value(self.trace.position(read.step)).alignment in unlike
+
+    def _is_another(self, read: Read) -> bool:
+        """Whether green has the object that was read too, and read another one, alike as it may be."""
+        position = self.trace.position(read.step)
+        row = self.alignment.row(position)
+        if row is None or self.green is None:
+            return False
+        mine, other = self.steps.effect(position), self.green.effect(row)
+        return self.likeness.is_another(mine, position, other, row)
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
+        """Branches between the two whose other side could have redefined what was read.
+
+        Also those below code that is not followed, where nothing that was read tells green apart.
+        """
+        position = self.trace.position(use)
+        rows = list(self.influence.branches(position, self.trace.position(definition)))
+        if self.green is not None and self._unaccounted(use):
+            rows.extend(self.callbacks.departures(position))
+        return [self.trace.number(row) for row in dict.fromkeys(rows)]
+
+    def _unaccounted(self, identifier: StepId) -> bool:
+        """Whether a value is not green's although all is that it was made from, as far as seen."""
+        step = self.step(identifier)
+        if step.green.alignment is Aligned.SAME or not isinstance(step.term, Concrete):
+            return False
+        inputs = (self.step(read.step).green.alignment for read in reads(step.term))
+        return all(alignment is Aligned.SAME for alignment in inputs)
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:
+        """Changes that removed what the green run's counterpart of the step depended on."""
+        if self.green is None:
+            return []
+        return list(dict.fromkeys(self.absence.changes(self.trace.position(step))))
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """What the changed functions did on what they were given, beside green's."""
+        if self.green is None:
+            return {}
+        if self._conduct is None:
+            calls = Calls(
+                self.steps,
+                self.green,
+                self.alignment,
+                self.absence.inverse,
+                self.likeness,
+                self.ties,
+                self._failing_frames(),
+            )
+            annotations = not READERS & (mentioned(self.trace) | mentioned(self.green.trace))
+            relaid_here = relaid(self.changes, annotations=annotations)
+            self._conduct = {**calls.conduct(), **dict.fromkeys(relaid_here, Conduct.NEUTRAL)}
+        return self._conduct
+
+    def _failing_frames(self) -> Iterator[Frame]:
+        """The activations that the failure ended."""
+        for failure in self.failures():
+            frame = self.trace.frame(self.trace.position(failure.step))
+            while frame is not None:
+                yield frame
+                frame = frame.parent
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """Changes the failing run executed, last executed first; then those only green ran."""
+        last: dict[ChangeId, int] = {}
+        for site, position in _last_rows(self.trace).items():
+            node, _ = self.trace.decode(site)
+            if node is not None:
+                for change in self.ties.of_row(self.trace, position):
+                    last[change] = max(position, last.get(change, -1))
+        found = sorted(last, key=lambda change: -last[change])
+        return list(dict.fromkeys([*found, *self._removed_changes()]))
+
+    def work(self) -> int:
+        """Every step that was made, as many records as can be looked through in its time."""
+        return len(self._made) * WORK.step
+
+    def notes(self) -> Sequence[str]:
+        """What was not followed."""
+        found = list(self.trace.raw.header["notes"])
+        if self.trace.gap:
+            found.append(
+                f"{self.trace.gap} of {self.trace.raw.total} recorded steps fell out of the window."
+            )
+        for path, why in self.trace.raw.header["refused"].items():
+            found.append(f"{path} runs untraced: {why}.")
+        if reasons := list(self._reasons):
+            shown, more = reasons[: PYTHON_PAIR.reasons], len(reasons) - PYTHON_PAIR.reasons
+            others = [f"{more} other expressions"] if more > 0 else []
+            found.append(f"The solver took as it was: {'; '.join([*shown, *others])}.")
+        return found
+
+    # -- the green run -----------------------------------------------------------------------
+
+    def _green_value(self, position: int) -> GreenValue:
+        if self.green is None:
+            return _UNKNOWN
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        if node is None or frame is None:
+            return _UNKNOWN
+        row = self.alignment.row(position)
+        if row is None:
+            return self._unaligned(position)
+        mine = self.steps.effect(position)
+        other = self.green.effect(row)
+        same = self.likeness.alike(mine, position, other, row)
+        return GreenValue(
+            Aligned.SAME if same else Aligned.DIFFERENT,
+            plain(other),
+            render(other, self.green.trace.raw.header["types"]),
+        )
+
+    def _unaligned(self, position: int) -> GreenValue:
+        """ABSENT when green has nothing here; UNKNOWN when there was nothing to look from."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        assert node is not None
+        assert frame is not None
+        if self.alignment.frame(frame) is not None or node not in self.alignment.matching.good:
+            return _ABSENT
+        return _UNKNOWN if frame.parent is None else _ABSENT
+
+    def _removed_changes(self) -> Iterator[ChangeId]:
+        if self.green is None:
+            return
+        green = self.green.trace
+        for site, _ in sorted(_last_rows(green).items(), key=lambda item: -item[1]):
+            node, kind = green.decode(site)
+            if node is not None and kind is not Kind.ENTER:
+                yield from self.ties.removed(node)
+
+    # -- failures that only the green run explains -------------------------------------------
+
+    def _not_raised(self, recognise: Failures, failure: dict[str, object]) -> Predicate | None:
+        """``pytest.raises`` that saw nothing: green's raise, and the branch that led to it."""
+        message = str(failure["message"])
+        if self.green is None or not message.startswith("DID NOT RAISE"):
+            return None
+        place = recognise.place(failure)
+        activation = self.alignment.frame(place.frame) if place is not None else None
+        if place is None or activation is None:
+            return None
+        branch = self._departing_branch(activation.entered, activation.left)
+        if branch is None:
+            return None
+        condition = self._other_way(branch)
+        step = self.steps.step(self.trace.number(branch))
+        return Predicate(
+            step.id,
+            condition,
+            place.node.statement.text,
+            FailureKind.ASSERTION,
+            message,
+            "no exception",
+        )
+
+    def _departing_branch(self, first: int, last: int | None) -> int | None:
+        """The branch of the failing run that went another way than the one before green's raise."""
+        assert self.green is not None
+        green = self.green.trace
+        end = len(green) if last is None else last
+        for row in range(end - 1, first, -1):
+            if green.kind(row) is not Kind.RAISE:
+                continue
+            decided = self.green.control(row)
+            while decided is not None:
+                mine = self.alignment.opposite(decided)
+                if mine is not None:
+                    return mine
+                decided = self.green.control(decided)
+        return None
+
+    def _other_way(self, branch: int) -> Term:
+        step = self.steps.step(self.trace.number(branch))
+        return Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
+
+    def _wrong_output(self) -> Iterator[Predicate]:
+        assert self.green is not None
+        for row, observed, expected in departures(self.steps, self.green):
+            if row is not None:
+                yield output_predicate(self.steps, row, observed, expected)
+            else:
+                yield from self._missing_output(expected)
+
+    def _missing_output(self, expected: str) -> Iterator[Predicate]:
+        """The good version wrote more: the branch that kept this one from it."""
+        assert self.green is not None
+        for row in range(len(self.green.trace) - 1, -1, -1):
+            if self.green.trace.kind(row) is Kind.OUTPUT:
+                writer = self.green.writer(row)
+                decided = self.green.control(writer) if writer is not None else None
+                branch = self.alignment.opposite(decided) if decided is not None else None
+                if branch is not None:
+                    step = self.steps.step(self.trace.number(branch))
+                    yield Predicate(
+                        step.id,
+                        self._other_way(branch),
+                        step.text,
+                        FailureKind.OUTPUT,
+                        "the output ends early",
+                        "",
+                        expected.rstrip("\n"),
+                    )
+                    return
+
+
+def _last_rows(trace: Trace) -> dict[int, int]:
+    """The last position of each site."""
+    return {site: position for position, site in enumerate(trace.sites)}

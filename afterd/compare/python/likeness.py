@@ -1,0 +1,159 @@
+"""Are two objects of two runs alike? Their type, then what was written into them; else their origin.
+
+A row keeps of an object its type and identity only. What it holds is read off the rows that wrote
+its attributes, or that gave it its parts when it was made (a generated ``__init__`` leaves no
+other trace). Attributes that only one version has are left out: they were renamed, or are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from afterd.compare.python.alignment import Alignment
+from afterd.limits import PYTHON_PAIR
+from afterd.trace.python.read.births import FIRST_SEEN_IN
+from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import Comparison, Unknown, identity
+from afterd.trace.python.record.describe import CUT
+
+_TOLD_BY_TYPE = frozenset({"generator", "coroutine", "function", "method", "module"})
+_ITEMS = {"l": 3, "s": 3, "d": 3, "t": 1}  # where a description's items begin
+
+
+class Likeness:
+    """Compares values of the failing run with values of the green one."""
+
+    def __init__(self, steps: Steps, green: Steps, alignment: Alignment) -> None:
+        self.steps = steps
+        self.green = green
+        self.alignment = alignment
+        types = (run.trace.raw.header["types"] for run in (steps, green))
+        self.comparison = Comparison(*types)
+        self._known: dict[tuple[int, int, int, int, int], bool] = {}
+        self.guessed = 0  # answers so far for which nothing but a type was known
+
+    def alike(
+        self,
+        value: Recorded,
+        position: int,
+        other: Recorded,
+        row: int,
+        depth: int = PYTHON_PAIR.deep,
+    ) -> bool:
+        """Whether a value seen at a position is as green's was at a row."""
+        if not self.comparison.equal(value, other):
+            return self._relatives(value, position, other, row, depth)
+        if not isinstance(value, tuple) or not depth:
+            return True
+        if CUT in (value, other):
+            self.guessed += value != other
+            return True
+        if value[0] in _ITEMS:
+            start = _ITEMS[value[0]]
+            pairs = zip(value[start:], other[start:], strict=False)
+            # The order of a set differs from process to process.
+            items = value[0] == "s" or all(
+                self.alike(mine, position, twin, row, depth - 1) for mine, twin in pairs
+            )
+            return items and (
+                identity(value) is None or self._same_origin(value, position, other, row)
+            )
+        if value[0] != "o" or self.steps.trace.raw.header["types"][value[2]][1] in _TOLD_BY_TYPE:
+            return True
+        key = (identity(value) or 0, position, identity(other) or 0, row, depth)
+        if key not in self._known:
+            self._known[key] = True  # what holds itself is as alike as the rest of it
+            self._known[key] = self._same_content(value, position, other, row, depth)
+        return self._known[key]
+
+    def _relatives(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int
+    ) -> bool:
+        """Whether an object of a new subclass, say, holds what the other one did: maybe it does."""
+        if not depth or not self.comparison.related(value, other):
+            return False
+        shared = self._shared(value, position, other, row)
+        self.guessed += 1
+        return bool(shared) and self._hold_alike(shared, depth)
+
+    def _same_origin(self, value: Recorded, position: int, other: Recorded, row: int) -> bool:
+        """Whether two objects were born at the same point of the two runs, or the same place of
+        the program, as far as is known: one type does not make them one.
+        """
+        born = self.steps.cells.births.made(value, position)
+        twin = self.green.cells.births.made(other, row)
+        if born is None or twin is None or not self.is_another(value, position, other, row):
+            return True
+        node = self.steps.trace.node(born)
+        meant = None if node is None else self.alignment.matching.good.get(node)
+        return meant is self.green.trace.node(twin)
+
+    def is_another(self, value: Recorded, position: int, other: Recorded, row: int) -> bool:
+        """Whether the green run has an object for this one, and it is known not to be that one."""
+        born = self.steps.cells.births.made(value, position)
+        twin = self.green.cells.births.made(other, row)
+        aligned = None if born is None else self.alignment.row(born)
+        return aligned is not None and twin is not None and aligned != twin
+
+    def _same_content(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int
+    ) -> bool:
+        shared = self._shared(value, position, other, row)
+        if shared:
+            return self._hold_alike(shared, depth)
+        return self._made_alike(value, position, other, row, depth)
+
+    def _shared(
+        self, value: Recorded, position: int, other: Recorded, row: int
+    ) -> list[tuple[int, int]]:
+        """Where each attribute that both have was written, by name."""
+        mine = self.steps.cells.attributes.attributes(value, position)
+        theirs = self.green.cells.attributes.attributes(other, row)
+        return [(mine[name], theirs[name]) for name in sorted(mine.keys() & theirs.keys())]
+
+    def _hold_alike(self, shared: list[tuple[int, int]], depth: int) -> bool:
+        written = self.steps.trace.value, self.green.trace.value
+        return all(
+            self.alike(written[0](here), here, written[1](there), there, depth - 1)
+            for here, there in shared
+        )
+
+    def sure(self, question: Callable[[], bool]) -> bool | None:
+        """The answer to a question about likeness; None for a yes that rests on types alone."""
+        before = self.guessed
+        answer = question()
+        return None if answer and self.guessed > before else answer
+
+    def _made_alike(
+        self, value: Recorded, position: int, other: Recorded, row: int, depth: int
+    ) -> bool:
+        """What two calls that made them were given, argument by argument."""
+        born = self.steps.cells.births.made(value, position)
+        twin = self.green.cells.births.made(other, row)
+        if born is not None and twin is not None:
+            mine, theirs = _given(self.steps, born), _given(self.green, twin)
+            shared = mine.keys() & theirs.keys()
+            if shared:
+                return all(
+                    self.alike(mine[name], born, theirs[name], twin, depth - 1) for name in shared
+                )
+        self.guessed += value[3] is None and other != value
+        return self._same_origin(value, position, other, row)
+
+
+def _given(run: Steps, row: int) -> dict[object, Recorded]:
+    """The arguments of the call that made an object at a row, by place or name, as far as known."""
+    frame = run.trace.frame(row)
+    caller = None if frame is None else frame.parent
+    if frame is not None and frame.node["name"] in FIRST_SEEN_IN and frame.left and caller:
+        following = run.trace.next_in_frame(caller, frame.left)
+        row, frame = (row if following is None else following), caller
+    node = run.trace.node(row)
+    if node is None or frame is None or node.type != "Call":
+        return {}
+    named: dict[object, Node] = dict(enumerate(node["args"]))
+    named.update((word["arg"], word["value"]) for word in node["keywords"] if word["arg"])
+    values = {name: run.cells.value_of(part, row, frame) for name, part in named.items()}
+    return {name: found for name, found in values.items() if not isinstance(found, Unknown)}

@@ -1,0 +1,215 @@
+"""Which node of the good version corresponds to a node of the bad one.
+
+Definitions are paired by name, statements by text and then by kind, expressions by role. Working on
+the two trees rather than on the diff's lines, a function that moved to another file or place is
+still found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from afterd.trace.linemap import LineMap
+from afterd.trace.python.read.program import BLOCKS, Module, Node, qualified_name
+from afterd.weights import SIMILARITY
+
+_Key = Callable[[Node], str]
+_DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+_ROLES = ("value", "test", "iter", "target", "exc", "subject", "context_expr", "func", "type")
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Pairs of nodes; ``good[bad node]`` and ``bad[good node]``."""
+
+    good: dict[Node, Node]
+    bad: dict[Node, Node]
+
+    def inverted(self) -> Matching:
+        """The same pairs with the versions' parts exchanged."""
+        return Matching(self.bad, self.good)
+
+
+def match(bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> Matching:
+    """Pair the nodes of two versions of a program."""
+    matcher = _Matcher(bad, good, lines)
+    return Matching(matcher.good, matcher.bad)
+
+
+class _Matcher:
+    def __init__(self, bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> None:
+        self.good: dict[Node, Node] = {}
+        self.bad: dict[Node, Node] = {}
+        by_path = {module.path: module for module in good}
+        for module in bad:
+            twin = by_path.get(lines.to_good(module.path, 1)[0])
+            if twin is not None:
+                self._modules(module, twin)
+        self._moved(bad, good)
+
+    def pair(self, bad: Node, good: Node) -> None:
+        """Enter a pair; the first one of each node stays."""
+        if bad not in self.good and good not in self.bad:
+            self.good[bad] = good
+            self.bad[good] = bad
+
+    def _modules(self, bad: Module, good: Module) -> None:
+        if bad.key == good.key or bad.text == good.text:
+            for number, node in bad.nodes.items():
+                twin = good.nodes.get(number)
+                if twin is not None and twin.type == node.type:
+                    self.pair(node, twin)
+            return
+        self.pair(bad.root, good.root)
+        self._block(bad.root["body"], good.root["body"])
+        self._leftovers(bad.root, good.root)
+
+    def _moved(self, bad: Sequence[Module], good: Sequence[Module]) -> None:
+        """Definitions without a partner, by qualified name, wherever they went; then functions that
+        are now in a class of another name, by their own where it tells, and half of their lines.
+        """
+        for name in (qualified_name, _function_name):
+            mine, others = self._lone(bad, name), self._lone(good, name)
+            for key in sorted(mine.keys() & others.keys() - {""}):
+                pairs = list(zip(mine[key], others[key], strict=False))
+                if name is _function_name:
+                    lone = len(mine[key]) == len(others[key]) == 1
+                    pairs = [pair for pair in pairs if lone and _half_alike(*pair)]
+                for node, twin in pairs:
+                    if node.type == twin.type and node not in self.good and twin not in self.bad:
+                        self._definition(node, twin)
+
+    def _lone(self, modules: Iterable[Module], name: _Key) -> dict[str, list[Node]]:
+        """Definitions without a partner by their name."""
+        found: dict[str, list[Node]] = {}
+        for module in modules:
+            for node in module.nodes.values():
+                if node.type in _DEFINITIONS and node not in self.good and node not in self.bad:
+                    found.setdefault(name(node), []).append(node)
+        return found
+
+    # -- blocks ------------------------------------------------------------------------------
+
+    def _block(self, bad: Sequence[Node], good: Sequence[Node]) -> None:
+        """Statements in order: equal text first, then definitions by name, then alike ones."""
+        for mine, other in _alike(bad, good, lambda node: node.source or node.type):
+            self._identical(mine, other)
+        self._definitions(bad, good)
+        rest, other_rest = self._unpaired(bad, good)
+        for mine, other in _alike(rest, other_rest, _shape):
+            self._statement(mine, other)
+        rest, other_rest = self._unpaired(bad, good)
+        for mine, other in _alike(rest, other_rest, lambda node: node.type):
+            self._statement(mine, other)
+
+    def _unpaired(self, bad: Iterable[Node], good: Iterable[Node]) -> tuple[list[Node], list[Node]]:
+        return (
+            [node for node in bad if node not in self.good],
+            [node for node in good if node not in self.bad],
+        )
+
+    def _definitions(self, bad: Sequence[Node], good: Sequence[Node]) -> None:
+        named: dict[tuple[str, str], list[Node]] = {}
+        for node in good:
+            if node.type in _DEFINITIONS and node not in self.bad:
+                named.setdefault((node.type, node["name"]), []).append(node)
+        for node in bad:
+            if node.type in _DEFINITIONS and node not in self.good:
+                same = named.get((node.type, node["name"]))
+                if same:
+                    self._definition(node, same.pop(0))
+
+    def _definition(self, bad: Node, good: Node) -> None:
+        if bad.source == good.source and bad.source:
+            self._identical(bad, good)
+            return
+        self.pair(bad, good)
+        self._headers(bad, good)
+        self._block(bad["body"], good["body"])
+        self._leftovers(bad, good)
+
+    def _identical(self, bad: Node, good: Node) -> None:
+        """The same text parses to the same tree."""
+        pairs = list(zip(bad.walk(), good.walk(), strict=False))
+        if all(mine.type == other.type for mine, other in pairs):
+            for mine, other in pairs:
+                self.pair(mine, other)
+
+    def _statement(self, bad: Node, good: Node) -> None:
+        self.pair(bad, good)
+        self._headers(bad, good)
+        for name in BLOCKS:
+            mine, other = bad[name], good[name]
+            if isinstance(mine, list) and isinstance(other, list):
+                self._block(mine, other)
+
+    def _headers(self, bad: Node, good: Node) -> None:
+        for name in bad.fields:
+            if name not in BLOCKS and name in good.fields:
+                self._fields(name, bad[name], good[name])
+
+    def _fields(self, name: str, bad: object, good: object) -> None:
+        if isinstance(bad, Node) and isinstance(good, Node):
+            self._expression(bad, good, role=name in _ROLES)
+        elif isinstance(bad, list) and isinstance(good, list):
+            mine = [item for item in bad if isinstance(item, Node)]
+            other = [item for item in good if isinstance(item, Node)]
+            if len(mine) == len(other):
+                for item, twin in zip(mine, other, strict=True):
+                    self._expression(item, twin, role=len(mine) == 1)
+            else:
+                for item, twin in _alike(mine, other, lambda node: node.source or node.type):
+                    self._identical(item, twin)
+
+    def _expression(self, bad: Node, good: Node, *, role: bool) -> None:
+        """The same role is enough for a pair; only the same kind is looked into."""
+        if bad.type == good.type:
+            self.pair(bad, good)
+            self._headers(bad, good)
+        elif role:
+            self.pair(bad, good)
+
+    def _leftovers(self, bad: Node, good: Node) -> None:
+        """Statements that were only moved in or out of another one (a new ``if`` around them)."""
+        mine = [node for node in _statements(bad) if node not in self.good]
+        other = [node for node in _statements(good) if node not in self.bad]
+        for statement, twin in _alike(mine, other, lambda node: " ".join(node.source.split())):
+            self._identical(statement, twin)
+
+
+def _statements(frame: Node) -> Iterable[Node]:
+    for node in frame.walk():
+        if node is not frame and node.is_statement and node.frame is frame:
+            yield node
+
+
+def _alike(bad: Sequence[Node], good: Sequence[Node], key: _Key) -> list[tuple[Node, Node]]:
+    """The longest common subsequence by ``key``."""
+    mine, other = [key(node) for node in bad], [key(node) for node in good]
+    if mine == other:
+        return list(zip(bad, good, strict=True))
+    found: list[tuple[Node, Node]] = []
+    for block in SequenceMatcher(None, mine, other, autojunk=False).get_matching_blocks():
+        found.extend(zip(bad[block.a :][: block.size], good[block.b :][: block.size], strict=True))
+    return found
+
+
+def _shape(node: Node) -> str:
+    """Kind and target: what stays when a statement is altered."""
+    targets = node["targets"] or [node["target"]]
+    spelled = ",".join(target.source for target in targets if isinstance(target, Node))
+    value = node["value"] if node.type == "Expr" else None
+    callee = value["func"] if isinstance(value, Node) and value.type == "Call" else None
+    return f"{node.type} {spelled} {callee.source if isinstance(callee, Node) else ''}"
+
+
+def _function_name(node: Node) -> str:
+    return "" if node.type == "ClassDef" else str(node["name"])
+
+
+def _half_alike(one: Node, other: Node) -> bool:
+    """Whether half of the lines of two definitions are the same, wherever they are indented."""
+    mine, others = ([line.strip() for line in node.source.splitlines()] for node in (one, other))
+    return SequenceMatcher(None, mine, others, autojunk=False).ratio() >= SIMILARITY.body

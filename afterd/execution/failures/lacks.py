@@ -1,0 +1,211 @@
+"""What an environment lacks, read from what a failed test or its runner said.
+
+A test that fails at the good version for want of a module, a plugin's fixture or a tool says nothing of
+the range. Names that the project itself defines are never lacking in the environment.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+
+_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+_MOVED = re.compile(
+    r"cannot import name '\w+' from (?:partially initialized module )?'(\w+)[\w.]*' \((\S*-packages/\S*)\)"
+)
+_METADATA = re.compile(
+    r"(?:PackageNotFoundError: (?:No package metadata was found for )?|DistributionNotFound: The ')([\w.-]+)"
+)
+_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+_OPTION = re.compile(r"(?:unrecognized arguments?|unknown option):? (.+)")
+_SETTING = re.compile(r"Unknown config option: (\w+)")
+_REQUIRED = re.compile(r"Missing required plugins?: ([\w.-]+)")
+_UNFIT = re.compile(r"PluginValidationError|ImportError: cannot import name '\w+' from '_pytest")
+_ASYNC = "async def functions are not natively supported"
+_TOOL = re.compile(r"No such file or directory: '([\w.+-]+)'")
+_SHELL = re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: ([\w.+-]+): (?:command )?not found")
+_LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
+
+_OF_FIXTURE = {
+    "aiohttp_client": "pytest-aiohttp",
+    "anyio_backend": "anyio",
+    "benchmark": "pytest-benchmark",
+    "data_regression": "pytest-regressions",
+    "datadir": "pytest-datadir",
+    "db": "pytest-django",
+    "event_loop": "pytest-asyncio",
+    "faker": "Faker",
+    "freezer": "pytest-freezer",
+    "fs": "pyfakefs",
+    "httpbin": "pytest-httpbin",
+    "httpserver": "pytest-httpserver",
+    "httpx_mock": "pytest-httpx",
+    "live_server": "pytest-django",
+    "mocker": "pytest-mock",
+    "qtbot": "pytest-qt",
+    "requests_mock": "requests-mock",
+    "respx_mock": "respx",
+    "script_runner": "pytest-console-scripts",
+    "shared_datadir": "pytest-datadir",
+    "snapshot": "syrupy",
+    "subtests": "pytest-subtests",
+}
+_OF_OPTION = {
+    "--asyncio": "pytest-asyncio",
+    "--benchmark": "pytest-benchmark",
+    "--cov": "pytest-cov",
+    "--disable-socket": "pytest-socket",
+    "--dist": "pytest-xdist",
+    "--doctest-plus": "pytest-doctestplus",
+    "--ds": "pytest-django",
+    "--flake8": "pytest-flake8",
+    "--html": "pytest-html",
+    "--hypothesis": "hypothesis",
+    "--mypy": "pytest-mypy",
+    "--numprocesses": "pytest-xdist",
+    "--random-order": "pytest-random-order",
+    "--randomly": "pytest-randomly",
+    "--reruns": "pytest-rerunfailures",
+    "--timeout": "pytest-timeout",
+    "-n": "pytest-xdist",
+}
+_OF_SETTING = {
+    "DJANGO_SETTINGS_MODULE": "pytest-django",
+    "asyncio_mode": "pytest-asyncio",
+    "env": "pytest-env",
+    "mock_use_standalone_module": "pytest-mock",
+    "timeout": "pytest-timeout",
+}
+_OF_MODULE = {
+    "Crypto": "pycryptodome",
+    "OpenSSL": "pyOpenSSL",
+    "PIL": "Pillow",
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dns": "dnspython",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "git": "GitPython",
+    "jose": "python-jose",
+    "jwt": "PyJWT",
+    "magic": "python-magic",
+    "markdown_it": "markdown-it-py",
+    "pkg_resources": "setuptools<81",
+    "pytest_httpserver": "pytest-httpserver",
+    "ruamel": "ruamel.yaml",
+    "serial": "pyserial",
+    "sklearn": "scikit-learn",
+    "slugify": "python-slugify",
+    "yaml": "PyYAML",
+    "zmq": "pyzmq",
+}
+_GONE = frozenset(
+    {"asynchat", "asyncore", "cgi", "cgitb", "crypt", "distutils", "imp", "imghdr", "nntplib"}
+    | {"pipes", "sndhdr", "smtpd", "telnetlib"}
+)
+"""Modules that newer Pythons no longer have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that is not installed: its name, what it is, and what brings it.
+
+    ``requirement`` is what pip is to install; empty where pip has nothing to do with it.
+    """
+
+    name: str
+    what: str
+    requirement: str = ""
+    advice: str = ""
+
+    def sentence(self, python: str, where: str) -> str:
+        """What is missing from which environment, and the command that installs it."""
+        command = f"`{shlex.join([python, '-m', 'pip', 'install', *self.requirement.split()])}`"
+        how = self.advice or (
+            f"install it: {command}" if self.requirement else f"install {self.name}"
+        )
+        return f"{where[:1].upper()}{where[1:]} lacks {self.what} {self.name}; {how}."
+
+
+def lack_of(said: str, own: Collection[str] = ()) -> Lack | None:
+    """What the environment lacks by these words; None where they speak of something else.
+
+    ``own`` are the names of modules that the project has itself.
+    """
+    if _MODULE.search(said) or _MOVED.search(said) or _METADATA.search(said):
+        return _module(said, own)
+    if _UNFIT.search(said):
+        advice = (
+            "the one that is installed is newer or older than the project knows; install another"
+        )
+        return Lack("pytest", "a fitting version of", advice=advice + ": pip install 'pytest<8'")
+    plugin = _plugin(said)
+    return Lack(plugin, "pytest's plugin", plugin) if plugin else _program(said)
+
+
+def _module(said: str, own: Collection[str]) -> Lack | None:
+    """A module that is not there, or not as the project knows it."""
+    if match := _MODULE.search(said):
+        top = match[1].partition(".")[0]
+        if top in own:
+            return None
+        if top in _GONE:
+            advice = "Python itself no longer has it; name an older Python with --python"
+            return Lack(top, "the module", advice=advice)
+        return Lack(match[1], "the module", _OF_MODULE.get(top, top))
+    if match := _MOVED.search(said):
+        advice = f"the one that is installed is too old or too new ({match[0]})"
+        return None if match[1] in own else Lack(match[1], "a fitting version of", advice=advice)
+    match = _METADATA.search(said)
+    assert match is not None
+    itself = _normalised(match[1]) in {_normalised(name) for name in own}
+    return Lack(match[1], "the package", "-e ." if itself else match[1])
+
+
+def _plugin(said: str) -> str:
+    """The plugin that would bring a fixture, an option or a setting; empty where none is known to."""
+    if _ASYNC in said:
+        return "pytest-asyncio"
+    if match := _REQUIRED.search(said):
+        return match[1]
+    if match := _FIXTURE.search(said):
+        return _OF_FIXTURE.get(match[1], "")
+    return _option(said) or _setting(said)
+
+
+def _program(said: str) -> Lack | None:
+    """A library or a program that the system does not have."""
+    if match := _LIBRARY.search(said):
+        return Lack(match[1], "the library")
+    match = _TOOL.search(said) or _SHELL.search(said)
+    if match is None or "." in match[1] or shutil.which(match[1]) is not None:
+        return None
+    return Lack(match[1], "the program")
+
+
+def _option(said: str) -> str:
+    match = _OPTION.search(said)
+    words = match[1].split() if match else []
+    return next(
+        (
+            plugin
+            for word in words
+            for option, plugin in _OF_OPTION.items()
+            if word.startswith(option)
+        ),
+        "",
+    )
+
+
+def _setting(said: str) -> str:
+    match = _SETTING.search(said)
+    return _OF_SETTING.get(match[1], "") if match else ""
+
+
+def _normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,135 @@
+"""What a test says of its own failure: the message, the value it had, and the one it expected.
+
+Every framework writes them in its own way, above or below a wall of its own stack. A row of the table is
+one way of writing, the most telling first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from afterd.execution.failures.text import LONGEST_MESSAGE, one_line
+
+_V = r"(?P<{}>[^\n]+?)"
+_OBSERVED, _EXPECTED = _V.format("observed"), _V.format("expected")
+_MESSAGE = r"(?P<message>[^\n]*?)"
+_PLACE = r"(?P<file>[\w./+@-]+\.\w+)[:(](?P<line>\d+)\)?"
+
+_WAYS = (
+    # Jest: "Expected: 300 / Received: 184" below "expect(received).toBe(expected)"
+    rf"^[ ●\t]*(?P<message>expect\([^\n]*)\n(?:\s*\n|[^\n]*\n){{0,3}}?\s*Expected(?: \w+)?: +{_EXPECTED}\n"
+    rf"\s*Received(?: \w+)?: +{_OBSERVED}\n",
+    # Vitest, Mocha and Jest show longer values as a difference
+    rf"^\s*(?P<message>(?:\w*Error|[\w$]*Assertion\w*)\b[^\n]*)\n\s*\n\s*- Expected[^\n]*\n\s*\+ Received"
+    rf"[^\n]*\n(?:\s*\n|\s{{2}}[^\n]*\n)*?\s*- *{_EXPECTED}\n\s*\+ *{_OBSERVED}\n",
+    rf"^\s*(?P<message>\w*(?:Error|Exception)\b[^\n]*)\n\s*\+ expected - actual\s*\n"
+    rf"(?:\s*\n|\s{{2}}[^\n]*\n)*?"
+    rf"\s*-{_OBSERVED}\n\s*\+{_EXPECTED}\n",
+    # node:assert
+    rf"^[^\n]*?(?:AssertionError[^\n:]*: |error: (?:\|-|'|\")?\s*){_MESSAGE}\n(?:[^\n]*\n)?\s*\n"
+    rf"\s*{_OBSERVED} (?:!==|!=) {_EXPECTED}\n",
+    rf"^[^\n]*?(?:AssertionError[^\n:]*: |error: (?:\|-|'|\")?\s*){_MESSAGE}\n(?:[^\n]*\n)??"
+    rf"\s*\+ actual - expected\s*\n\s*\n?\s*\+ {_OBSERVED}\n\s*- {_EXPECTED}\n",
+    # chai, Vitest in one line
+    rf"^[^\n]*?\bAssertionError: (?P<message>expected {_OBSERVED} to"
+    rf" (?:(?:deeply |strictly )?equal|be|deep equal|eql) {_EXPECTED})(?: // [^\n]*)?$",
+    # TAP's YAML, as tape, node-tap and node:test write it
+    rf"^ *not ok \d+ *-? *{_MESSAGE}\n\s*---\n(?:[^\n]*\n){{0,6}}?\s*expected: *(?:\|-?\n)?\s*{_EXPECTED}\n"
+    rf"\s*actual: *(?:\|-?\n)?\s*{_OBSERVED}\n",
+    # Rust
+    rf"panicked at (?:'|[^\n]*?:\d+:\d+:\n)(?P<message>assertion[^\n]*?)\n\s*left: `?{_OBSERVED}`?,?\n"
+    rf"\s*right: `?{_EXPECTED}`?'?(?:, {_PLACE}[^\n]*)?$",
+    # Go: testify, then what people write by hand, then gotest.tools
+    rf"^\s*Error Trace:\s*{_PLACE}[^\n]*\n(?:[^\n]*\n)*?\s*Error:\s*{_MESSAGE}\s*\n"
+    rf"\s*expected: *{_EXPECTED}\n\s*actual *: *{_OBSERVED}\n",
+    rf"^\s*{_PLACE}: (?P<message>[^\n]*?(?:\b(?:got|was|have|actual|returned|result)\b:? *=? *|\s= ){_OBSERVED}"
+    rf"[,;.]? *(?:but |\()?\b(?:wanted|want|expected|expect|should be|exp)\b:? *=? *{_EXPECTED}\)?)$",
+    rf"^\s*{_PLACE}: (?P<message>[^\n]*?\b(?:wanted|want|expected|expect|exp)\b:? *=? *{_EXPECTED}"
+    rf"[,;.]? *(?:but |\()?\b(?:got|was|have|actual|returned|found)\b:? *=? *{_OBSERVED}\)?)$",
+    rf"^\s*{_PLACE}: (?P<message>[^\n]*?{_OBSERVED} != {_EXPECTED})$",
+    # Unity, GoogleTest, Catch2 and doctest, Check, GLib and munit, cmocka, greatest, Qt, Boost
+    rf"^{_PLACE}:\w+:FAIL: ?(?P<message>Expected {_EXPECTED} Was {_OBSERVED}(?:\. [^\n]*)?)$",
+    rf"^{_PLACE}: Failure\n(?P<message>Expected equality of these values:)\n\s+[^\n]+\n"
+    rf"\s+Which is: {_OBSERVED}\n\s+{_EXPECTED}\n(?!\s+Which is)",
+    rf"^{_PLACE}: Failure\n(?P<message>Expected equality of these values:)\n\s+[^\n]+\n"
+    rf"(?:\s+Which is: )?\s*{_OBSERVED}\n\s+[^\n]+\n\s+Which is: {_EXPECTED}$",
+    rf"^{_PLACE}: FAILED:\n\s+{_MESSAGE}\nwith expansion:\n\s+{_OBSERVED}\s+==\s+{_EXPECTED}$",
+    rf"^{_PLACE}: ERROR: {_MESSAGE} is NOT correct!\n\s+values: \w+\( {_OBSERVED} == {_EXPECTED} \)$",
+    rf"^{_PLACE}:[FE]:[^\n]*?: (?P<message>Assertion '[^\n]*' failed): [^\n]*? == {_OBSERVED}, "
+    rf"[^\n]*? == {_EXPECTED}$",
+    rf"ERROR:{_PLACE}:\w+: (?P<message>assertion failed \([^\n]*?\)): \({_OBSERVED} == {_EXPECTED}\)$",
+    rf"^\s*Actual\s+\([^\n]*?\)\s*: {_OBSERVED}\n\s*Expected\s+\([^\n]*?\)\s*: {_EXPECTED}$",
+    rf"{_PLACE}: error: in [^\n]*: (?P<message>check [^\n]* has failed) \[{_OBSERVED} != {_EXPECTED}\]",
+    # Python's unittest, Perl, RSpec, minitest, PHPUnit, JUnit
+    rf"^AssertionError: (?P<message>{_OBSERVED} != {_EXPECTED})$",
+    rf"^#\s+got: {_OBSERVED}\n#\s+expected: {_EXPECTED}$",
+    rf"^\s*[Ee]xpected: +{_EXPECTED}\n\s*(?:[Gg]ot|[Aa]ctual|[Rr]eceived) *: +{_OBSERVED}$",
+    rf"(?P<message>Failed asserting that {_OBSERVED} (?:matches expected|is identical to) {_EXPECTED}\.)",
+    rf"expected: ?<{_EXPECTED}> but was: ?<{_OBSERVED}>",
+)
+_READ = tuple(re.compile(way, re.MULTILINE) for way in _WAYS)
+_STACK = re.compile(
+    r"(?:\(|at |❯ |file://|--> |^\s*)(?:\./)?(?P<file>[\w.@+-][\w./@+-]*\.\w+):(?P<line>\d+)",
+    re.MULTILINE,
+)
+_RUNNERS = re.compile(
+    r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
+)
+_SAID = (
+    re.compile(r"^\s*(?:Uncaught )?(?P<message>(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?: \S[^\n]*)",
+               re.MULTILINE),
+    re.compile(r"panicked at [^\n]*:\d+:\d+:\n(?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^\s*(?:[\w/-]+/)*[\w.-]+\.go:\d+: (?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^panic: (?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+:\w+:FAIL: ?(?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^ *not ok \d+ *-? *(?P<message>\S[^\n]*)", re.MULTILINE),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was said of a failure, and where; what is not known is empty, a line 0."""
+
+    message: str = ""
+    file: str = ""
+    line: int = 0
+    observed: str = ""
+    expected: str = ""
+    begins: int = field(default=0, compare=False)  # where in the text
+
+
+def told(text: str) -> Told | None:
+    """The last failure with values that a text tells of, else the first message; None: no word."""
+    text = text.replace("\r\n", "\n")
+    for way in _READ:
+        if matches := list(way.finditer(text)):
+            return _placed(_of(matches[-1]), text, matches[-1])
+    for way in _SAID:
+        if matches := list(way.finditer(text)):
+            said = Told(one_line(matches[0]["message"]), begins=matches[0].start())
+            return _placed(said, text, matches[0])
+    return None
+
+
+def _of(match: re.Match[str]) -> Told:
+    groups = match.groupdict(default="")
+    observed, expected = (
+        groups.get(name, "").strip().rstrip(",;")[:LONGEST_MESSAGE]
+        for name in ("observed", "expected")
+    )
+    message = one_line(groups.get("message", "")).strip("'\" ") or f"expected {expected}"
+    line = int(groups.get("line") or 0)
+    return Told(message, groups.get("file", ""), line, observed, expected, match.start())
+
+
+def _placed(said: Told, text: str, match: re.Match[str]) -> Told:
+    """With the first place of the project's own that the text names, from the failure on."""
+    if said.file:
+        return said
+    before = max(0, text.rfind("\n", 0, match.start()) - LONGEST_MESSAGE)
+    for begin in (match.start(), before):
+        for frame in _STACK.finditer(text, begin):
+            if not _RUNNERS.search(frame["file"]):
+                return replace(said, file=frame["file"], line=int(frame["line"]))
+    return said

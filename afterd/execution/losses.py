@@ -1,0 +1,52 @@
+"""What was killed from outside says nothing: it is made again, a few times, and the log says so.
+
+The kernel kills what it likes when memory is short: a supervisor, the program under test, a compiler, a
+solver. That is no property of the version that was tested. Of a program that kills itself each time it
+is one, which is why the repetitions end.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from signal import SIGKILL
+
+from afterd.execution.process import Ending, ProcessResult
+
+LOG = logging.getLogger("afterd.lost")
+"""Where each loss is written down; the daemon has it in the repository's log."""
+
+PLACE = "place"
+"""The attribute of a record that says in which directory something was lost."""
+
+_TAIL = 1 << 16  # bytes of output
+_BY_A_SHELL = 128 + SIGKILL
+_TOOL_KILLED = re.compile(
+    rb"^\S*make(?:\[\d+\])?: \*\*\* .*(?:\bKilled| 137)\s*$"  # make, of a command
+    rb"|error: .*\b(?:Killed|SIGKILL)\b"  # gcc and clang, of their parts
+    rb"|terminated with signal 9\b|\(signal: 9\b",  # the linker, Cargo
+    re.MULTILINE,
+)
+
+
+def how_lost(result: ProcessResult) -> str:
+    """What was killed from outside, as the end of a sentence; empty where nothing was."""
+    if result.ending is Ending.LOST:
+        return Ending.LOST.value
+    if result.ending is Ending.SIGNALLED and result.signal == SIGKILL:
+        return "it was killed"
+    if result.ending is not Ending.EXITED or result.status == 0:
+        return ""
+    if result.status == _BY_A_SHELL:
+        return "its program was killed"
+    outputs = (result.stdout, result.stderr)
+    killed = any(_TOOL_KILLED.search(output.tail(_TAIL)) for output in outputs)
+    return "a tool that it started was killed" if killed else ""
+
+
+def tell_loss(what: str, why: str, number: int, most: int, place: str = "") -> None:
+    """Write a loss down; ``what`` is the subject of the sentence."""
+    plain = what.encode("unicode_escape").decode()
+    LOG.warning(
+        "%s was lost (%s); made again, %d of %d", plain, why, number, most, extra={PLACE: place}
+    )

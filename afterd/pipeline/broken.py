@@ -1,0 +1,263 @@
+"""Which tests broke: red at the bad end and green at the good one; the others are set aside, and said."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from afterd.config import Settings
+from afterd.errors import TestError
+from afterd.execution.failures.lacks import Lack, lack_of
+from afterd.execution.runners.interpreters import own_modules
+from afterd.model.explanation import Status
+from afterd.model.outcome import Unresolved
+from afterd.model.progress import Progress
+from afterd.pipeline.failing import FailingTest, Suite, suite_of
+from afterd.pipeline.suite_run import TestsSeen, run_tests
+from afterd.pipeline.workspace import Range, Workspace
+from afterd.vcs.file_changes import KEPT_TEST
+from afterd.vcs.trees import TreeReader
+
+_NAMED = 3  # tests that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The tests to explain, smallest first, with their suite.
+
+    ``notes`` say what was set aside. Without tests ``status`` and ``reason`` say why there are none.
+    """
+
+    suite: Suite
+    tests: tuple[FailingTest, ...] = ()
+    notes: tuple[str, ...] = ()
+    status: Status = Status.GREEN
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Red tests of the bad version by what they are at the good one: green; red as the good version itself
+    has them, with what they said there; those that only the bad version has; and those of which only the
+    text changed.
+    """
+
+    broke: tuple[str, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+    unclear: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def which_broke(
+    workspace: Workspace, settings: Settings, wanted: Range, progress: Progress
+) -> Broken:
+    """Run the tests of the bad version, and those that are red there at the good one.
+
+    Raises TestError where there are none, where they cannot be run, or where all that is red is red for
+    want of something that is not installed.
+    """
+    suite = suite_of(workspace, settings, wanted.variants.bad, progress)
+    if suite.found is None:
+        return Broken(suite, (suite.test(suite.recipe.test_id),))
+    look = _Look(workspace, settings, wanted, suite, progress)
+    return look.broken()
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Both ends of a range, looked at with one suite."""
+
+    workspace: Workspace
+    settings: Settings
+    wanted: Range
+    suite: Suite
+    progress: Progress
+
+    def broken(self) -> Broken:
+        """What broke; with --first, as soon as one test is known that did."""
+        aside = _Ends()
+        while True:
+            seen = self._at_bad()
+            known = {*aside.before, *aside.unclear, *aside.changed}
+            red = [name for name in seen.red if name not in known]
+            if not red:
+                break
+            ends = self._at_good(seen, red)
+            aside = _Ends(
+                ends.broke,
+                {**aside.before, **ends.before},
+                (*aside.unclear, *ends.unclear),
+                (*aside.changed, *ends.changed),
+            )
+            if ends.broke or not self.settings.first:
+                break
+        left = self.workspace.limits.search.few if aside.broke else len(aside.unclear)
+        if aside.broke or aside.unclear:
+            smallest = sorted(aside.broke, key=self._size)
+            unclear = sorted(aside.unclear, key=self._size)[:left]
+            tests = tuple(self.suite.test(name) for name in (*smallest, *unclear))
+            rest = replace(aside, unclear=tuple(set(aside.unclear) - set(unclear)))
+            return Broken(self.suite, tests, tuple(self._set_aside(rest)))
+        if not seen.red:
+            green = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
+            return Broken(self.suite, reason=f"{green} at the bad version.")
+        return self._nothing_broke(aside)
+
+    def _at_bad(self) -> TestsSeen:
+        self.progress.stage("running the tests of the bad version")
+        named = self.settings.tests or None
+        seen = run_tests(
+            self.workspace,
+            self.suite,
+            self.wanted.variants.bad,
+            self.progress,
+            named,
+            to_first=self.settings.first and named is None,
+        )
+        if named and self.suite.found and not self.suite.found.reported:
+            seen = replace(seen, red={name: "" for name in seen.red if name in named})
+        self._require_run(seen)
+        return seen
+
+    def _require_run(self, seen: TestsSeen) -> None:
+        """Raise what stands in the way of any test's outcome at the bad version."""
+        outcome = seen.attempt.outcome
+        if seen.attempt.unrunnable:
+            raise TestError(f"At the bad version: {seen.attempt.unrunnable}")
+        if not seen.said or seen.red:
+            return
+        lack = lack_of(seen.said, self._own())
+        if lack is not None:
+            raise TestError(self._lacks(lack))
+        runner = self.suite.found.runner if self.suite.found else "The runner"
+        raise TestError(
+            f"{runner} could not run the tests of the bad version; it said:\n{outcome.detail or seen.said}"
+        )
+
+    def _at_good(self, seen: TestsSeen, red: Sequence[str]) -> _Ends:
+        """What the red tests are at the good version: as the bad one has them, and else as it has them itself.
+
+        Where the runner cannot choose tests, a few are left to the confirmation of each.
+        """
+        assert self.suite.found is not None
+        if seen.attempt.outcome.reason is Unresolved.BUILD or self.suite.recipe.test_id in red:
+            return _Ends(tuple(red))
+        variants, few = self.wanted.variants, self.workspace.limits.search.few
+        if not self.suite.found.reported and len(red) <= few:
+            return _Ends(tuple(red))
+        self.progress.stage("running what is red at the good version", _tests(len(red)))
+        kept = self._run(variants.tree(self.wanted.everything), red)
+        if kept.green is None:  # the runner names what fails alone
+            still = {name: kept.red[name] for name in red if name in kept.red}
+            return _Ends(tuple(name for name in red if name not in still), still)
+        broke = tuple(name for name in red if name in kept.green)
+        rest = [name for name in red if name not in kept.green]
+        own = self._run(variants.good, rest) if rest else kept
+        said = {name: kept.red.get(name) or own.red.get(name) or seen.red[name] for name in rest}
+        green = [name for name in rest if name in (own.green or ())]
+        changed = self._green_in_old_form(green)
+        return _Ends(
+            (*broke, *(name for name in green if name not in changed)),
+            {name: said[name] for name in rest if name in own.red},
+            tuple(name for name in rest if name not in own.red and name not in green),
+            changed,
+        )
+
+    def _green_in_old_form(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Of tests that are green at the good version in its own form those that are so at the bad one, too:
+        what changed is the test. The others broke, whatever else their files need of the bad version.
+        """
+        if not names:
+            return ()
+        kept = frozenset(c.id for c in self.wanted.changes.changes if c.pruned == KEPT_TEST)
+        seen = self._run(self.wanted.variants.without(kept).bad, names)
+        return tuple(name for name in names if name in (seen.green or ()))
+
+    def _run(self, tree: str, names: Sequence[str]) -> TestsSeen:
+        return run_tests(self.workspace, self.suite, tree, self.progress, names)
+
+    def _set_aside(self, aside: _Ends) -> list[str]:
+        """A line for each reason why a red test is not explained."""
+        notes = []
+        lacking = self._lacking(aside.before)
+        if before := [name for name in aside.before if name not in lacking]:
+            notes.append(f"{_were(len(before), 'red')} before: {_listed(before)}.")
+        for sentence in dict.fromkeys(lacking.values()):
+            of_it = [name for name in lacking if lacking[name] == sentence]
+            notes.append(f"{_were(len(of_it), 'not run')} for want of something: {sentence}")
+        if aside.unclear:
+            one = len(aside.unclear) == 1
+            notes.append(
+                f"{_tests(len(aside.unclear))} that {'is' if one else 'are'} new or changed"
+                f" {'fails' if one else 'fail'} at both ends: {_listed(sorted(aside.unclear))}."
+            )
+        if aside.changed:
+            notes.append(
+                f"Of {_tests(len(aside.changed))} the text changed, and only the new one fails:"
+                f" {_listed(aside.changed)}."
+            )
+        return notes
+
+    def _nothing_broke(self, aside: _Ends) -> Broken:
+        """All that is red is no regression of this range: what it is, or what may be found further back."""
+        lacking = self._lacking(aside.before)
+        if lacking and len(lacking) == len(aside.before):
+            raise TestError(" ".join(dict.fromkeys(lacking.values())))
+        before = [name for name in aside.before if name not in lacking]
+        if before and (self.settings.history or len(before) <= self.workspace.limits.search.few):
+            tests = tuple(self.suite.test(name) for name in sorted(before, key=self._size))
+            return Broken(self.suite, tests, tuple(self._set_aside(replace(aside, before={}))))
+        reason = " ".join(self._set_aside(aside))
+        if before:
+            reason += " Nothing broke in this range; --history looks for where they did."
+        return Broken(self.suite, status=Status.ALREADY_RED, reason=reason)
+
+    def _lacking(self, said: Mapping[str, str]) -> dict[str, str]:
+        """The tests that fail for want of something that is not installed, each with the sentence that says it."""
+        own = self._own()
+        found = {name: lack_of(words, own) for name, words in said.items()}
+        return {name: self._lacks(lack) for name, lack in found.items() if lack is not None}
+
+    def _own(self) -> frozenset[str]:
+        with self.workspace.executor.workbench(self.wanted.variants.bad) as bench:
+            return own_modules(bench.slot.path)
+
+    def _lacks(self, lack: Lack) -> str:
+        python = self.suite.recipe.test[0]
+        return lack.sentence(python, f"the environment of {python}")
+
+    def _size(self, name: str) -> tuple[int, str]:
+        """Lines of the test's function, for a Python test; files that were not imported come first."""
+        path, _, inside = name.partition("::")
+        entry = TreeReader(self.workspace.objects).lookup(self.wanted.variants.bad, path.encode())
+        if entry is None or not path.endswith(".py"):
+            return (0, name)
+        source = TreeReader(self.workspace.objects).read(entry.id)
+        return (_lines_of(source, inside.partition("[")[0].split("::")[-1]), name)
+
+
+def _lines_of(source: bytes, function: str) -> int:
+    """How many lines the functions of this name have; 0 where there is none."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return 0
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function
+    )
+
+
+def _tests(number: int) -> str:
+    return f"{number:,} test{'' if number == 1 else 's'}"
+
+
+def _were(number: int, what: str) -> str:
+    return f"{_tests(number)} {'was' if number == 1 else 'were'} {what}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

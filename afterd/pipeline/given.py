@@ -1,0 +1,92 @@
+"""A test command that was given: whose runner it starts, where that imports from, and one test alone.
+
+A command may import the user's checkout: an editable install (``pip install -e .``), and a
+``PYTHONPATH`` of the user's, name folders of it. Every variant would be tested with the bad version's
+code, so the same folders of the slot go before them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from afterd.execution.recipe import SLOT
+from afterd.execution.runners import GIVEN
+from afterd.execution.runners.cmake import literally
+from afterd.execution.runners.go import anchored
+from afterd.execution.runners.interpreters import ask
+from afterd.execution.runners.python import home_folder
+from afterd.trace.python.stage.command import of_shell, python_command
+
+
+def import_paths(command: Sequence[str], environment: Mapping[str, str], checkout: Path) -> str:
+    """``PYTHONPATH`` for a command that starts Python: folders of the slot in place of the checkout's.
+
+    Empty where the interpreter imports nothing from there, or is not known.
+    """
+    python = python_command(command, environment, checkout)
+    if python is None:
+        return ""
+    inherited = environment.get("PYTHONPATH", "")
+    asked = ask(python.interpreter, (), Path("/"), environment)
+    folders = dict.fromkeys(home_folder(entry, checkout) for entry in asked.paths) if asked else {}
+    own = [f"{SLOT}/{folder}".removesuffix("/.") for folder in folders if folder]
+    return os.pathsep.join([*own, *filter(None, [inherited])]) if own else ""
+
+
+_STARTS = {("ctest",): "CTest", ("go", "test"): "Go", ("cargo", "test"): "Cargo"}
+_TAKES_VALUE = frozenset({"-k", "-m", "-p", "-c", "-o", "-n", "-r", "-W"})
+_IGNORES_ENVIRONMENT = re.compile(r"-[a-zA-Z]*[EI]")
+
+
+def runner_of(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> str:
+    """The runner that a command starts directly; ``GIVEN`` where that is not known.
+
+    Its tests are told apart all the same, where their names are in the output.
+    """
+    words = of_shell(command) or tuple(command)
+    for start, runner in _STARTS.items():
+        if (Path(words[0]).name, *words[1 : len(start)]) == start:
+            return runner
+    python = python_command(words, environment, folder)
+    if python is None or any(map(_IGNORES_ENVIRONMENT.match, python.options)):
+        return GIVEN
+    name = Path(python.name).name
+    if name in {"pytest", "py.test"}:
+        return "pytest"
+    return "unittest" if (python.target, name) == ("module", "unittest") else GIVEN
+
+
+def alone(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
+    """The command that runs one test as the given one does; () where that is not known.
+
+    It is no harm if it runs more: the test's outcome is read off its own lines.
+    """
+    words = of_shell(command) or tuple(command)
+    match runner:
+        case "pytest":
+            return (*_without_places(words), test)
+        case "unittest":
+            return (*words, "-k", f"*{test}")
+        case "CTest":
+            return (*words, "-R", literally(test))
+        case "Go" if " " in test:
+            return (*words, "-count=1", "-run", anchored(test.partition(" ")[2]))
+        case "Cargo":
+            return (*words, *(() if "--" in words else ("--",)), "--exact", test)
+    return ()
+
+
+def _without_places(words: Sequence[str]) -> Iterator[str]:
+    """Pytest's command line without the files and folders to look for tests in.
+
+    A word after a long option may be its value, and is kept.
+    """
+    started = False
+    for before, word in zip(("", *words), words, strict=False):
+        is_value = before in _TAKES_VALUE or (before.startswith("--") and "=" not in before)
+        if not started or word.startswith("-") or is_value:
+            yield word
+        started = started or Path(word).name in {"pytest", "py.test"}

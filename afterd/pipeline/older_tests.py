@@ -1,0 +1,250 @@
+"""Tests of the bad version that the good one cannot build, import or run.
+
+A variant has the test files of the bad version, because the failing test must be the same in all of
+them. That is more than it needs: one new test that calls what the good version lacks spoils the build of
+all. So where the good version gives no green with them, ever more of what changed in test files is left
+as the good version has it: the files that the failing test does not use, then all but its own, then what
+is not of its own function, then all. The first that gives a green is taken.
+
+The last of these has the test's own old form. Where there is none, the test is new; where the old form
+passes at the bad version, it is the test that changed: neither is a regression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from afterd.errors import BuildError, TestError
+from afterd.execution.confirmation import Confirmation, Ends
+from afterd.execution.flakiness import Repeats
+from afterd.execution.oracle import Oracle
+from afterd.execution.signature import same_failure
+from afterd.model.change import Change, ChangeList, ChangeSet
+from afterd.model.outcome import Outcome, Unresolved
+from afterd.pipeline.failing import FailingTest
+from afterd.pipeline.workspace import Range
+from afterd.vcs.file_changes import KEPT_TEST
+
+_WORD = re.compile(r"[^\W\d]\w+")
+_SHOWN = 3
+
+Confirming = Callable[[Range], tuple[Oracle, Confirmation]]
+"""Confirms both ends of a range; raises what ``confirm`` does."""
+Asking = Callable[[Range], Oracle]
+"""The oracle of a range, of which nothing is known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettledEnds:
+    """A range with what its ends showed. ``note`` says which test files are not as in the bad version;
+    ``reason``, where it is not empty, why there is no green to compare with.
+    """
+
+    wanted: Range
+    oracle: Oracle
+    confirmation: Confirmation
+    note: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Changes of test files that every variant has as in the good version, and the sentence for it."""
+
+    undone: ChangeSet
+    note: str
+
+
+def settled_ends(
+    wanted: Range, test: FailingTest, asking: Asking, confirming: Confirming
+) -> SettledEnds:
+    """Both ends, with as many test files as in the bad version as the good one can be green with.
+
+    Raises BuildError or TestError where an end cannot be built or run, whatever the tests are.
+    """
+    kept = [change for change in wanted.changes.changes if change.pruned == KEPT_TEST]
+    failed: BuildError | TestError | None = None
+    try:
+        oracle, confirmation = confirming(wanted)
+    except (BuildError, TestError) as error:
+        oracle, failed = asking(wanted), error
+        bad = oracle.attempt(wanted.variants.bad).outcome
+        if not kept or bad.signature is None:  # it is the bad end that stands in the way
+            raise
+        confirmation = Confirmation(Ends.ALREADY_RED, bad, None, Repeats(1, 0), 1.0)
+    asis = SettledEnds(wanted, oracle, confirmation)
+    own = own_test(test, confirmation.bad, kept)
+    if confirmation.ends is not Ends.ALREADY_RED or not _may_be_the_tests(confirmation, own, kept):
+        return asis
+    seen = Unresolved.BUILD if failed else None
+    for choice in choices(kept, own):
+        older = undone_in_all(wanted, choice)
+        good = asking(older).attempt(older.variants.tree(older.everything)).outcome
+        if good.passed:
+            return _with_choice(wanted, choice, older, confirming) or asis
+        seen = good.reason
+    if seen is Unresolved.UNTESTABLE:
+        return replace(asis, reason=_new(failed, confirmation.good))
+    if failed is not None:
+        raise failed
+    return asis
+
+
+def _may_be_the_tests(confirmation: Confirmation, own: OwnTest, kept: Iterable[Change]) -> bool:
+    """Whether the good version's red can be that of its tests: it fails otherwise than the bad one, or
+    the failing test's own text changed.
+    """
+    good, bad = confirmation.good, confirmation.bad
+    if good is None or good.signature is None or bad.signature is None:
+        return bool(list(kept))
+    return not same_failure(bad.signature, good.signature) or any(map(own.has, kept))
+
+
+def _with_choice(
+    wanted: Range, choice: Choice, older: Range, confirming: Confirming
+) -> SettledEnds | None:
+    """The range with a choice in all variants; where the bad version cannot have those test files, they
+    take part in the search, as what must go along.
+    """
+    try:
+        oracle, confirmation = confirming(older)
+    except (BuildError, TestError):
+        both = taking_part(wanted, choice.undone)
+        oracle, confirmation = confirming(both)
+        note = "Neither version can be built or run with the other's test files: they take part."
+        return SettledEnds(both, oracle, confirmation, note)
+    if confirmation.ends is Ends.GREEN:
+        return SettledEnds(older, oracle, confirmation, "", _changed(wanted, choice))
+    if confirmation.ends is Ends.ALREADY_RED:
+        return None
+    return SettledEnds(older, oracle, confirmation, choice.note)
+
+
+def undone_in_all(wanted: Range, choice: Choice) -> Range:
+    """The range whose every variant has these changes undone."""
+    return replace(wanted, variants=wanted.variants.without(choice.undone))
+
+
+def taking_part(wanted: Range, tests: ChangeSet) -> Range:
+    """The range in which changes of test files are undone like any others."""
+    changes = tuple(
+        replace(change, pruned="") if change.id in tests else change
+        for change in wanted.changes.changes
+    )
+    listed = ChangeList(changes, wanted.changes.notes)
+    return replace(wanted, changes=listed, everything=wanted.everything | tests)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTest:
+    """The failing test as far as its name and its failure tell: the files and the functions that may be
+    its own.
+    """
+
+    files: frozenset[str]
+    names: frozenset[str]
+
+    def has(self, change: Change) -> bool:
+        """Whether a change is of the test's own text, or names it (where tests are registered)."""
+        if change.file not in self.files:
+            return False
+        words = frozenset(_WORD.findall(change.patch + " " + change.symbol))
+        return bool(words & self.names) or not self.names
+
+
+def own_test(test: FailingTest, failure: Outcome, kept: Sequence[Change]) -> OwnTest:
+    """Where the failing test stands, among the test files that changed."""
+    recipe, signature = test.recipe, failure.signature
+    said = " ".join((recipe.test_id, *recipe.test))
+    place = signature.file if signature else ""
+    named = {word for word in re.split(r"[\s:/\\]+", said) if word}
+    stems = {PurePosixPath(word).stem for word in named} | named
+    files = {
+        change.file
+        for change in kept
+        if change.file in said
+        or PurePosixPath(change.file).stem in stems
+        or (place and (change.file.endswith(f"/{place}") or change.file == place))
+    }
+    symbol = signature.symbol if signature else ""
+    last = re.split(r"::|[\s/>.]", recipe.test_id.partition("[")[0])[-1]
+    names = frozenset(_WORD.findall(f"{symbol} {last}"))
+    files |= {change.file for change in kept if change.symbol.rpartition(".")[2] in names}
+    return OwnTest(frozenset(files), names)
+
+
+def choices(kept: list[Change], own: OwnTest) -> Iterator[Choice]:
+    """What may be left as in the good version, ever more of it; each set once, none empty."""
+    used = _used(kept, own.files)
+    ways = (
+        ([c for c in kept if c.file not in used], "test files that the failing test does not use"),
+        ([c for c in kept if c.file not in own.files], "test files other than the failing test's"),
+        (_not_own(kept, own), "all of the tests but the failing one"),
+        (kept, "all test files"),
+    )
+    tried: set[ChangeSet] = set()
+    for changes, which in ways if own.files else ways[-1:]:
+        undone = frozenset(change.id for change in changes)
+        if undone and undone not in tried:
+            tried.add(undone)
+            yield Choice(undone, _note(changes, which))
+
+
+def _used(kept: list[Change], own: frozenset[str]) -> frozenset[str]:
+    """The changed test files that those of the failing test mention, directly or through one another."""
+    text: dict[str, str] = {}
+    for change in kept:
+        text[change.file] = text.get(change.file, "") + change.patch
+    used, asked = set(own), list(own)
+    while asked:
+        said = text.get(asked.pop(), "")
+        for file in text.keys() - used:
+            path = PurePosixPath(file)
+            if path.name in said or re.search(rf"\b{re.escape(path.stem)}\b", said):
+                used.add(file)
+                asked.append(file)
+    return frozenset(used)
+
+
+def _not_own(kept: list[Change], own: OwnTest) -> list[Change]:
+    """All but the failing test's own text, and what that names of what else is new."""
+    mine = [change for change in kept if own.has(change)]
+    rest = [change for change in kept if not own.has(change)]
+    while True:
+        words = {word for change in mine for word in _WORD.findall(_added(change))}
+        more = [c for c in rest if c.file in own.files and c.symbol.split(".")[-1] in words]
+        if not more:
+            return rest
+        mine, rest = [*mine, *more], [change for change in rest if change not in more]
+
+
+def _added(change: Change) -> str:
+    return "\n".join(line[1:] for line in change.patch.splitlines() if line[:1] == "+")
+
+
+def _note(changes: Iterable[Change], which: str) -> str:
+    files = list(dict.fromkeys(change.file for change in changes))
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    return (
+        f"The good version cannot be tested with the bad one's tests, so {which} are as the good"
+        f" version has them ({', '.join(files[:_SHOWN])}{more})."
+    )
+
+
+def _new(failed: BuildError | TestError | None, good: Outcome | None) -> str:
+    said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
+    first = next((line for line in said.splitlines() if line.strip()), "")
+    told = f" With the test put there it says: {first.strip()}" if first else ""
+    return f"This test is new: there is no green to compare with.{told}"
+
+
+def _changed(wanted: Range, choice: Choice) -> str:
+    known = wanted.changes.by_id()
+    files = sorted({known[change].file for change in choice.undone})
+    return (
+        "The test changed: its old form passes still at the bad version, so this is no regression of"
+        f" the program (see {', '.join(files[:_SHOWN])})."
+    )

@@ -1,0 +1,57 @@
+"""What an answer promises, taken from outcomes of exactly the trees that it speaks of.
+
+A search believes much that it has not run: that a name is certainly unbound without a change, that a
+text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
+what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from afterd.model.change import NOTHING, ChangeSet, in_order
+from afterd.model.outcome import Outcome, Unresolved
+
+OutcomeOf = Callable[[ChangeSet], Outcome]
+Refused = Callable[[ChangeSet], str]
+"""What a compiler said against a variant's files, of which each was compiled; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """The changes of an answer, as few as were seen to be enough, and what was seen of them.
+
+    ``minimal`` is None where the budget ended before each of them had been put back.
+    """
+
+    root: ChangeSet
+    auxiliary: ChangeSet
+    verified: bool
+    minimal: bool | None
+
+
+def kept_promises(
+    root: ChangeSet, auxiliary: ChangeSet, outcome: OutcomeOf, refused: Refused
+) -> Promises:
+    """Put back each change of an answer, what goes along first; what is not needed leaves it.
+
+    ``outcome`` is asked for real runs (known ones cost nothing). Where the root is not needed and
+    what goes along repairs the test alone, that is the root.
+    """
+    if not outcome(root | auxiliary).passed:
+        return Promises(root, auxiliary, verified=False, minimal=None)
+    pending = [*in_order(auxiliary), *in_order(root)]
+    while pending:
+        change = pending.pop(0)
+        left = (root | auxiliary) - {change}
+        if refused(left):
+            continue
+        seen = outcome(left)
+        if seen.reason is Unresolved.NOT_RUN:
+            return Promises(root, auxiliary, verified=True, minimal=None)
+        if seen.passed:
+            root, auxiliary = root - {change}, auxiliary - {change}
+            root, auxiliary = (root, auxiliary) if root else (auxiliary, NOTHING)
+            pending = [*in_order(auxiliary), *in_order(root)]  # what one needed may go now
+    return Promises(root, auxiliary, verified=True, minimal=True)

@@ -1,0 +1,312 @@
+"""Running a suite so that nothing of it is run twice: counted as it goes, and gone on with.
+
+Where the runner reports each test as it ends (``Detected.reported``), the reports of a whole suite are
+a file of the state directory. An interrupted run is taken up where it was, a test that took the process
+with it or never ended is one red test and the others are run without it, and of a suite that was run
+before on the same tree with the same tools only what was red is run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from afterd.execution.executors.protocol import Attempt, Job
+from afterd.execution.executors.workbench import Workbench
+from afterd.execution.failures.pytest_reports import Report, reports_in
+from afterd.execution.process import Ending, ProcessResult
+from afterd.execution.runners import runner_named
+from afterd.model.outcome import Outcome, Verdict
+from afterd.model.progress import Progress
+from afterd.pipeline.failing import Suite
+from afterd.pipeline.workspace import Workspace
+
+_ENDED = (0, 1, 5)  # exit statuses of pytest: passed, failed, nothing was chosen
+_KEPT = 10  # files of reports
+_WHOLE = "whole"  # the line that ends the reports of a suite that was run to its end
+
+
+@dataclass(frozen=True, slots=True)
+class TestsSeen:
+    """What a run of tests showed.
+
+    ``red`` are the failing tests in order, with what each said where the runner tells it; ``green`` those
+    that were seen to pass or to be skipped (None: the runner names none), ``attempt`` the run as a
+    whole, ``said`` the end of what the runner wrote where it could not run the tests.
+    """
+
+    __test__ = False  # pytest collects classes named Test*
+
+    attempt: Attempt
+    red: dict[str, str]
+    green: frozenset[str] | None = None
+    said: str = ""
+
+
+@dataclass(slots=True)
+class _Count:
+    """Watches the file of reports while the tests run; ``hung`` is a test that said nothing for too long."""
+
+    path: Path
+    progress: Progress
+    patience: float
+    reports: list[Report]
+    before: int = 0  # tests that an earlier run had ended
+    hung: str = ""
+    _offset: int = 0
+    _heard: float = 0.0
+
+    def __call__(self, directory: Path) -> bool:  # noqa: ARG002 - a Watch's signature
+        """Tell how far the run is; no where nothing came for too long."""
+        now = time.monotonic()
+        self._heard = self._heard or now
+        read, self._offset = reports_in(self.path, self._offset)
+        if read:
+            self._heard = now
+            self.reports += read
+            ended = len(_ended(self.reports))
+            found = max((each.found for each in self.reports), default=0) + self.before
+            if found:
+                self.progress.counted(ended, max(found, ended), len(_red(self.reports)))
+        elif now - self._heard > self.patience and (begun := _under_way(self.reports)):
+            self.hung = begun
+            return False
+        return True
+
+
+def run_tests(
+    workspace: Workspace,
+    suite: Suite,
+    tree: str,
+    progress: Progress,
+    only: Sequence[str] | None = None,
+    *,
+    to_first: bool = False,
+) -> TestsSeen:
+    """Build a tree and run its tests, or ``only`` some where the runner can choose.
+
+    ``to_first``: up to a failing one that was not seen before.
+    """
+    assert suite.found is not None
+    with workspace.executor.workbench(tree) as bench:
+        built = bench.attempt(Job(tree, suite.recipe, build_only=True))
+        if not built.outcome.passed:
+            return TestsSeen(built, {suite.recipe.test_id: built.outcome.detail})
+        if not suite.found.reported:
+            result = bench.run(suite.recipe.test_in(bench.slot.path), workspace.limits.suite)
+            return _by_names(bench, suite, result)
+        run = _Reported(workspace, suite, tree, progress, bench)
+        return run.of(only) if only is not None else run.whole(to_first=to_first)
+
+
+def _by_names(bench: Workbench, suite: Suite, result: ProcessResult) -> TestsSeen:
+    assert suite.found is not None
+    try:
+        names = runner_named(suite.found.runner).failing_tests(result)
+        attempt = bench.judged(result, suite.recipe)
+    finally:
+        result.remove()
+    if attempt.outcome.passed:
+        return TestsSeen(attempt, {})
+    return TestsSeen(attempt, dict.fromkeys(names or (suite.recipe.test_id,), ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reported:
+    """The tests of one built tree, run by a runner that reports each."""
+
+    workspace: Workspace
+    suite: Suite
+    tree: str
+    progress: Progress
+    bench: Workbench
+
+    def of(self, only: Sequence[str]) -> TestsSeen:
+        """Run some tests, in one process."""
+        path = self._folder() / "some.jsonl"
+        path.unlink(missing_ok=True)
+        return self._to_the_end(path, only, several=False)
+
+    def whole(self, *, to_first: bool) -> TestsSeen:
+        """Run all of them, going on where an earlier run was interrupted.
+
+        What was red is run again in one process: workers side by side can make a test red.
+        """
+        digest = (
+            f"{self.tree} {self.suite.recipe.command_digest} {self.suite.recipe.environment_digest}"
+        )
+        path = self._folder() / f"{hashlib.sha256(digest.encode()).hexdigest()[:16]}.jsonl"
+        kept, whole = _kept(path)
+        if whole and not _red(kept):
+            path.unlink()
+            kept, whole = [], False
+        if kept:
+            self.progress.stage(
+                "going on with the test suite", f"{len(_ended(kept))} tests are known"
+            )
+        several = bool(self.suite.found and self.suite.found.several)
+        if not whole:
+            seen = self._to_the_end(path, None, several=several, to_first=to_first)
+            if seen.said or to_first:
+                return seen
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"id": "", "when": _WHOLE}) + "\n")
+        else:
+            seen = TestsSeen(_attempt(kept), _red(kept), frozenset(_ended(kept)) - set(_red(kept)))
+        if not (whole or several) or not seen.red or self.suite.recipe.test_id in seen.red:
+            return seen
+        self.progress.stage(
+            "running what is red once more", f"{len(seen.red)} tests, in one process"
+        )
+        again = self.of(list(seen.red))
+        green = (seen.green or frozenset()) | (again.green or frozenset())
+        return again if again.said else replace(again, green=green)
+
+    def _to_the_end(
+        self, path: Path, only: Sequence[str] | None, *, several: bool, to_first: bool = False
+    ) -> TestsSeen:
+        """Run tests until each of them was run, whatever takes the process down on the way."""
+        for _ in range(self.workspace.limits.search.crashes):
+            kept, _whole = _kept(path)
+            result, hung = self._run(path, only, kept, several=several, to_first=to_first)
+            try:
+                now, _whole = _kept(path)
+                counted = any(report.when == "collected" for report in now)
+                if result.ending is Ending.EXITED and result.status in _ENDED and counted:
+                    if only is None and result.status and not _red(now):
+                        return _unreported(self.bench, self.suite, now, result)
+                    return _seen(now)
+                died = hung or (_under_way(now) if result.signal else "")
+                if died:
+                    how = (
+                        "did not end" if hung else f"took its process with it ({result.describe()})"
+                    )
+                    _append(path, Report(died, "call", "failed", f"The test {how}."))
+                elif several:
+                    several = False  # workers that do not agree on what there is, or do not start
+                else:
+                    return _stopped(self.bench, self.suite, now, result)
+            finally:
+                result.remove()
+        return _seen(_kept(path)[0])
+
+    def _run(
+        self,
+        path: Path,
+        only: Sequence[str] | None,
+        kept: Sequence[Report],
+        *,
+        several: bool,
+        to_first: bool,
+    ) -> tuple[ProcessResult, str]:
+        assert self.suite.found is not None
+        command = self.suite.recipe.test_in(self.bench.slot.path)
+        selection = path.with_suffix(".selection")
+        chosen = {"only": only, "skip": list(_ended(kept)), "first": self._red_before(path)}
+        selection.write_text(json.dumps(chosen), encoding="utf-8")
+        files = dict.fromkeys(name.split("::")[0] for name in only or ())
+        there = [file for file in files if (self.bench.slot.path / file).exists()]
+        argv = (
+            *command.argv,
+            *(self.suite.found.several if several else ()),
+            *(["--maxfail=1"] if to_first else ()),
+            *(there if len(there) == len(files) else ()),
+        )
+        extra = {"AFTERD_REPORTS": str(path), "AFTERD_SELECTION": str(selection)}
+        command = replace(command, argv=argv, environment={**command.environment, **extra})
+        count = _Count(
+            path, self.progress, self.workspace.limits.test.timeout, [], len(_ended(kept))
+        )
+        result = self.bench.run(command, self.workspace.limits.suite, count)
+        return result, count.hung
+
+    def _red_before(self, path: Path) -> list[str]:
+        """The tests that were red when a suite was last run here: they come first."""
+        others = [
+            file
+            for file in self._folder().glob("*.jsonl")
+            if file.name not in (path.name, "some.jsonl")
+        ]
+        newest = max(others, key=lambda file: file.stat().st_mtime, default=None)
+        return list(_red(_kept(newest)[0])) if newest else []
+
+    def _folder(self) -> Path:
+        folder = self.workspace.state / "suites"
+        folder.mkdir(exist_ok=True)
+        kept = sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
+        for old in kept[:-_KEPT]:
+            with suppress(OSError):
+                old.unlink()
+        return folder
+
+
+def _kept(path: Path) -> tuple[list[Report], bool]:
+    """The reports of a file, and whether they are of a suite that was run to its end."""
+    reports: list[Report] = []
+    offset = 0
+    while (read := reports_in(path, offset))[1] > offset:
+        reports += read[0]
+        offset = read[1]
+    return reports, any(report.when == _WHOLE for report in reports)
+
+
+def _append(path: Path, report: Report) -> None:
+    line = {name: getattr(report, name) for name in ("when", "outcome", "message")}
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps({"id": report.test, **line}) + "\n")
+
+
+def _ended(reports: Sequence[Report]) -> dict[str, None]:
+    """The tests that came to an end, in their order; files that could not be collected too."""
+    return {report.test: None for report in reports if report.test and report.when != "start"}
+
+
+def _red(reports: Sequence[Report]) -> dict[str, str]:
+    """The failed tests, with what the first failed phase said."""
+    red: dict[str, str] = {}
+    for report in reports:
+        if report.failed and report.test:
+            red.setdefault(report.test, report.message)
+    return red
+
+
+def _under_way(reports: Sequence[Report]) -> str:
+    """The test that began last, if it did not end."""
+    begun = [report.test for report in reports if report.when == "start"]
+    return begun[-1] if begun and begun[-1] not in _ended(reports) else ""
+
+
+def _attempt(reports: Sequence[Report]) -> Attempt:
+    verdict = Verdict.FAIL if _red(reports) else Verdict.PASS
+    return Attempt(Outcome(verdict), tests=1)
+
+
+def _seen(reports: Sequence[Report]) -> TestsSeen:
+    red = _red(reports)
+    return TestsSeen(_attempt(reports), red, frozenset(_ended(reports)) - set(red))
+
+
+def _unreported(
+    bench: Workbench, suite: Suite, reports: Sequence[Report], result: ProcessResult
+) -> TestsSeen:
+    """The suite failed, or there was nothing in it, and no test is to blame: it is one test itself."""
+    attempt = bench.judged(result, suite.recipe)
+    if result.status == _ENDED[-1]:
+        said = "" if _ended(reports) else attempt.outcome.detail or "it found no test"
+        return TestsSeen(_attempt(reports), {}, frozenset(_ended(reports)), said)
+    return TestsSeen(attempt, {suite.recipe.test_id: attempt.outcome.detail}, frozenset())
+
+
+def _stopped(
+    bench: Workbench, suite: Suite, reports: Sequence[Report], result: ProcessResult
+) -> TestsSeen:
+    """The runner itself gave up: what it saw until then, and its own words."""
+    red = _red(reports)
+    attempt = bench.judged(result, suite.recipe)
+    said = attempt.outcome.detail or f"it {result.describe()}"
+    return TestsSeen(attempt, red, frozenset(_ended(reports)) - set(red), said)

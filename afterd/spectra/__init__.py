@@ -1,0 +1,1 @@
+"""Execution counts of a suite, test by test, in both languages."""

@@ -1,0 +1,28 @@
+"""Columns that came later. A step is frozen: later changes are later steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+_TABLES = ("outcome", "run", "run_counts")
+
+
+def add_warm_columns(database: Database) -> None:
+    """From schema 2 to 3: say of every run that it was one of a fresh process, there were no others."""
+    for table in _TABLES:
+        database.execute(f"ALTER TABLE {table} ADD COLUMN warm INTEGER NOT NULL DEFAULT 0")
+
+
+def add_also_column(database: Database) -> None:
+    """From schema 4 to 5: other tests of an answer. Say of every explanation that it has none."""
+    database.execute("ALTER TABLE explanation ADD COLUMN also TEXT NOT NULL DEFAULT '[]'")
+
+
+def add_failure_columns(database: Database) -> None:
+    """From schema 5 to 6: how tests failed beside that they did; of older runs it is not known."""
+    database.execute("ALTER TABLE history ADD COLUMN signature TEXT NOT NULL DEFAULT ''")
+    database.execute("ALTER TABLE run ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")

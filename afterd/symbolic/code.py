@@ -1,0 +1,319 @@
+"""Functions of LLVM IR decoded for execution: operands, targets and places looked up once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from afterd.logic.program_formula import Statement
+from afterd.model.location import Location
+from afterd.model.term import BOOL, OPAQUE, Sort, Value, bitvec
+from afterd.symbolic.refusal import NotFollowedError
+from afterd.trace.c.ir import arithmetic, cfg
+from afterd.trace.c.ir.constants import literal, sort_of
+from afterd.trace.c.ir.initialisers import constant_bits
+from afterd.trace.c.ir.ir import NAME, Function, Instruction, parameters
+from afterd.trace.c.ir.irtypes import Layout, split_top
+from afterd.trace.c.ir.metadata import DebugInformation
+from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, typed
+
+ENDS = frozenset({"__assert_fail", "abort", "exit", "_exit", "__assert", "quick_exit", "_Exit"})
+READING = frozenset(
+    [
+        "getc",
+        "fgetc",
+        "_IO_getc",
+        "getchar",
+        "fgets",
+        "getline",
+        "fread",
+        "scanf",
+        "fscanf",
+        "fopen",
+    ]
+)
+"""Functions that give what is read: an assignment of it is nobody's mistake."""
+CONVERTING = frozenset(
+    [
+        "atoi",
+        "atol",
+        "atoll",
+        "atof",
+        "strtol",
+        "strtoll",
+        "strtoul",
+        "strtoull",
+        "strtod",
+        "sscanf",
+    ]
+) | {"getenv"}
+"""Functions that give the input in another form, where a text is the input."""
+ASSERTS = frozenset({"__assert_fail", "abort", "__assert"})
+_LABELS = re.compile(rf"label %({NAME})")
+_CASE = re.compile(rf"(i\d+) (-?\w+), label %({NAME})")
+_INCOMING = re.compile(rf"\[ (.+?), %({NAME}) \]")
+_ARRAY = re.compile(r"[\[<](\d+) x (.+)[\]>]$", re.DOTALL)
+_POINTER = bitvec(64)
+_UNDEFINED = frozenset({"undef", "poison"})
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A register of the frame, or a constant."""
+
+    register: str
+    value: Value
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One instruction. ``detail`` depends on the opcode: see ``_Decoder``."""
+
+    opcode: str
+    result: str
+    sort: Sort
+    operands: tuple[Operand, ...]
+    detail: Any
+    statement: Statement | None
+    size: int = 0  # bytes that it loads, stores or allocates
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """φs apart, because they are evaluated together when the block is entered."""
+
+    phis: tuple[tuple[str, Sort, Mapping[int, Operand]], ...]
+    codes: tuple[Code, ...]
+    asserts: bool  # whether it ends in the failure of an assertion
+    ends: bool  # whether control never leaves it
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A function: blocks by number, its parameters, and the shape of its control flow.
+
+    ``joins[b]`` is where the sides of b's branch meet again, -1 where only at the return.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    joins: tuple[int, ...]
+    successors: tuple[tuple[int, ...], ...]
+    headers: tuple[tuple[int, ...], ...]
+    place: Statement | None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What decoding needs to know of the module."""
+
+    layout: Layout
+    debug: DebugInformation
+    address_of: Callable[[str], int | None]
+    relative: Callable[[str], str]
+
+
+def plain_name(name: str) -> str:
+    """A library function without what glibc's headers put before it."""
+    return name.removeprefix("__isoc99_").removeprefix("__isoc23_")
+
+
+def decode(function: Function, context: Context) -> Body:
+    """Decode a function; raises NotFollowedError for instructions that have no meaning here."""
+    numbers = {block.label: at for at, block in enumerate(function.blocks)}
+    decoder = _Decoder(function.name, context, numbers)
+    blocks = tuple(decoder.block(block.instructions) for block in function.blocks)
+    successors = tuple(
+        tuple(dict.fromkeys(_targets(code.detail)))
+        for block in blocks
+        for code in (block.codes[-1],)
+    )
+    alive = [tuple(t for t in following if not blocks[t].ends) for following in successors]
+    joins = cfg.analyse(alive).postdominator
+    headers = cfg.analyse(successors).headers
+    names = tuple(text.rsplit(" ", 1)[-1] for text in parameters(function.header) if text != "...")
+    own = context.debug.subprogram(function.header)
+    place = Statement(Location(context.relative(own.file), own.line, 0, function.name))
+    return Body(function.name, names, blocks, joins, successors, headers, place)
+
+
+def _targets(detail: Any) -> list[int]:  # noqa: ANN401 - of a terminator
+    match detail:
+        case int():
+            return [detail]
+        case (int(), int()):
+            return list(detail)
+        case (dict() as cases, int() as default):
+            return [*cases.values(), default]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoder:
+    name: str
+    context: Context
+    numbers: Mapping[str, int]
+
+    def block(self, instructions: tuple[Instruction, ...]) -> Block:
+        kept = [i for i in instructions if not _is_debug(i)]
+        phis = tuple(self._phi(i) for i in kept if i.opcode == "phi")
+        codes = tuple(self._code(i) for i in kept if i.opcode != "phi")
+        called = {code.detail[0] for code in codes if code.opcode == "call"}
+        stops = codes[-1].opcode == "unreachable"
+        return Block(phis, codes, stops and bool(called & ASSERTS), stops)
+
+    def _phi(self, phi: Instruction) -> tuple[str, Sort, Mapping[int, Operand]]:
+        kind, rest = typed(phi.body)
+        incoming = {
+            self.numbers[label.strip('"')]: self._operand(kind, text)
+            for text, label in _INCOMING.findall(rest)
+        }
+        return phi.result, sort_of(kind), incoming
+
+    def _code(self, i: Instruction) -> Code:
+        decoded = getattr(self, f"_{i.opcode}", None)
+        statement = self._statement(i, conditional=i.opcode in {"br", "switch", "select"})
+        if decoded is not None:
+            sort, given, detail, size = decoded(i)
+        elif i.opcode in arithmetic.BINARY:
+            sort, given, detail, size = self._binary(i)
+        elif i.opcode in arithmetic.CASTS or i.opcode in _CONVERSIONS:
+            sort, given, detail, size = self._cast(i)
+        else:
+            raise NotFollowedError(f"{self.name} has an instruction {i.opcode}")
+        return Code(i.opcode, i.result, sort, tuple(given), detail, statement, size)
+
+    def _statement(self, i: Instruction, *, conditional: bool) -> Statement | None:
+        place = self.context.debug.location_of(i.text)
+        if place is None or not place.line:
+            return None
+        file = self.context.relative(place.file)
+        return Statement(Location(file, place.line, 0, self.name), conditional)
+
+    def _operand(self, kind: str, text: str) -> Operand:
+        sort = sort_of(kind)
+        if text.startswith("%"):
+            return Operand(text, None, sort)
+        if text in _UNDEFINED:
+            return Operand("", 0, sort)
+        constant = literal(kind, text)
+        if constant is not None:
+            return Operand("", constant.value, sort)
+        bits = constant_bits(kind, text, self.context.layout, self.context.address_of)
+        if bits is None:
+            raise NotFollowedError(f"{self.name} uses the constant {text[:60]}")
+        return Operand("", bits, sort)
+
+    def _binary(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        kind, left, right = arithmetic.binary_operands(i.body)
+        checked = " nsw " in f" {i.text.split('=', 1)[1]} ".replace("  ", " ")
+        given = [self._operand(kind, left), self._operand(kind, right)]
+        return sort_of(kind), given, checked, 0
+
+    def _fneg(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        kind, text = typed(i.body)
+        return sort_of(kind), [self._operand(kind, text)], None, 0
+
+    def _icmp(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        predicate, rest = i.body.split(" ", 1)
+        kind, left, right = arithmetic.binary_operands(rest)
+        return BOOL, [self._operand(kind, left), self._operand(kind, right)], predicate, 0
+
+    _fcmp = _icmp
+
+    def _cast(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        source, kind = i.body.rsplit(" to ", 1) if " to " in i.body else (i.body, i.body)
+        kind = typed(kind)[0] if i.opcode == "freeze" else kind
+        return sort_of(kind), [self._operand(*typed(source))], kind, 0
+
+    def _select(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        given = [self._operand(*typed(part)) for part in split_top(i.body)]
+        return given[1].sort, given, None, 0
+
+    def _alloca(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        kind, *rest = split_top(i.body)
+        many = [part for part in rest if not part.startswith("align")]
+        given = [self._operand(*typed(many[0]))] if many else []
+        return _POINTER, given, kind, self.context.layout.size(kind)
+
+    def _load(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        (kind, _), pointer = operands(i)
+        return sort_of(kind), [self._operand(*pointer)], kind, self.context.layout.stored(kind)
+
+    def _store(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        value, pointer = operands(i)
+        given = [self._operand(*value), self._operand(*pointer)]
+        return given[0].sort, given, value[0], self.context.layout.stored(value[0])
+
+    def _getelementptr(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        """detail: (constant offset, scale of each variable index)."""
+        layout = self.context.layout
+        current, base, *indices = split_top(i.body)
+        given, scales, offset = [self._operand(*typed(base))], [], 0
+        for number, part in enumerate(indices):
+            kind, text = typed(part)
+            if number and layout.fields(current):
+                offset += layout.offset(current, int(text))
+                current = layout.fields(current)[int(text)]
+                continue
+            if number and (element := _ARRAY.match(current)):
+                current = element.group(2)
+            index = self._operand(kind, text)
+            if index.register:
+                given.append(index)
+                scales.append(layout.size(current))
+            else:
+                offset += int(text) * layout.size(current)
+        return _POINTER, given, (offset, tuple(scales)), 0
+
+    def _br(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        targets = [self.numbers[name.strip('"')] for name in _LABELS.findall(i.text)]
+        if len(targets) == 1:
+            return OPAQUE, [], targets[0], 0
+        condition = self._operand("i1", typed(i.body.split(",")[0])[1])
+        return BOOL, [condition], (targets[0], targets[1]), 0
+
+    def _switch(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        """detail: (value → block, the default's block)."""
+        head, _, table = i.text.partition("[")
+        kind, text = typed(split_top(head.strip().removeprefix("switch "))[0])
+        default = self.numbers[_LABELS.findall(head)[0].strip('"')]
+        cases = {}
+        for of, value, label in _CASE.findall(table):
+            constant = literal(of, value)
+            assert constant is not None
+            cases[constant.value] = self.numbers[label.strip('"')]
+        return OPAQUE, [self._operand(kind, text)], (cases, default), 0
+
+    def _ret(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        kind, text = typed(i.body)
+        return sort_of(kind), [self._operand(kind, text)] if text else [], None, 0
+
+    def _unreachable(self, _i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        return OPAQUE, [], None, 0
+
+    def _call(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        """detail: (name without @, or empty for an indirect call; type of the result)."""
+        name, kind = callee(i), result_type(i)
+        if name.startswith("@llvm.") and "metadata" in i.text:
+            return OPAQUE, [], ("llvm.dbg", kind), 0
+        given = [self._operand(*part) for part in arguments(i)]
+        if name.startswith("%"):
+            return sort_of(kind), [*given, Operand(name, None, _POINTER)], ("", kind), 0
+        if not name.startswith("@"):
+            raise NotFollowedError(f"{self.name} has inline assembly")
+        return sort_of(kind), given, (name[1:], kind), self.context.layout.size(kind)
+
+    def _extractvalue(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
+        raise NotFollowedError(f"{self.name} takes a struct apart in registers ({i.body[:40]})")
+
+
+def _is_debug(i: Instruction) -> bool:
+    return i.opcode == "call" and callee(i).startswith(("@llvm.dbg", "@llvm.lifetime"))
+
+
+_CONVERSIONS = frozenset({"sitofp", "uitofp", "fptosi", "fptoui"})

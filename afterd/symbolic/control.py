@@ -1,0 +1,398 @@
+"""Branches in an execution: which sides are executed, in which order, and where they meet again.
+
+A branch is *open* until its sides meet. The side that the run takes is executed first; then, for
+each other side that is wanted, memory goes back to the branch and the side is forced (execution
+hijacking, Jin and Orso III-B1); where the sides meet, a φ chooses. What is not wanted is free.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+
+from afterd.logic.program_formula import Branch, PathCondition
+from afterd.model.term import BOOL, Const, Term, Value
+from afterd.symbolic import branches, effects
+from afterd.symbolic.branches import Arrival, OpenBranch, Position, Side
+from afterd.symbolic.code import Code, Operand
+from afterd.symbolic.collecting import TRUE, Collector, any_of, conjoined, negated
+from afterd.symbolic.frames import Bounds, Finished, Frame
+from afterd.symbolic.loading import Image
+from afterd.symbolic.memory import FIRST, Memory
+from afterd.symbolic.observing import NO_MORE, Observer
+from afterd.symbolic.operations import Known
+from afterd.symbolic.origins import Decision, Origins
+from afterd.symbolic.refusal import SideEndedError
+from afterd.symbolic.world import World
+
+Wanted = Callable[[Branch], bool]
+RETURN = -1
+
+
+class Control(ABC):
+    """The control flow of one execution; what instructions compute is the machine's business."""
+
+    image: Image
+    memory: Memory
+    collector: Collector
+    observer: Observer
+    bounds: Bounds
+    world: World
+    frames: list[Frame]
+    positions: tuple[Position, ...]
+    instances: int
+    ending: str
+    exhausted: bool
+    origins: Origins | None
+
+    def __init__(
+        self, wanted: Wanted, *, trace_only: bool, symbolic_from: int, whole_sides: bool
+    ) -> None:
+        self._wanted = wanted
+        self._whole_sides = whole_sides
+        self._trace_only = trace_only
+        self._symbolic_from = symbolic_from
+        self._forced = 0  # how many of the open branches are on a side that the run did not take
+        self._sides = 0
+        self._hypothetical_until = 0
+
+    @property
+    def real(self) -> bool:
+        """Whether this is what the run did."""
+        return self._forced == 0
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether terms are kept."""
+        return self.instances >= self._symbolic_from
+
+    @abstractmethod
+    def operand(self, frame: Frame, operand: Operand) -> Known:
+        """The value of an operand and its term."""
+
+    @abstractmethod
+    def define(self, frame: Frame, code: Code, known: Known) -> Known:
+        """The name of what a statement defines."""
+
+    @abstractmethod
+    def key(self, frame: Frame) -> int:
+        """The number of this instance of the current instruction."""
+
+    @abstractmethod
+    def leave(self, frame: Frame, known: Known) -> None:
+        """Return from an activation."""
+
+    def goto(self, frame: Frame, target: int) -> None:
+        """Enter a block, unless sides meet there."""
+        phis = self._phis(frame, target, frame.block)
+        if frame.open and frame.open[-1].join == target:
+            frame.before, frame.block = frame.block, target
+            self.arrived(frame, phis)
+            return
+        self._begin(frame, target, phis)
+
+    def _begin(self, frame: Frame, target: int, phis: dict[str, Known]) -> None:
+        self._met(frame, target)
+        frame.before, frame.block, frame.at = frame.block, target, 0
+        frame.visits[target] = frame.visits.get(target, 0) + 1
+        frame.registers.update(phis)
+
+    def _phis(self, frame: Frame, target: int, source: int) -> dict[str, Known]:
+        return {
+            name: self.operand(frame, incoming[source])
+            for name, _, incoming in frame.body.blocks[target].phis
+            if source in incoming
+        }
+
+    def branch(self, frame: Frame, code: Code) -> None:
+        """A jump, the check of an assertion, or a conditional statement."""
+        if isinstance(code.detail, int):
+            self.goto(frame, code.detail)
+            return
+        value, term = self.operand(frame, code.operands[0])
+        if not code.operands[0].register or not self.symbolic or code.statement is None:
+            self._decided(frame, code, term, code.detail, code.detail[0 if value else 1])
+            self.goto(frame, code.detail[0 if value else 1])
+            return
+        failing = [frame.body.blocks[target].asserts for target in code.detail]
+        if any(failing) and not all(failing):
+            self._assertion(frame, code, (value, term), failing.index(False))
+            return
+        guard = self.define(frame, code, (bool(value), term))[1]
+        assert guard is not None
+        self._diverge(frame, code, branches.sides_of(guard, code.detail), 0 if value else 1)
+
+    def _assertion(self, frame: Frame, code: Code, known: Known, good: int) -> None:
+        """A branch to the failure of an assertion is what must hold, not a statement."""
+        value, term = known
+        held = bool(value) == (good == 0)
+        condition = term or Const(bool(value), BOOL)
+        condition = condition if good == 0 else negated(condition)
+        if self.real and code.statement is not None:
+            self.collector.conditions.append(
+                PathCondition(condition if held else negated(condition), code.statement)
+            )
+        name = str(code.statement.location) if code.statement else ""
+        self.observer.asserted(name, condition, held=held, real=self.real)
+        if not held and self.real:
+            self.ending = f"the assertion at {name} failed"
+            raise SideEndedError(self.ending)
+        self.goto(frame, code.detail[good])
+
+    def switch(self, frame: Frame, code: Code) -> None:
+        """A conditional statement with more than two sides."""
+        cases, default = code.detail
+        value, term = self.operand(frame, code.operands[0])
+        if not self.symbolic or code.statement is None:
+            targets = (*cases.values(), default)
+            self._decided(frame, code, term, targets, cases.get(value, default))
+            self.goto(frame, cases.get(value, default))
+            return
+        sort = code.operands[0].sort
+        selected = Const(value, sort) if term is None else term
+        key = (self.key(frame), "case")
+        selected = self.collector.define(key, selected, value, code.statement)
+        sides = branches.cases_of(selected, cases, default)
+        target = cases.get(value, default)
+        taken = next(side.number for side in sides if side.target == target)
+        self._diverge(frame, code, sides, taken)
+
+    def _decided(
+        self, frame: Frame, code: Code, condition: Term | None, targets: Sequence[int], taken: int
+    ) -> None:
+        """Before terms are kept: what follows is so because of the condition, until the sides meet, and
+        so is what the sides that are not taken would have written.
+        """
+        if self.origins is None or self.symbolic:
+            return
+        own = self.origins.of(condition) | self.origins.statement(code.statement)
+        join, mark = frame.body.joins[frame.block], self.memory.mark()
+        for target in targets:
+            if target not in {taken, join}:
+                for address, size in self._effects(frame, target, join).items():
+                    self.origins.add(address, size, own)
+        again = bool(frame.deciding) and frame.deciding[-1].join == join
+        if again:
+            before = frame.deciding.pop()
+            own, mark = own | before.own, before.mark
+        frame.deciding.append(Decision(join, own, frame.control | own, mark, again))
+
+    def _met(self, frame: Frame, block: int) -> None:
+        """The sides of branches before terms were kept meet in a block."""
+        while frame.deciding and frame.deciding[-1].join == block:
+            decision = frame.deciding.pop()
+            if self.origins is not None:
+                self.origins.met(decision)
+
+    def _effects(self, frame: Frame, target: int, join: int) -> Mapping[int, int]:
+        if target not in frame.effects:
+            slots = _slots(frame)
+            found = effects.effects_of(self.image, frame.body, target, join, slots)
+            frame.effects[target] = found.written
+        return frame.effects[target]
+
+    def _diverge(self, frame: Frame, code: Code, sides: list[Side], taken: int) -> None:
+        """Open a branch and take the side of the run; then those that are wanted."""
+        chosen = sides[taken]
+        if self.real and code.statement is not None:
+            self.collector.conditions.append(PathCondition(chosen.condition, code.statement))
+        join = frame.body.joins[frame.block]
+        branch = OpenBranch(
+            self.key(frame), frame.block, join, self.collector.path, self.memory.mark(),
+            {}, self.world.state(), self.positions, [], chosen, self.real,
+        )  # fmt: skip
+        branch.frame_key = frame.key
+        self._sort_sides(frame, branch, [side for side in sides if side is not chosen])
+        frame.open.append(branch)
+        self._take(frame, branch, chosen)
+
+    def _sort_sides(self, frame: Frame, branch: OpenBranch, others: list[Side]) -> None:
+        """Which other sides are executed, which are free, and which lie beyond a bound."""
+        for side in others:
+            if self._trace_only:
+                self._unexplored(frame, branch, side)
+            elif side.target == branch.join:
+                phis = self._phis(frame, side.target, frame.block)
+                branch.arrivals.append(Arrival(side, {}, phis, branch.positions))
+            elif not self._is_wanted(Branch(frame.body.name, branch.block, side.number)):
+                self._unexplored(frame, branch, side)
+            elif reason := self._beyond(frame, branch, side):
+                self.collector.notes[reason] = None
+                self.collector.require(negated(side.condition))
+                branch.closed += 1
+            else:
+                branch.sides.append(side)
+                self._sides += 1
+        if branch.sides:
+            branch.registers = dict(frame.registers)
+
+    def _is_wanted(self, branch: Branch) -> bool:
+        """A forced side of a short run is executed with all sides within it: it needs them mostly."""
+        return (self._whole_sides and not self.real) or self._wanted(branch)
+
+    def _beyond(self, frame: Frame, branch: OpenBranch, side: Side) -> str:
+        """Which bound keeps a side from being executed, if one does."""
+        if self._sides >= self.bounds.sides or self.instances > self.bounds.total + self.spent:
+            self.exhausted = True
+            return "more sides than are encoded"
+        body = frame.body
+        around = set(body.headers[branch.block]) & set(body.headers[side.target])
+        leaves = any(
+            around - set(body.headers[target])
+            for target in body.successors[branch.block]
+            if target != side.target
+        )
+        forced = sum(b.block == branch.block and b.limit > 0 for b in frame.open)
+        if around and leaves and forced >= self.bounds.extra:
+            return "loops are unrolled as often as the run did, and once more"
+        return ""
+
+    @property
+    def spent(self) -> int:
+        """Instructions before terms were kept: they do not count against the formula's budget."""
+        return self._symbolic_from
+
+    def _unexplored(self, frame: Frame, branch: OpenBranch, side: Side) -> None:
+        """A side that is not executed: what it may write is free."""
+        found = effects.effects_of(self.image, frame.body, side.target, branch.join, _slots(frame))
+        phis = {
+            name: self._any_phi(frame, incoming)
+            for name, _, incoming in (
+                frame.body.blocks[branch.join].phis if branch.join >= 0 else ()
+            )
+        }
+        arrival = branches.unexplored(
+            branch, side, self.memory, self.collector, found.written, phis,
+            trace_only=self._trace_only,
+        )  # fmt: skip
+        branch.arrivals.append(arrival)
+        if self._trace_only and found.known:
+            return
+        taken = conjoined(branch.path, side.condition)
+        identity = Branch(frame.body.name, branch.block, side.number)
+        self.collector.leave(identity, taken, effects_known=found.known)
+
+    def _any_phi(self, frame: Frame, incoming: object) -> Known:
+        """A value of the φ's sort: which one does not matter, it will be free."""
+        assert isinstance(incoming, dict)
+        sample = next(iter(incoming.values()))
+        zero: Value = False if sample.sort == BOOL else 0
+        del frame
+        return zero, Const(zero, sample.sort)
+
+    def _take(self, frame: Frame, branch: OpenBranch, side: Side) -> None:
+        branch.now = side
+        self.collector.narrow((branch.key, side.number), branch.path, side.condition)
+        self.goto(frame, side.target)
+
+    def arrived(self, frame: Frame, phis: dict[str, Known]) -> None:
+        """The current side reached the place where the sides meet; so may those around it, at once."""
+        following: dict[str, Known] | None = phis
+        while following is not None:
+            branch = frame.open[-1]
+            changed = self.memory.changed(branch.mark)
+            branch.after = branch.after or self.world.state()
+            if not branch.limit:
+                branch.visits = frame.visits
+            arrival = Arrival(branch.now, changed, following, self.positions)
+            if not branch.limit:
+                branch.first_arrived = True  # what the run did gives the values
+            branch.arrivals.insert(0 if not branch.limit else len(branch.arrivals), arrival)
+            following = self._next_side(frame, branch)
+
+    def ended(self, reason: str) -> None:
+        """The current side ends before the sides meet; what it owed was required there."""
+        while self.frames and not self.frames[-1].open:
+            self.frames.pop()
+        if not self.frames:
+            self.finish(reason)
+        frame = self.frames[-1]
+        if not self.real and reason not in _ORDERLY:
+            self.collector.notes[f"a forced side ended: {reason}"] = None
+            self.collector.require(negated(TRUE))
+        following = self._next_side(frame, frame.open[-1])
+        if following is not None:
+            self.arrived(frame, following)
+
+    def _next_side(self, frame: Frame, branch: OpenBranch) -> dict[str, Known] | None:
+        """Go back to the branch and take the next side, or merge what arrived.
+
+        The φs' values where the sides of the branch around it meet in the same place.
+        """
+        self.memory.undo(branch.mark)
+        self.world.restore(branch.world)
+        self.positions = branch.positions
+        if branch.sides:
+            if not branch.limit:
+                self._forced += 1
+            branch.limit = self.instances + self.bounds.forced
+            side = branch.sides.pop(0)
+            frame.registers = dict(branch.registers)
+            frame.block = branch.block
+            # A forced side has names of its own, so that those of the run do not depend on it.
+            frame.key = self.collector.names.of((branch.key, "side", side.number))
+            frame.visits = {}
+            self._take(frame, branch, side)
+            return None
+        if branch.limit:
+            self._forced -= 1
+        frame.open.pop()
+        self.collector.path = branch.path
+        if not branch.arrivals:
+            raise SideEndedError("no side goes on")
+        self.world.restore(branch.after or branch.world)
+        if branch.first_arrived:
+            frame.key, frame.visits = branch.frame_key, branch.visits
+        elif branch.limit:
+            frame.key = self.collector.names.of((branch.key, "after"))
+            frame.visits = {}
+        return self._merged(frame, branch)
+
+    def _merged(self, frame: Frame, branch: OpenBranch) -> dict[str, Known] | None:
+        if not branch.first_arrived:
+            branch.arrivals.sort(key=lambda arrival: not arrival.known)
+            if not branch.arrivals[0].known:
+                raise SideEndedError("only sides that are not encoded go on")
+            if branch.real:  # the run is over: from here on all is what would have been
+                self._forced += 1
+                self._hypothetical_until = self.instances + self.bounds.forced
+        phis, self.positions = branches.merge(branch, self.memory, self.collector)
+        conditions = [arrival.side.condition for arrival in branch.arrivals]
+        if len(conditions) + branch.closed < len(frame.body.successors[branch.block]):
+            self.collector.narrow((branch.key, "on"), branch.path, any_of(conditions))
+        around = frame.open[-1].join if frame.open else None
+        if branch.join == RETURN:
+            if frame.open:
+                return {"return": phis.get("return", (0, None))}
+            self.leave(frame, phis.get("return", (0, None)))
+            return None
+        frame.block = branch.block
+        if around == branch.join:
+            return phis
+        self._begin(frame, branch.join, phis)
+        return None
+
+    def finish(self, reason: str) -> None:
+        """Nothing is left to execute."""
+        self.ending = self.ending or reason
+        raise Finished
+
+
+def _slots(frame: Frame) -> Mapping[str, int]:
+    """The registers that hold addresses, as stack slots do."""
+    return {
+        name: value
+        for name, (value, term) in frame.registers.items()
+        if term is None and isinstance(value, int) and value >= FIRST
+    }
+
+
+_ORDERLY = frozenset(
+    [
+        "no side goes on",
+        "only sides that are not encoded go on",
+        "it ended",
+        "it printed otherwise",
+        NO_MORE,
+    ]
+)

@@ -1,0 +1,76 @@
+"""One failing input of a program, with the formulas that localisation asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+from afterd.symbolic.observing import Expectation
+from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.unrolling import Program, Shown, among
+from afterd.symbolic.world import Input
+
+_WINDOWS = (3000, 1000, 300, 100)
+
+
+@dataclass(slots=True)
+class FailingRun:
+    """An input on which a program breaks an assertion, or shows what ``expectation`` does not."""
+
+    program: Program
+    given: Input
+    expectation: Expectation | None = None
+    shown: Shown | None = field(default=None)
+    window: int = 0  # instructions that are terms; 0: as the program's bounds say
+
+    @property
+    def length(self) -> int:
+        """How many instructions the run has. Raises NotFollowedError."""
+        if self.shown is None:
+            self.shown = self.program.run(self.given)
+        return self.shown.instances
+
+    def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
+        """The failing path, and the sides that were asked for. Raises TooLargeError."""
+        return self._formula(among(explored), all_paths=False)
+
+    def all_paths(self) -> ProgramFormula:
+        """Every path up to the bounds. Raises TooLargeError where they cut it short."""
+        return self._formula(lambda _branch: True, all_paths=True)
+
+    def trace(self) -> ProgramFormula:
+        """The failing path alone: behind a branch that goes the other way all is free."""
+        return self._formula(lambda _branch: False, all_paths=False, trace_only=True)
+
+    def narrow(self) -> bool:
+        """Ask less from now on: keep terms for fewer instructions, those before the first wrong output
+        or the end of the run; False where they are few.
+        """
+        now = self.window or (self.shown.instances if self.shown else 0)
+        self.window = next((size for size in _WINDOWS if size < now), 0)
+        return bool(self.window)
+
+    def _formula(
+        self, wanted: object, *, all_paths: bool, trace_only: bool = False
+    ) -> ProgramFormula:
+        assert callable(wanted)
+        try:
+            count = self.length
+            if all_paths and count > self.program.bounds.symbolic:
+                raise TooLargeError(f"the run alone has {count} instructions")
+            bounds = self.program.bounds
+            if self.window and not all_paths:
+                bounds = replace(bounds, symbolic=self.window)
+            assert self.shown is not None
+            last = self.shown.first_wrong(self.expectation) if count > bounds.symbolic else None
+            until = count if last is None else self.shown.moments[last]
+            formula, cut = self.program.formula(
+                self.given, self.expectation, wanted, until, bounds,
+                last=last, trace_only=trace_only,
+            )  # fmt: skip
+        except NotFollowedError as refused:
+            raise TooLargeError(f"the program cannot be followed: {refused}") from refused
+        if all_paths and cut:
+            raise TooLargeError("its paths have more instructions than are encoded")
+        return formula

@@ -1,0 +1,71 @@
+"""Activations of functions in an execution, and how far an execution goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from afterd.symbolic.branches import OpenBranch
+from afterd.symbolic.code import Body
+from afterd.symbolic.operations import Known
+from afterd.symbolic.origins import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far a formula goes.
+
+    ``instances``: instructions of the run; ``forced``: of a forced side; ``symbolic``: of the run's
+    last instructions, how many are terms (what was before is concrete); ``extra``: iterations of a
+    loop more than the run had; ``depth``: of calls; ``total``: of all sides together.
+    """
+
+    instances: int = 20_000_000
+    forced: int = 20_000
+    symbolic: int = 6_000
+    extra: int = 1
+    depth: int = 400
+    total: int = 40_000
+    sides: int = 4_000
+
+
+@dataclass(slots=True)
+class Frame:
+    """An activation. ``at`` is the next code of ``block``.
+
+    Before terms are kept, ``under`` are the origins (``origins.Origins``) of its call, ``deciding`` the
+    branches on the way, each until its sides meet, ``effects`` what their other sides write, by block.
+    """
+
+    body: Body
+    key: int
+    registers: dict[str, Known]
+    result: str
+    block: int = 0
+    at: int = 0
+    before: int = -1
+    visits: dict[int, int] = field(default_factory=dict)
+    open: list[OpenBranch] = field(default_factory=list)
+    carried: set[str] = field(default_factory=set)  # registers that hold what was read
+    judges: bool = False  # it is the invariant's
+    under: int = 0
+    deciding: list[Decision] = field(default_factory=list)
+    effects: dict[int, Mapping[int, int]] = field(default_factory=dict)
+
+    @property
+    def control(self) -> int:
+        """The origins of being here."""
+        return self.deciding[-1].together if self.deciding else self.under
+
+
+class Finished(Exception):  # noqa: N818 - an end, not an error
+    """Nothing is left to execute."""
+
+
+def frame_limit(frames: list[Frame]) -> int:
+    """The number of instances at which the innermost forced side is given up; 0 where none is."""
+    for frame in reversed(frames):
+        for branch in reversed(frame.open):
+            if branch.limit:
+                return branch.limit
+    return 0

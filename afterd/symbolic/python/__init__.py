@@ -1,0 +1,1 @@
+"""A Python test with names for its numbers, so that it can be run on other ones."""

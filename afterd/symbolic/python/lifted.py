@@ -1,0 +1,219 @@
+"""A Python test whose whole numbers have names, so that it can be written again with other ones.
+
+The numbers are those of the test's body and, where it is parametrised, those of its parameters. All
+else of its module stays (imports, fixtures, helpers), but for the other tests. It is written in three
+forms: as it was, observing (what its assertions look at is noted, in either version of a program),
+and expecting (its assertions ask for what was noted).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from afterd.symbolic.python.parametrised import NotLiftedError, given_parameters
+from afterd.trace.python.failure.assertions import Seen, expecting, looked_at, observing
+
+NAME = "test_afterd_"
+"""What the written tests are called, with a number behind it."""
+
+SEEN = ".seen"
+"""The ending of the file beside the module to which the observing form writes."""
+
+_VARIABLE = "afterd_"
+_MOST_NUMBERS = 64
+
+_PYTEST = ast.Import([ast.alias("pytest")])
+_SAW = f"""
+def afterd_saw(test, at, value):
+    import json, pathlib, re
+    text = re.sub("0x[0-9a-f]+", "0x", repr(value))
+    with pathlib.Path(__file__).with_suffix({SEEN!r}).open("a") as file:
+        file.write(json.dumps([test, at, text]) + "\\n")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedTest:
+    """``numbers`` are the test's own; ``assertions`` the texts of what it asserts, in order."""
+
+    numbers: tuple[int, ...]
+    assertions: tuple[str, ...]
+    module: ast.Module
+    holder: tuple[str, ...]  # the classes that the test is in
+    function: ast.FunctionDef
+
+    def as_it_was(self, numbers: Sequence[int], seen: Seen | None = None) -> str:
+        """One test with its numbers named, a line each; with ``seen`` it expects that."""
+        body = self.function.body
+        if seen is not None:
+            body = expecting(body, seen)
+        named = [_assignment(at, number) for at, number in enumerate(numbers)]
+        return self._written([self._test(0, [*named, *body])])
+
+    def observing(self, every: Sequence[Sequence[int]]) -> str:
+        """A test for each numbers, which notes what its assertions look at, and how it ended."""
+        tests = []
+        for at, numbers in enumerate(every):
+            watched = observing(self.function.body, f"{NAME}{at}")
+            named = [_assignment(n, number) for n, number in enumerate(numbers)]
+            tests.append(self._test(at, [*named, *watched]))
+        return self._written(tests, ast.parse(_SAW).body)
+
+    def expecting(self, every: Sequence[tuple[Sequence[int], Seen]]) -> str:
+        """A test for each numbers, which asks for what the good version showed."""
+        tests = []
+        for at, (numbers, seen) in enumerate(every):
+            body = [_Numbered(numbers).visit(s) for s in expecting(self.function.body, seen)]
+            tests.append(self._test(at, body))
+        return self._written(tests, [] if _imports_pytest(self.module) else [_PYTEST])
+
+    def _test(self, at: int, body: list[ast.stmt]) -> ast.FunctionDef:
+        made = copy.copy(self.function)
+        made.name, made.body = f"{NAME}{at}", body
+        return made
+
+    def _written(self, tests: Sequence[ast.stmt], before: Sequence[ast.stmt] = ()) -> str:
+        module = copy.deepcopy(self.module)
+        module.body = scope = _without_tests(module.body)
+        for name in self.holder:
+            scope = _named_class(scope, name).body
+        scope += tests
+        first = sum(_comes_first(statement) for statement in module.body)
+        module.body[first:first] = before
+        return ast.unparse(ast.fix_missing_locations(module)) + "\n"
+
+
+def lifted(source: str, test: str) -> LiftedTest:
+    """The test ``Class::function[parameters]`` of a module. Raises NotLiftedError."""
+    path, _, parameters = test.partition("[")
+    *holder, name = path.split("::")
+    module = ast.parse(source)
+    scope: list[ast.stmt] = module.body
+    for outer in holder:
+        scope = _named_class(scope, outer).body
+    found = [s for s in scope if isinstance(s, ast.FunctionDef) and s.name == name]
+    if not found:
+        raise NotLiftedError(f"{test} is no function of its module")
+    function = copy.deepcopy(found[-1])
+    before = given_parameters(function, parameters.removesuffix("]"))
+    lifting = _Lifting()
+    function.body = [lifting.visit(statement) for statement in (*before, *function.body)]
+    if not lifting.numbers:
+        raise NotLiftedError(f"{test} has no numbers that could be others")
+    asserted = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and looked_at(s)]
+    texts = [_original(s, lifting.numbers) for s in sorted(asserted, key=lambda s: s.lineno)]
+    return LiftedTest(tuple(lifting.numbers), tuple(texts), module, tuple(holder), function)
+
+
+def lines_of_numbers(text: str) -> Mapping[int, int]:
+    """Line → which number is named there, in a module that ``as_it_was`` wrote."""
+    found: dict[int, int] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name.startswith(_VARIABLE) and name.removeprefix(_VARIABLE).isdigit():
+                found[node.lineno] = int(name.removeprefix(_VARIABLE))
+    return found
+
+
+def read_seen(text: str) -> Mapping[int, Seen]:
+    """What the observing form wrote, by the tests' numbers."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    for line in text.splitlines():
+        test, at, value = json.loads(line)
+        found.setdefault(int(str(test).removeprefix(NAME)), []).append((at, value))
+    return {test: Seen(tuple(values)) for test, values in found.items()}
+
+
+def _imports_pytest(module: ast.Module) -> bool:
+    imported = (alias for s in module.body if isinstance(s, ast.Import) for alias in s.names)
+    return any(alias.name == "pytest" and alias.asname is None for alias in imported)
+
+
+class _Lifting(ast.NodeTransformer):
+    """Gives whole numbers names, in the order of the text."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        """A negative number is one number."""
+        inner = node.operand
+        if isinstance(node.op, ast.USub) and isinstance(inner, ast.Constant):
+            lifted_number = self.visit_Constant(ast.copy_location(ast.Constant(inner.value), inner))
+            if isinstance(lifted_number, ast.Name):
+                self.numbers[-1] = -self.numbers[-1]
+                return lifted_number
+            return node
+        self.generic_visit(node)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A number by its name."""
+        if type(node.value) is not int or len(self.numbers) == _MOST_NUMBERS:
+            return node
+        self.numbers.append(node.value)
+        name = ast.Name(f"{_VARIABLE}{len(self.numbers) - 1}", ast.Load())
+        return ast.copy_location(name, node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """A format's width is no input."""
+        return node
+
+    def visit_Match(self, node: ast.Match) -> ast.stmt:
+        """A pattern cannot be a name."""
+        return node
+
+
+class _Numbered(ast.NodeTransformer):
+    """Puts numbers in the place of their names."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._numbers = numbers
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A number where it has a name."""
+        at = node.id.removeprefix(_VARIABLE)
+        if node.id == at or not at.isdigit():
+            return node
+        return ast.Constant(self._numbers[int(at)])
+
+
+def _original(statement: ast.stmt, numbers: Sequence[int]) -> str:
+    return ast.unparse(_Numbered(numbers).visit(copy.deepcopy(statement)))
+
+
+def _assignment(at: int, number: int) -> ast.stmt:
+    return ast.Assign([ast.Name(f"{_VARIABLE}{at}", ast.Store())], ast.Constant(number), lineno=0)
+
+
+def _named_class(scope: Sequence[ast.stmt], name: str) -> ast.ClassDef:
+    for statement in scope:
+        if isinstance(statement, ast.ClassDef) and statement.name == name:
+            return statement
+    raise NotLiftedError(f"the class {name} is not in the test's module")
+
+
+def _without_tests(scope: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """What tests need, without tests; a class of other tests may be inherited from, and stays empty."""
+    kept: list[ast.stmt] = []
+    for statement in scope:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not statement.name.startswith("test"):
+                kept.append(statement)
+            continue
+        if isinstance(statement, ast.ClassDef):
+            statement.body = _without_tests(statement.body) or [ast.Pass()]
+        kept.append(statement)
+    return kept
+
+
+def _comes_first(statement: ast.stmt) -> bool:
+    """The module's docstring, and what has to stand before any other statement."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

@@ -1,0 +1,1 @@
+"""One run of a program, recorded and read: what each tracer supplies."""

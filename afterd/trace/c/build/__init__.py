@@ -1,0 +1,1 @@
+"""The compiler wrapper, and the modules of a traced build."""

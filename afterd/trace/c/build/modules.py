@@ -1,0 +1,124 @@
+"""The modules of a traced build: where their IR is kept and which ids they were given.
+
+One directory a build: ``modules.jsonl`` (a line a module, written under a lock because ``make -j``
+runs many compilers at once), ``numbers`` (the next free ids), ``ir/`` (IR before instrumentation).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from afterd.trace.c.weave.instrument import Instrumented, NumberedFunction
+from afterd.trace.c.weave.weaver import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One instrumented translation unit: its IR file, its source as given, the build's directory."""
+
+    ir: Path
+    source: str
+    directory: str
+    first_block: int  # what the module's constructor registers it by
+    functions: tuple[NumberedFunction, ...]
+    total: Numbers
+
+
+class ModuleStore:
+    """Reads and writes the modules of one traced build."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        (directory / "ir").mkdir(parents=True, exist_ok=True)
+
+    def add(
+        self, text: str, source: str, directory: str, build: Callable[[str, Numbers], Instrumented]
+    ) -> Instrumented:
+        """Give a module its ids, keep its IR, and return it instrumented."""
+        with (self.directory / "numbers").open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            first = Numbers(*json.loads(file.read() or "[1, 1, 1]"))
+            made = build(text, first)
+            after = first + made.total
+            file.truncate(0)
+            file.write(json.dumps([after.blocks, after.sites, after.slots]))
+        kept = self.directory / "ir" / f"{first.blocks}.ll"
+        kept.write_text(text, errors="surrogateescape")
+        row = {
+            "ir": kept.name,
+            "source": source,
+            "directory": directory,
+            "total": asdict(made.total),
+            "functions": [
+                [f.name, f.start, f.end, f.first.blocks, f.first.sites, f.first.slots]
+                for f in made.functions
+            ],
+        }
+        with (self.directory / "modules.jsonl").open("a") as index:
+            fcntl.flock(index, fcntl.LOCK_EX)
+            index.write(json.dumps(row) + "\n")
+        return made
+
+    def note_opaque(self, source: str, reason: str) -> None:
+        """Remember a translation unit that was compiled without instrumentation, and why."""
+        with (self.directory / "opaque.jsonl").open("a") as index:
+            index.write(json.dumps({"source": source, "reason": reason}) + "\n")
+
+    def opaque(self) -> tuple[str, ...]:
+        """The sources that run without being followed, each with the reason."""
+        index = self.directory / "opaque.jsonl"
+        rows = (
+            [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
+        )
+        return tuple(f"{row['source']}: {row['reason']}" for row in rows)
+
+    def blocks(self) -> int:
+        """One more than the highest block id that was given out."""
+        numbers = self.directory / "numbers"
+        if not numbers.exists():
+            return 0
+        with numbers.open() as file:  # a test may still be building: make check does
+            fcntl.flock(file, fcntl.LOCK_SH)
+            return int(json.loads(file.read() or "[0]")[0])
+
+    def modules(self) -> Iterator[Module]:
+        """Every module, in the order of compilation."""
+        index = self.directory / "modules.jsonl"
+        if not index.exists():
+            return
+        for line in index.read_text(errors="surrogateescape").splitlines():
+            row = json.loads(line)
+            yield Module(
+                ir=self.directory / "ir" / row["ir"],
+                source=row["source"],
+                directory=row["directory"],
+                first_block=int(Path(row["ir"]).stem),
+                functions=tuple(
+                    NumberedFunction(name, start, end, Numbers(blocks, sites, slots))
+                    for name, start, end, blocks, sites, slots in row["functions"]
+                ),
+                total=Numbers(**row["total"]),
+            )
+
+
+def built_modules(store: ModuleStore, base: range, own: range, tested: range) -> list[Module]:
+    """The modules of a build that went on from another one's products, in the order of compilation.
+
+    The ranges are of block ids: those of the build that it went on from, its own, and those of what
+    its test compiled (``make check``). What it compiled itself stands for what the build before it had
+    compiled of the same source in the same folder. Other variants' modules are in the store as well.
+    """
+    known = list(store.modules())
+    again = {(m.source, m.directory) for m in known if m.first_block in own}
+    return [
+        module
+        for module in known
+        if (module.first_block in base and (module.source, module.directory) not in again)
+        or module.first_block in own
+        or module.first_block in tested
+    ]

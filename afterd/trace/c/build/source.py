@@ -1,0 +1,124 @@
+"""The C text behind a line: the whole statement, the identifiers in it, the element of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
+_ENDS = (";", "{", "}", ":")
+_CONTROL = re.compile(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
+_LONGEST = 100  # lines of one statement: a parser made of templates, in libsass, has 80
+_LONGEST_TABLE = 20_000
+
+
+class Sources:
+    """Source files of one version, read once. Files are relative to ``root``."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.lines = cache(self._lines)
+        self.extent = cache(self._extent)
+        self.identifiers = cache(self._identifiers)
+        self.table = cache(self._table)
+        self._ended = cache(self._ended_uncached)
+
+    def _lines(self, file: str) -> tuple[str, ...]:
+        path = self._root / file
+        try:
+            return tuple(path.read_text(errors="surrogateescape").split("\n")) if file else ()
+        except OSError:
+            return ()
+
+    def text(self, file: str, line: int) -> str:
+        """The line without the white space around it; empty where there is none."""
+        lines = self.lines(file)
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def _extent(self, file: str, line: int) -> tuple[int, int]:
+        """First and last line of the statement that a line is part of."""
+        lines = self.lines(file)
+        if not 0 < line <= len(lines):
+            return line, line
+        first = last = line
+        while first > 1 and line - first < _LONGEST and not self._ended(file, first - 2):
+            first -= 1
+        while last < len(lines) and last - line < _LONGEST and not self._ended(file, last - 1):
+            last += 1
+        return first, last
+
+    def _ended_uncached(self, file: str, at: int) -> bool:
+        return _ended(self.lines(file), at)
+
+    def _identifiers(self, file: str, line: int) -> frozenset[str]:
+        """Every identifier of the statement that a line is part of."""
+        first, last = self.extent(file, line)
+        lines = self.lines(file)[first - 1 : last]
+        return frozenset(name for text in lines for name in _IDENTIFIER.findall(text))
+
+    def _table(self, file: str, line: int) -> tuple[int, int]:
+        """First and last line of the declaration, with its initialiser, that begins at a line."""
+        lines = self.lines(file)
+        depth = 0
+        for at in range(line - 1, min(len(lines), line - 1 + _LONGEST_TABLE)):
+            code = _without_comment(lines[at])
+            depth += code.count("{") - code.count("}")
+            if depth <= 0 and ";" in code:
+                return line, at + 1
+        return line, line
+
+    def element(self, file: str, line: int, index: int) -> tuple[int, int] | None:
+        """The lines of the ``index``-th top-level element of an initialiser; None with designators."""
+        first, last = self.table(file, line)
+        body = "\n".join(_without_comment(text) for text in self.lines(file)[first - 1 : last])
+        start = body.find("{", body.find("="))
+        if start < 0 or re.search(r"[{,]\s*\[[^\]]+\]\s*=", body):
+            return None
+        depth, number, line_number = 0, 0, first + body[:start].count("\n")
+        begun = line_number
+        for letter in body[start:]:
+            if letter == "\n":
+                line_number += 1
+                begun = line_number if number > index else begun
+            elif letter in "{([":
+                depth += 1
+            elif letter in "})]":
+                depth -= 1
+                if depth == 0:
+                    return (begun, line_number) if number == index else None
+            elif letter == "," and depth == 1:
+                if number == index:
+                    return begun, line_number
+                number += 1
+                begun = line_number
+        return None
+
+
+def _ended(lines: Sequence[str], at: int) -> bool:
+    """Whether a statement, a block, a label or a preprocessor line ends here; a line of comment goes
+    with the one above it.
+    """
+    while at > 0 and lines[at].strip() and not _without_comment(lines[at]).strip():
+        at -= 1
+    code = _without_comment(lines[at]).strip()
+    if not code or code.endswith(_ENDS) or code.startswith("#") or code == "else":
+        return True
+    return bool(_CONTROL.match(code)) and code.endswith(")") and code.count("(") == code.count(")")
+
+
+def _without_comment(line: str) -> str:
+    return re.sub(r"//.*$|/\*.*?\*/|^\s*\*.*$", "", line)
+
+
+def macro_definition(line: str) -> tuple[str, str] | None:
+    """(name, rest) of a ``#define`` line."""
+    found = _DEFINE.match(line)
+    return (found.group(1), found.group(2)) if found else None
+
+
+def identifiers(text: str) -> frozenset[str]:
+    """Every identifier in a text."""
+    return frozenset(_IDENTIFIER.findall(text))

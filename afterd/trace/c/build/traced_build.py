@@ -1,0 +1,186 @@
+"""Everything a traced build needs on disk: the runtime library and a compiler under every usual name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from afterd.errors import ToolchainError
+from afterd.execution.environment import scrubbed
+from afterd.execution.process import Command
+from afterd.execution.sandbox import run
+from afterd.execution.toolchain import Toolchain
+from afterd.limits import Limits
+from afterd.trace.c.build.modules import ModuleStore
+
+_RUNTIME = Path(__file__).parents[1] / "weave" / "runtime.c"
+_WRAPPER = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1));"
+    "from afterd.trace.c.build.compiler_wrapper import main; main()"
+)
+_SHIM = """\
+#!/bin/sh
+# A configure script asks hundreds of times: what is plainly a question needs no Python.
+case " $* " in
+*" conftest."*|*"/conftest."*|" --version "|" -v "|" -V "|" -dumpversion "|" -dumpmachine ")
+    kept=${{PATH#{shims}:}}
+    case ":$kept:" in
+    *:{shims}:*) ;;
+    *) PATH=$kept; export PATH; exec {plain} "$@" ;;
+    esac ;;
+esac
+{settings} exec {program} "$@"
+"""
+_C_NAMES = ("cc", "gcc", "clang", "c99", "c89")
+_CXX_NAMES = ("c++", "g++", "clang++")
+_COMPILER = re.compile(
+    r"(?:[a-z0-9_]+-(?:[a-z0-9]+-)?linux-gnu-)?(?:(c\+\+|g\+\+|clang\+\+)|cc|gcc|clang|c99|c89)"
+    r"(?:-\d+(?:\.\d+)*)?"
+)
+
+
+def prepare(
+    directory: Path,
+    toolchain: Toolchain,
+    base: Mapping[str, str],
+    runtime: Path = _RUNTIME,
+) -> ModuleStore:
+    """Make the store of a traced build whose environment without afterd is ``base``.
+
+    Raises ToolchainError when the runtime does not compile.
+    """
+    directory = directory.absolute()  # the compilers are started in other directories
+    store = ModuleStore(directory)
+    clang = _absolute(toolchain)
+    library, shims = directory / "lib", directory / "bin"
+    library.mkdir(exist_ok=True)
+    shims.mkdir(exist_ok=True)
+    common = (
+        *clang,
+        "-O2",
+        "-fPIC",
+        "-fno-sanitize=all",
+        "-fno-stack-protector",
+        "-pthread",
+        str(runtime),
+    )
+    shared = (
+        "-DAFTERD_SHARED",
+        "-shared",
+        "-Wl,-soname,libafterd_rt.so",
+        "-o",
+        str(library / "libafterd_rt.so"),
+    )
+    _compile((*common, *shared), directory)
+    _compile((*common, "-c", "-o", str(library / "afterd_rt.o")), directory)
+    cxx = _cxx(clang, toolchain)
+    for name, is_cxx in _names(base).items():
+        real = cxx if is_cxx else clang
+        # zig's C++ library is another one: what is compiled plainly would not go with the rest
+        plain = real if is_cxx and toolchain.is_zig else _users(name, base) or real
+        _write_shim(shims / name, directory, real, plain)
+    return store
+
+
+def _names(base: Mapping[str, str]) -> dict[str, bool]:
+    """The names under which a build may ask for a compiler, and whether it is one of C++."""
+    found = dict.fromkeys(_C_NAMES, False) | dict.fromkeys(_CXX_NAMES, True)
+    for folder in base.get("PATH", os.defpath).split(os.pathsep):
+        for path in Path(folder).glob("*[cg+]*") if folder else ():
+            if (named := _COMPILER.fullmatch(path.name)) and os.access(path, os.X_OK):
+                found[path.name] = bool(named[1])
+    return found
+
+
+def _users(name: str, base: Mapping[str, str]) -> tuple[str, ...]:
+    """The compiler that a build would have by this name; nothing where there is none."""
+    chosen = {"cc": base.get("CC", ""), "c++": base.get("CXX", "")}.get(name, "")
+    try:
+        program, *more = shlex.split(chosen) or [name]
+    except ValueError:
+        program, more = name, []
+    found = shutil.which(program, path=base.get("PATH", os.defpath))
+    return (found, *more) if found else ()
+
+
+def _absolute(toolchain: Toolchain) -> tuple[str, ...]:
+    """The compiler by its path: its name will mean afterd-cc in the traced build's PATH."""
+    program = shutil.which(toolchain.argv[0]) or toolchain.argv[0]
+    return (program, *toolchain.argv[1:])
+
+
+def _cxx(clang: tuple[str, ...], toolchain: Toolchain) -> tuple[str, ...]:
+    """The C++ compiler beside a C compiler."""
+    if toolchain.is_zig:
+        return (*clang[:-1], "c++")
+    path = Path(clang[0])
+    beside = path.with_name(path.name.replace("clang", "clang++", 1))
+    return (str(beside) if beside.exists() else clang[0], *clang[1:])
+
+
+def _compile(line: tuple[str, ...], directory: Path) -> None:
+    result = run(Command(line, directory, scrubbed(), merge=True), Limits().build)
+    try:
+        if not result.succeeded:
+            first = (result.stdout.text().strip().splitlines() or [result.describe()])[0]
+            message = (
+                f"{line[0]} cannot compile afterd's tracing runtime ({first}); set AFTERD_CLANG to a"
+                " clang of version 16 or newer."
+            )
+            raise ToolchainError(message)
+    finally:
+        result.remove()
+
+
+def _write_shim(path: Path, store: Path, real: tuple[str, ...], plain: tuple[str, ...]) -> None:
+    """A shell script, so that no variable of the build's environment can turn it off."""
+    given = {"STORE": str(store), "CLANG": json.dumps(real), "PLAIN": json.dumps(plain)}
+    settings = " ".join(f"AFTERD_CC_{name}={shlex.quote(text)}" for name, text in given.items())
+    root = shlex.quote(str(Path(__file__).parents[4]))
+    program = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_WRAPPER)} {root}"
+    path.write_text(
+        _SHIM.format(
+            shims=shlex.quote(str(path.parent)),
+            plain=shlex.join(plain),
+            settings=settings,
+            program=program,
+        )
+    )
+    path.chmod(0o755)
+
+
+def environment(store: ModuleStore, base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a traced build: afterd-cc as CC and CXX and under the usual names on PATH.
+
+    ccache would keep what afterd-cc makes, and give one build's objects to another.
+    """
+    shims = store.directory / "bin"
+    return {
+        **base,
+        "PATH": f"{shims}{os.pathsep}{base.get('PATH', os.defpath)}",
+        "CC": str(shims / "cc"),
+        "CXX": str(shims / "c++"),
+        "CCACHE_DISABLE": "1",
+    }
+
+
+def begin_build(store: ModuleStore) -> None:
+    """Sources that are younger than this were made by the build: afterd-cc looks at the time."""
+    (store.directory / "bin/cc").touch()
+
+
+def recording_into(directory: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """What a traced program's environment needs to record into ``directory``.
+
+    Only the directory's name is in it, and names of equal length are equally good: an environment of
+    another size would move the stack, and two recordings could not be compared.
+    """
+    text = "".join(f"{name}={value}\n" for name, value in settings.items())
+    (directory / "settings").write_text(text)
+    return {"AFTERD_TRACE": str(directory)}

@@ -1,0 +1,1 @@
+"""The failed assertion of one process: abort, crash or exit status."""

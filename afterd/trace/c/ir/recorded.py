@@ -1,0 +1,149 @@
+"""Which records an instruction leaves: the agreement between the instrumentation and the analysis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from afterd.trace.c.ir.ir import NAME, Instruction, closing
+from afterd.trace.c.ir.irtypes import scalar_bits, split_top
+from afterd.trace.c.window import records
+
+_CALLEE = re.compile(rf"(?:call|callbr|invoke) .*?(?:([@%]{NAME})\(|\b(asm) )")
+_COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
+RETURNS_TWICE = frozenset(["@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"])
+REALLOC = "@realloc"
+"""Moves what the program stored: the one function of the C library that leaves a COPY."""
+
+PASSED = "@__afterd_passed"
+"""Stands for what a calling convention puts into memory: see lowered.py."""
+
+_ATTRIBUTE = re.compile(
+    r"^(?:fastcc|ccc|coldcc|noundef|zeroext|signext|inreg|noalias|nonnull|nofree|inbounds|nuw|nusw"
+    r"|range\([^)]*\)|align \d+|dereferenceable(?:_or_null)?\(\d+\)|(?:sret|byval|byref|elementtype|"
+    r"preallocated|inalloca)\((?:[^()]|\([^()]*\))*\)|captures\([^)]*\)|nocapture|readonly|writeonly"
+    r"|returned|immarg|noext|initializes\(.*?\)|nofpclass\([^)]*\)|dead_on_unwind|writable|fast|nnan|ninf"
+    r"|nsz|arcp|contract|afn|reassoc|tail|addrspace\(\d+\))\s+"
+)
+
+
+def callee(instruction: Instruction) -> str:
+    """``@name`` of a direct call, ``%value`` of an indirect one, ``asm``, or empty."""
+    found = _CALLEE.search(instruction.text.split(", !dbg")[0])
+    name = (found.group(1) or found.group(2)) if found else ""
+    return name.replace('"', "") if name.startswith("@") else name
+
+
+def returns_twice(instruction: Instruction) -> bool:
+    """Whether control may come back to after this call by longjmp."""
+    return callee(instruction) in RETURNS_TWICE
+
+
+def tags(instruction: Instruction, locals_: Container[str]) -> tuple[int, ...]:
+    """The tags of the records that one execution of the instruction leaves, in order."""
+    match instruction.opcode:
+        case "alloca":
+            return () if instruction.result in locals_ else (records.PLACE,)
+        case "load":
+            return () if pointer_of(instruction) in locals_ else (records.LOAD,)
+        case "store":
+            return (records.LSTORE,) if pointer_of(instruction) in locals_ else (records.STORE,)
+        case "atomicrmw" | "cmpxchg":
+            return (records.LOAD, records.STORE)
+        case "call" | "invoke":
+            return _call_tags(callee(instruction))
+    return ()
+
+
+def _call_tags(name: str) -> tuple[int, ...]:
+    if name.startswith(_COPIES) or name == PASSED:
+        return (records.COPY, records.LENGTH)
+    if name.startswith("@llvm.memset."):
+        return (records.FILL, records.LENGTH)
+    if name.startswith("@llvm.") or name in {"asm", ""}:
+        return ()
+    if name == REALLOC:
+        return (records.CALL, records.RETURN, records.COPY, records.LENGTH)
+    return (records.CALL, records.RETURN)
+
+
+def pointer_of(instruction: Instruction) -> str:
+    """The pointer operand of a load or store, as written (``%x``, ``@g``, a constant expression)."""
+    return operands(instruction)[-1][1]
+
+
+def operands(instruction: Instruction) -> list[tuple[str, str]]:
+    """(type, value) of a load (its type, pointer), of a store (value, then pointer), or of an atomic
+    operation (pointer, then its first operand).
+    """
+    first, second = split_top(instruction.body)[:2]
+    second = _without_ordering(second)
+    if instruction.opcode == "cmpxchg":
+        return [typed(first), typed(second)]
+    if instruction.opcode == "atomicrmw":
+        return [typed(first.split(" ", 1)[1]), typed(second)]
+    if instruction.opcode == "load":
+        return [(first, ""), typed(second)]
+    return [typed(first), typed(second)]
+
+
+def _without_ordering(text: str) -> str:
+    return re.sub(
+        r" (?:syncscope\(\"[^\"]*\"\) )?(?:unordered|monotonic|acquire|release|acq_rel|seq_cst)$",
+        "",
+        text,
+    )
+
+
+def typed(text: str) -> tuple[str, str]:
+    """Split ``type attributes value`` into type and value."""
+    text = text.strip()
+    while found := _ATTRIBUTE.match(text):
+        text = text[found.end() :]
+    end = _type_end(text)
+    kind, rest = text[:end], text[end:].strip()
+    while found := _ATTRIBUTE.match(rest + " "):
+        rest = rest[found.end() :].strip()
+    return kind, rest
+
+
+def _type_end(text: str) -> int:
+    depth = 0
+    for at, letter in enumerate(text):
+        if letter in "([{<":
+            depth += 1
+        elif letter in ")]}>":
+            depth -= 1
+        elif letter == " " and depth == 0:
+            return at
+    return len(text)
+
+
+def arguments(instruction: Instruction) -> list[tuple[str, str]]:
+    """(type, value) of each argument of a call or invoke."""
+    return [typed(text) for text in raw_arguments(instruction)]
+
+
+def raw_arguments(instruction: Instruction) -> list[str]:
+    """The arguments of a call or invoke as written, with their attributes."""
+    text = instruction.text.split(", !")[0]
+    name = _CALLEE.search(text)
+    if not name:
+        return []
+    start = text.index("(", name.end() - 1)
+    inner = text[start + 1 : closing(text, start)]
+    return split_top(inner) if inner.strip() else []
+
+
+def result_type(instruction: Instruction) -> str:
+    """The type a call or invoke returns (``void`` where it returns nothing)."""
+    text = instruction.text.strip()
+    if instruction.result:
+        text = text.split(" = ", 1)[1]
+    text = re.sub(r"^(?:tail |musttail |notail )?(?:call|invoke) ", "", text)
+    return typed(text)[0]
+
+
+def loggable(kind: str) -> bool:
+    """Whether a value of this type fits a record (scalars up to 64 bits, and x86_fp80 rounded)."""
+    return 0 < scalar_bits(kind) <= 64 or kind == "x86_fp80"

@@ -1,0 +1,216 @@
+"""What functions of the C library write: enough to say who put bytes into memory.
+
+A function that is not listed may write through any pointer it is given.
+"""
+
+from __future__ import annotations
+
+_READS_ONLY = frozenset(
+    [
+        "strlen",
+        "strnlen",
+        "strcmp",
+        "strncmp",
+        "strcasecmp",
+        "strncasecmp",
+        "strchr",
+        "strrchr",
+        "strstr",
+        "strpbrk",
+        "strspn",
+        "strcspn",
+        "memcmp",
+        "memchr",
+        "printf",
+        "fprintf",
+        "puts",
+        "fputs",
+        "fputc",
+        "putc",
+        "putchar",
+        "fwrite",
+        "write",
+        "dprintf",
+        "perror",
+        "exit",
+        "_exit",
+        "atoi",
+        "atol",
+        "atoll",
+        "atof",
+        "free",
+        "isatty",
+        "unlink",
+        "remove",
+        "rename",
+        "mkdir",
+        "rmdir",
+        "chdir",
+        "access",
+        "open",
+        "fopen",
+        "setenv",
+        "getenv",
+        "putenv",
+        "abort",
+        "__assert_fail",
+        "__errno_location",
+        "__ctype_b_loc",
+        "toupper",
+        "tolower",
+        "time",
+        "clock",
+        "malloc",
+        "calloc",
+        "fclose",
+        "fflush",
+        "ferror",
+        "feof",
+        "fileno",
+        "strcoll",
+        "setlocale",
+        "raise",
+        "signal",
+        "sleep",
+        "usleep",
+    ]
+)
+_WRITES: dict[str, dict[int, tuple[int, ...] | int | None]] = {
+    "memcpy": {0: (2,)},
+    "memmove": {0: (2,)},
+    "memset": {0: (2,)},
+    "strcpy": {0: None},
+    "strncpy": {0: (2,)},
+    "stpcpy": {0: None},
+    "strcat": {0: None},
+    "strncat": {0: None},
+    "sprintf": {0: None},
+    "snprintf": {0: (1,)},
+    "vsprintf": {0: None},
+    "vsnprintf": {0: (1,)},
+    "strftime": {0: (1,)},
+    "strtol": {1: 8},
+    "strtoul": {1: 8},
+    "strtoll": {1: 8},
+    "strtoull": {1: 8},
+    "strtod": {1: 8},
+    "strtof": {1: 8},
+    "read": {1: (2,)},
+    "pread": {1: (2,)},
+    "fread": {0: (1, 2)},
+    "fgets": {0: (1,)},
+    "getline": {0: 8, 1: 8},
+    "getdelim": {0: 8, 1: 8},
+    "qsort": {0: (1, 2)},
+    "gettimeofday": {0: 16},
+    "stat": {1: None},
+    "lstat": {1: None},
+    "fstat": {1: None},
+    "localtime_r": {1: None},
+    "gmtime_r": {1: None},
+    "frexp": {1: 4},
+    "modf": {1: 8},
+    # what these write is what they return; through what they are given they only read
+    "calloc": {},
+    "realloc": {},
+    "reallocarray": {},
+    "strdup": {},
+    "strndup": {},
+    "ctime": {},
+    "asctime": {},
+    "localtime": {},
+    "gmtime": {},
+}
+"""By argument written through, how many bytes at most: a product of arguments, or a number."""
+_ALLOCATES = {
+    "malloc": (0,),
+    "calloc": (0, 1),
+    "realloc": (1,),
+    "reallocarray": (1, 2),
+    "aligned_alloc": (1,),
+    "_Znwm": (0,),
+    "_Znam": (0,),
+}
+_RETURNS_NEW = frozenset(
+    [
+        "strdup",
+        "strndup",
+        "calloc",
+        "realloc",
+        "reallocarray",
+        "getcwd",
+        "ctime",
+        "asctime",
+        "localtime",
+        "gmtime",
+        "fgets",
+    ]
+)
+_COPIES = {
+    "strcpy": (0, 1),
+    "stpcpy": (0, 1),
+    "strncpy": (0, 1),
+    "memcpy": (0, 1),
+    "memmove": (0, 1),
+    "mempcpy": (0, 1),
+    "strdup": (-1, 0),
+    "strndup": (-1, 0),
+    "realloc": (-1, 0),
+    "reallocarray": (-1, 0),
+}
+
+
+_GIVEN_TEXT = frozenset(
+    [
+        *("open", "fopen", "access", "stat", "lstat", "opendir", "unlink", "remove", "mkdir"),
+        *("getenv", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "atoi", "atol", "atof"),
+        *("strcmp", "strcasecmp", "strcoll", "strchr", "strrchr", "strstr", "strpbrk", "strspn"),
+        *("strcspn", "setlocale", "system", "popen", "execv", "execvp", "getpwnam", "getopt"),
+    ]
+)
+
+
+def is_given_text(name: str) -> bool:
+    """Whether what a function does depends on every byte of the texts that it is given."""
+    return name.removeprefix("@") in _GIVEN_TEXT
+
+
+def copies(name: str) -> tuple[int, int] | None:
+    """The arguments that a function copies bytes to and from, byte by byte; -1 is what it returns."""
+    return _COPIES.get(name.removeprefix("@"))
+
+
+def writes(name: str, argument: int) -> bool:
+    """Whether ``@name`` may write through its argument of this number."""
+    plain = name.removeprefix("@")
+    if plain in _READS_ONLY:
+        return False
+    if plain.startswith("llvm."):
+        return argument == 0
+    return argument in _WRITES[plain] if plain in _WRITES else True
+
+
+def at_most(name: str, argument: int) -> tuple[int, ...] | int | None:
+    """How many bytes a function writes through an argument, or (-1) to what it returns, at most: the
+    arguments whose product it is, or a number; None where that is not told here.
+    """
+    plain = name.removeprefix("@")
+    if argument < 0:
+        return _ALLOCATES.get(plain)
+    return _WRITES.get(plain, {}).get(argument)
+
+
+def allocates(name: str) -> tuple[int, ...]:
+    """The arguments whose product is the size of what a function allocates; empty for other functions."""
+    return _ALLOCATES.get(name.removeprefix("@"), ())
+
+
+def returns_written(name: str) -> bool:
+    """Whether what the result points to was filled by the call."""
+    return name.removeprefix("@") in _RETURNS_NEW
+
+
+def known(name: str) -> bool:
+    """Whether the table has the function."""
+    plain = name.removeprefix("@")
+    return plain in _READS_ONLY or plain in _WRITES or plain in _RETURNS_NEW

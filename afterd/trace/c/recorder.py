@@ -1,0 +1,312 @@
+"""Recording a variant of a C or C++ program: built with afterd-cc, its test run, its records read.
+
+Both ends of the range have a slot of their own. Any other variant is built on from the bad version's
+build, so that only what it touches is compiled again, and at the same path: what a path goes into
+(debug information, addresses on the stack) is then the same in both runs.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+
+from afterd.errors import TraceError
+from afterd.execution.build import diagnostics
+from afterd.execution.process import Command, Ending
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.execution.toolchain import Toolchain
+from afterd.limits import ProcessLimits
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.trace.c.build.modules import ModuleStore, built_modules
+from afterd.trace.c.build.source import Sources
+from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
+from afterd.trace.c.read.process import Process, recorded
+from afterd.trace.c.read.program import Program
+from afterd.trace.c.window.recording import Recording, Written
+from afterd.trace.c.window.replay import WATCH, Reexecution
+from afterd.trace.kept import keep, key_of, taken_up
+from afterd.vcs.worktree import Slot, remove_directory
+
+RECORD_BYTES = 16
+_MARK = "complete"
+_REPLAYS = "replays"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """What to trace: the variants' trees, and how they are built and tested.
+
+    ``everything`` undone is the good version. ``directory`` is where traced builds live (below
+    afterd's state); ``slots`` are the work trees of the good and the bad version, used for nothing
+    else. ``work`` names the piece of work that takes up what it recorded before it was killed;
+    empty: everything is recorded anew.
+    """
+
+    tree: Callable[[ChangeSet], str]
+    everything: ChangeSet
+    slots: tuple[Slot, Slot]
+    recipe: Recipe
+    toolchain: Toolchain
+    directory: Path
+    work: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """The processes of a variant's test, read with the variant's program and its sources."""
+
+    processes: tuple[Process, ...]
+    program: Program
+    sources: Sources
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A variant that is to be run: its slot and tree, the modules of its build, where its runs go.
+
+    Its build numbered the blocks ``own`` and goes on from one that numbered ``base``. ``parked``: its
+    files are beside the slot, and in it only while it runs.
+    """
+
+    slot: Slot
+    tree: str
+    store: ModuleStore
+    base: range
+    runs: Path
+    own: range = range(0)
+    parked: Path | None = None
+
+    @property
+    def blocks(self) -> int:
+        """One more than the highest block id that its build gave out."""
+        return self.own.stop or self.base.stop
+
+    def in_place(self) -> AbstractContextManager[None]:
+        """Its files are in the slot meanwhile."""
+        return self.slot.lent_to(self.parked) if self.parked else nullcontext()
+
+
+class CRecorder:
+    """Records variants; ``seconds`` is what that took so far: builds, side by side, and runs."""
+
+    def __init__(self, request: TraceRequest) -> None:
+        self._request = request
+        self._others = 0
+        self.seconds = 0.0
+
+    def record(self, variant: ChangeSet) -> RecordedRun:
+        """The test's run without some changes. Raises TraceError when nothing of it was recorded,
+        ToolchainError where afterd's own runtime cannot be compiled.
+        """
+        bad, good = self._ends
+        if variant in (NOTHING, self._request.everything):
+            return self._recorded(good if variant else bad)
+        return self._recorded(self._built_on(bad, variant))
+
+    @cached_property
+    def _ends(self) -> tuple[_Version, _Version]:
+        """The bad and the good version, built side by side: a configure script keeps one core busy."""
+        request = self._request
+        sides = ((NOTHING, request.slots[1], "bad"), (request.everything, request.slots[0], "good"))
+
+        def built(side: tuple[ChangeSet, Slot, str]) -> tuple[_Version, float]:
+            variant, slot, name = side
+            tree, directory = request.tree(variant), request.directory / name
+            spent, blocks = self._build(tree, slot, directory)
+            store = ModuleStore(directory / "build")
+            return _Version(slot, tree, store, range(blocks), directory / "run"), spent
+
+        trees = [request.tree(variant) for variant, _, _ in sides]
+        assert all(trees)  # made here: a pygit2 repository is used by one thread at a time
+        with ThreadPoolExecutor(len(sides)) as both:
+            (bad, first), (good, second) = both.map(built, sides)
+        self.seconds += max(first, second)
+        return bad, good
+
+    def _build(self, tree: str, slot: Slot, directory: Path) -> tuple[float, int]:
+        """Build a tree with afterd-cc, unless that was done before; the seconds it took, and how many
+        blocks were numbered.
+        """
+        request = self._request
+        mark = directory / _MARK
+        key = f"{tree} {request.recipe.build_key} {request.toolchain.version}"
+        for parked in slot.path.parent.glob(f"{slot.path.name}-*"):
+            remove_directory(parked)  # of a run that was killed, or of another recorder
+        built, _, numbered = mark.read_text().rpartition(" ") if mark.exists() else ("", "", "")
+        if built == key and slot.tree == tree:
+            return 0.0, int(numbered)
+        if directory.exists():
+            remove_directory(directory)
+        (directory / "build").mkdir(parents=True)
+        slot.move_to(tree)
+        slot.hard_reset()
+        surroundings = request.recipe.build_in(slot.path).environment
+        store = prepare(directory / "build", request.toolchain, surroundings)
+        seconds, blocks = self._compile(slot, store), store.blocks()
+        mark.write_text(f"{key} {blocks}")
+        return seconds, blocks
+
+    def _compile(self, slot: Slot, store: ModuleStore) -> float:
+        """Run the build in a slot with afterd-cc; the seconds it took. Raises TraceError."""
+        recipe = self._request.recipe
+        if not recipe.build:
+            return 0.0
+        begin_build(store)
+        command = recipe.build_in(slot.path)
+        traced = replace(command, environment=environment(store, command.environment))
+        result = run(traced, recipe.limits.build, anew=slot.hard_reset)
+        try:
+            if not result.succeeded:
+                first = (diagnostics(result.stdout.text(), 1) or result.describe()).strip()
+                message = f"The traced build with clang fails ({first}); without a trace only reversion is possible."
+                raise TraceError(message)
+            return result.seconds
+        finally:
+            result.remove()
+
+    def _built_on(self, bad: _Version, variant: ChangeSet) -> _Version:
+        """A variant, made of a copy of the bad version's build. Raises TraceError."""
+        self._others += 1
+        name = f"{self._others:03d}"  # as long as "run": addresses depend on it
+        slot, request = bad.slot, self._request
+        parked = slot.path.with_name(f"{slot.path.name}-{name}")
+        shutil.copytree(slot.path, parked, symlinks=True)
+        tree, first = request.tree(variant), bad.store.blocks()
+        made = replace(bad, tree=tree, runs=bad.runs.with_name(name), parked=parked)
+        with made.in_place():
+            slot.move_to(tree)
+            self.seconds += self._compile(slot, bad.store)
+        return replace(made, own=range(first, bad.store.blocks()))
+
+    def _recorded(self, version: _Version) -> RecordedRun:
+        """A version's test, run once; its recordings can be asked for what came before their window."""
+        key = self._key(version)
+        told = taken_up(version.runs, key)
+        if told is None:
+            if not version.parked:  # a variant's come after: those of the bad version are in use
+                shutil.rmtree(version.runs.with_name(_REPLAYS), ignore_errors=True)
+            first = version.store.blocks()
+            with version.in_place():
+                seconds = self._test(version, version.runs)
+            told = {"seconds": seconds, "compiled": [first, version.store.blocks()]}
+            keep(version.runs, key, told)
+        self.seconds += told["seconds"]
+        recordings = [Recording(path) for path in recorded(version.runs)]
+        if not recordings:
+            message = (
+                "The failing test started no program that was built with afterd-cc;"
+                " without a trace only reversion is possible."
+            )
+            raise TraceError(message)
+        tested = range(*told["compiled"])
+        modules = built_modules(version.store, version.base, version.own, tested)
+        program = Program(version.store, version.slot.path.resolve(), modules)
+        self._allow_replay(version, recordings)
+        place = version.parked or version.slot.path
+        return RecordedRun(
+            tuple(Process(recording, program) for recording in recordings),
+            program,
+            Sources((place / self._request.recipe.folder).resolve()),
+        )
+
+    def _key(self, version: _Version, *more: object) -> str:
+        """What a recording of a tree's test depends on; a build's products go with its folder."""
+        request = self._request
+        command = request.recipe.test_in(version.slot.path)
+        surroundings = sorted(command.environment.items())
+        build = (version.tree, version.blocks)  # a variant built again has other numbers
+        return key_of(request.work, build, command.argv, command.cwd, surroundings, *more)
+
+    def _rerun(self, version: _Version, settings: Mapping[str, str]) -> Path:
+        """Where another run of a version with these settings was recorded."""
+        runs = version.runs.with_name("new")
+        key = self._key(version, sorted(settings.items()))
+        kept = version.runs.with_name(_REPLAYS) / key
+        if taken_up(kept, key) is None:
+            with version.in_place():
+                self._test(version, runs, settings)
+            for ring in runs.glob("*/ring") if WATCH in settings else ():  # that is kept apart
+                ring.unlink()
+            if not key:
+                return runs
+            keep(runs, key, {})
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.parent.mkdir(exist_ok=True)
+            runs.rename(kept)
+        return kept
+
+    def _allow_replay(self, version: _Version, recordings: Sequence[Recording]) -> None:
+        """Let the recordings that were cut ask for what came before their window, and all of them for
+        what another run writes, unless one is too long.
+        """
+        limits = self._request.recipe.limits.trace
+        rerun = partial(self._rerun, version)
+
+        @cache
+        def again() -> dict[tuple[str, ...], list[Recording]]:
+            found: dict[tuple[str, ...], list[Recording]] = defaultdict(list)
+            if sum(recording.end for recording in recordings) <= limits.reexecuted:
+                for path in recorded(rerun({"AFTERD_RING": "0"})):
+                    other = Recording(path)
+                    other.output()  # before another run takes its place
+                    found[other.arguments].append(other)
+            return found
+
+        def repeated(command: tuple[str, ...], rank: int) -> Sequence[Written]:
+            """What the process of this rank, of those of the same command, wrote again."""
+            same = again()[command]
+            return same[rank].output() if rank < len(same) else ()
+
+        ranks = Counter[tuple[str, ...]]()
+        for recording in recordings:
+            recording.repeated = partial(repeated, recording.arguments, ranks[recording.arguments])
+            ranks[recording.arguments] += 1
+            if recording.first:
+                recording.replay = Reexecution(
+                    rerun, recording.number, limits.reexecutions, limits.reexecuted
+                )
+
+    def _test(self, version: _Version, runs: Path, extra: Mapping[str, str] | None = None) -> float:
+        """Run the test once with recording switched on, into ``runs`` made anew; the seconds it took."""
+        _made_anew(runs)
+        limits = self._request.recipe.limits
+        command = self._request.recipe.test_in(version.slot.path)
+        settings = {
+            "AFTERD_RING": str(limits.trace.window),
+            "AFTERD_BLOCKS": f"{version.blocks:012d}",  # as long in every variant, for the same reason
+            **(extra or {}),
+        }
+        traced = Command(
+            command.argv,
+            command.cwd,
+            {**environment(version.store, command.environment), **recording_into(runs, settings)},
+            fixed_addresses=True,
+        )
+        kept = 4 * limits.trace.window * RECORD_BYTES
+        budget: ProcessLimits = replace(
+            limits.test,
+            timeout=limits.test.timeout * limits.trace.slowdown,
+            silence=None,
+            file_size=max(limits.test.file_size, kept),
+            memory=max(limits.test.memory, kept),
+        )
+        result = run(traced, budget, anew=partial(_made_anew, runs))
+        try:
+            if result.ending in {Ending.NOT_STARTED, Ending.LOST}:
+                message = f"The traced test could not be run ({result.describe()})."
+                raise TraceError(message)
+            return result.seconds
+        finally:
+            result.remove()
+
+
+def _made_anew(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)

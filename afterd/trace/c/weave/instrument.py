@@ -1,0 +1,153 @@
+"""LLVM IR text in, the same program that records its own execution out.
+
+Calls are put into the text; LLVM parses it again, so every mistake made here is an error there and
+never a wrong program. weaver.py writes the functions; this is the module around them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from afterd.trace.c.ir.ir import NAME, Function, functions, plain_locals, stack_slots
+from afterd.trace.c.ir.irtypes import Layout
+from afterd.trace.c.ir.recorded import tags
+from afterd.trace.c.weave.recording_ir import RECORDING
+from afterd.trace.c.weave.structors import with_constructor
+from afterd.trace.c.weave.weaver import Numbers, Weaver
+from afterd.trace.c.window import records
+
+WRAPPED = [
+    "printf",
+    "fprintf",
+    "vprintf",
+    "vfprintf",
+    "puts",
+    "fputs",
+    "fputs_unlocked",
+    "fputc",
+    "putc",
+    "_IO_putc",
+    "putc_unlocked",
+    "fputc_unlocked",
+    "putchar",
+    "putchar_unlocked",
+    "fwrite",
+    "fwrite_unlocked",
+    "write",
+    "pwrite",
+    "writev",
+    "dprintf",
+    "vdprintf",
+    "perror",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+]
+
+_EARLY = 102  # priority of a module's own constructor: after the runtime's (101), before any other
+_GLOBAL = re.compile(rf"^(@{NAME}) = ((?:[\w()]+ )*?)(?:global|constant) (.*)$", re.MULTILINE)
+_NO_ADDRESS = re.compile(
+    r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b"
+)
+_FUNCTION = re.compile(rf"^define (?!available_externally).*?(@{NAME})\(", re.MULTILINE)
+_DECLARED = re.compile(r"^declare [^@]*@(\w+)\(", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
+_RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)
+_SPECIAL = re.compile(r"^attributes #\d+ = { .*\bnaked\b|^@.* ifunc ", re.MULTILINE)
+_STRUCT = re.compile(rf"^(%{NAME}) = type (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedFunction:
+    """Where a function's text stands in the module and the first id of each kind it was given."""
+
+    name: str
+    start: int
+    end: int
+    first: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumented:
+    """The new text, and what the analysis needs to read its records."""
+
+    text: str
+    functions: tuple[NumberedFunction, ...]
+    total: Numbers
+
+
+def count(function: Function, locals_: dict[str, str]) -> Numbers:
+    """The ids a function needs."""
+    sites = sum(
+        records.CALL in tags(instruction, locals_)
+        for block in function.blocks
+        for instruction in block.instructions
+    )
+    return Numbers(len(function.blocks), sites, len(stack_slots(function)))
+
+
+def structs(text: str) -> Layout:
+    """The layout of the module's named types."""
+    return Layout(dict(_STRUCT.findall(text)))
+
+
+def instrument(text: str, first: Numbers) -> Instrumented:
+    """Instrument every function of a module whose ids start at ``first``."""
+    layout = structs(text)
+    parts: list[str] = []
+    numbered: list[NumberedFunction] = []
+    at, number = 0, first
+    skipped = untouched(text)
+    for start, end, function in functions(text):
+        locals_ = plain_locals(function)
+        numbered.append(NumberedFunction(function.name, start, end, number))
+        weaver = Weaver(function, locals_, number, first.blocks, layout)
+        woven = text[start:end] if function.name in skipped else "\n".join([*weaver.lines(), "}"])
+        parts += [text[at:start], woven]
+        number += count(function, locals_)
+        at = end
+    parts.append(text[at:])
+    blocks = max(number.blocks - first.blocks, 1)  # a module of data only has an id of its own too
+    total = Numbers(blocks, number.sites - first.sites, number.slots - first.slots)
+    return Instrumented(_with_runtime("".join(parts), first, total), tuple(numbered), total)
+
+
+def untouched(text: str) -> frozenset[str]:
+    """Functions that cannot record: all assembly, or run before there is a thread (ifunc resolvers)."""
+    if not _SPECIAL.search(text):
+        return frozenset()
+    naked = {group for group, body in _ATTRIBUTES.findall(text) if re.search(r"\bnaked\b", body)}
+    resolvers = {name.strip('"') for name in _RESOLVER.findall(text)}
+    return frozenset(
+        function.name
+        for _, _, function in functions(text)
+        if function.name in resolvers or naked & set(re.findall(r" (#\d+)", function.header))
+    )
+
+
+def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
+    """The module with the recording functions, its constructor and the wrapped libc functions."""
+    wrapped = "|".join(set(_DECLARED.findall(text)) & set(WRAPPED))
+    if wrapped:
+        text = re.sub(rf"@({wrapped})\b(?![.$])", r"@__afterd_\1", text)
+    names = global_names(text)
+    recording = RECORDING.format(
+        size=max(total.blocks, 1),
+        first=first.blocks,
+        total=total.blocks,
+        globals=len(names),
+        addresses=", ".join(f"ptr {name}" for name in names),
+    )
+    return with_constructor(text + recording, "@__afterd_start", _EARLY)
+
+
+def global_names(text: str) -> list[str]:
+    """Globals and functions that the module defines and whose address a constructor can take, with @."""
+    variables = [
+        name
+        for name, linkage, body in _GLOBAL.findall(text)
+        if not _NO_ADDRESS.search(linkage) and 'section "llvm.metadata"' not in body
+    ]
+    return [*variables, *_FUNCTION.findall(text)]

@@ -1,0 +1,774 @@
+/* The run-time part of afterd-cc: a ring of 16-byte records per process, block counters, and a log of
+ * what the process wrote. It lives in the traced program, so it allocates nothing from the program's
+ * heap, keeps errno, and does nothing at all unless AFTERD_TRACE names a directory.
+ *
+ * A record is two words (afterd/trace/c/window/records.py reads them):
+ *   tag:4 | id:28 | depth:32, value    blocks, local stores, calls, returns
+ *   tag:4 | size:12 | address:48, value    loads, stores, copies
+ * From the last record to the limit and SLACK records further the ring is zero: a record without a second
+ * word is one store, and the end is found even after SIGKILL. Code that records keeps its position in a
+ * register (recording_ir.py); the thread's cursor is up to date only where that code called something.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <error.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <syslog.h>
+#include <unistd.h>
+
+typedef uint64_t word;
+
+#define OURS __attribute__((weak)) /* a program's own function of the name is the one that is called */
+
+/* In a shared library these are called in the place of the C library's by what is not traced, too: the
+ * streams of C++ write with them. */
+#ifdef AFTERD_SHARED
+extern size_t _IO_fwrite(const void *, size_t, size_t, FILE *);
+extern int _IO_putc(int, FILE *);
+extern ssize_t __write(int, const void *, size_t);
+#define REAL_FWRITE _IO_fwrite
+#define REAL_PUTC _IO_putc
+#define REAL_WRITE __write
+#else
+#define REAL_FWRITE fwrite
+#define REAL_PUTC putc
+#define REAL_WRITE write
+#endif
+
+enum {
+    SCRAP_RECORDS = 4096,
+    AHEAD = 1024, /* records that are made zero at once */
+    SLACK = 256,  /* records that may be written between two looks at the limit: weaver.py, STRETCH */
+    SMALLEST = 8 * AHEAD,
+    PATH = 4096,
+    OUTPUT_CAP = 64 << 20
+};
+
+/* Threads other than the first, and processes that are not traced, write into the scrap ring. */
+static word scrap[2 * (SCRAP_RECORDS + SLACK)];
+__thread word *__afterd_cursor = scrap;
+__thread word *__afterd_limit = scrap + 2 * SCRAP_RECORDS;
+__thread uint32_t __afterd_depth = 0;
+
+/* Shared with the analysis through <trace>/<process>/head. */
+struct head {
+    word capacity;    /* records in the ring */
+    word laps;        /* how often the ring was filled */
+    word stopped;     /* records when a requested stop was reached, else 0 */
+    word threads;     /* other threads seen */
+    word ended;       /* 1 exit or return from main, 2 exec, 3 signal */
+    word status;      /* exit status or signal number */
+    word fault;       /* faulting address of the signal */
+    word parent;      /* number of the parent process's directory + 1 (after fork), else 0 */
+    word number;      /* number of this process's directory */
+    word written;     /* bytes in the output log */
+    word unused;
+    word start;       /* records of the parent at the fork that made this process */
+};
+
+/* A re-execution may be asked for the last record that matches a pattern: AFTERD_WATCH holds
+ * ``w:MASK:VALUE:BEFORE`` (first word of a record) or ``s:ADDRESS:SIZE:BEFORE`` (a write that overlaps),
+ * several with commas. The two half rings around each match are kept in watch-N, and how many records have
+ * matched since an activation last began at the call depth that VALUE carries. */
+enum { WATCHES = 8, WATCH_HEADER = 4 };
+struct watch {
+    int kind;
+    word mask, value, before;
+    word *kept; /* 1 + position of the match, first position kept, records kept, the count, the records */
+};
+static struct watch watches[WATCHES];
+static int watch_number;
+
+static struct head none, *head = &none;
+static word *ring, *ring_end;
+static word *aside;   /* SCRAP_RECORDS just below the ring, for handlers of asynchronous signals */
+static word *resumed; /* the cursor when such a handler began */
+static word scanned;  /* index in this lap up to which the watches have looked */
+static word stop_record;
+static int output_file = -1, tracing = 0;
+static pthread_t first_thread;
+static pid_t process;
+static word reporting; /* the signal of a crash that a handler of the program's own is at work on, else 0 */
+static word *counters;
+static word counter_blocks;
+static char directory[PATH];
+
+/* What is asked for stands in <trace>/settings, a NAME=VALUE a line, and not in the environment: the
+ * kernel puts the environment on the stack, and another question would be asked at other addresses. */
+static char settings[16384];
+
+static void read_settings(const char *trace) {
+    char path[PATH];
+    int file = -1;
+    if (snprintf(path, sizeof path, "%s/settings", trace) < PATH) file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file < 0 ? 0 : read(file, settings, sizeof settings - 1);
+    settings[n > 0 ? n : 0] = 0;
+    if (file >= 0) close(file);
+}
+
+static const char *setting(const char *name) {
+    size_t length = strlen(name);
+    for (const char *line = settings; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, name, length) && line[length] == '=') return line + length + 1;
+    }
+    return NULL;
+}
+
+static word number_from(const char *name, word otherwise) {
+    const char *text = setting(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Everything is mapped far from where the kernel puts a program's own mappings, which would otherwise
+ * be at addresses that depend on the size of the ring. */
+static char *vacant = (char *)0x100000000000;
+
+static void *claim(word bytes) {
+    void *at = vacant;
+    vacant += (bytes + (2 << 20)) & ~(word)((1 << 20) - 1);
+    return at;
+}
+
+/* A file of the trace in memory, at a place of its own or over what is mapped ``over``. */
+static void *map_file(const char *name, word bytes, void *over) {
+    char path[PATH + 32];
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return NULL; /* or SIGXFSZ */
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return NULL;
+    void *at = MAP_FAILED;
+    if (ftruncate(file, (off_t)bytes) == 0)
+        at = mmap(over ? over : claim(bytes), bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | (over ? MAP_FIXED : 0), file, 0);
+    close(file);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void *map_scratch(word bytes, void *over) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (over ? MAP_FIXED : 0);
+    void *at = mmap(over ? over : claim(bytes), bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* The ring, with the handlers' scrap below it: a cursor in the ring is above any limit in the scrap. */
+static word *map_ring(word capacity) {
+    word below = 2 * (SCRAP_RECORDS + SLACK) * sizeof(word), bytes = 2 * (capacity + SLACK + 2) * sizeof(word);
+    char *reserved = map_scratch(below + bytes, NULL);
+    if (!reserved || !map_file("ring", bytes, reserved + below)) return NULL;
+    aside = (word *)reserved;
+    return (word *)(reserved + below);
+}
+
+static void parse_watches(word capacity) {
+    const char *text = setting("AFTERD_WATCH");
+    watch_number = 0;
+    while (text && *text && *text != '\n' && watch_number < WATCHES) {
+        struct watch *watch = &watches[watch_number];
+        char *end;
+        watch->kind = text[0];
+        watch->mask = strtoull(text + 2, &end, 10);
+        watch->value = strtoull(end + 1, &end, 10);
+        watch->before = strtoull(end + 1, &end, 10);
+        char name[32];
+        snprintf(name, sizeof name, "watch-%d", watch_number);
+        watch->kept = map_file(name, (WATCH_HEADER + 2 * (capacity + 2 * AHEAD)) * sizeof(word), NULL);
+        if (!watch->kept) return;
+        watch_number++;
+        text = *end == ',' ? end + 1 : NULL;
+    }
+}
+
+static void write_command_line(void) {
+    char from[64], to[PATH + 32], text[65536];
+    snprintf(from, sizeof from, "/proc/self/cmdline");
+    snprintf(to, sizeof to, "%s/cmdline", directory);
+    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ssize_t n = in < 0 ? -1 : read(in, text, sizeof text);
+    if (out >= 0 && n > 0 && REAL_WRITE(out, text, (size_t)n) < 0) n = 0;
+    snprintf(to, sizeof to, "%s/exe", directory);
+    ssize_t m = readlink("/proc/self/exe", text, sizeof text);
+    int exe = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (exe >= 0 && m > 0 && REAL_WRITE(exe, text, (size_t)m) < 0) m = 0;
+    if (in >= 0) close(in);
+    if (out >= 0) close(out);
+    if (exe >= 0) close(exe);
+}
+
+/* A process is a numbered directory; mkdir is the atomic counter. */
+static int new_directory(const char *trace) {
+    word limit = number_from("AFTERD_PROCESSES", 4096);
+    for (word n = head->number; n < limit; n++) {
+        if (snprintf(directory, sizeof directory, "%s/%06llu", trace, (unsigned long long)n) >= PATH)
+            return 0;
+        if (mkdir(directory, 0700) == 0) {
+            none.number = n;
+            return 1;
+        }
+        if (errno != EEXIST) return 0;
+    }
+    return 0;
+}
+
+static int in_ring(const word *at) { return tracing && at >= ring && at <= ring_end + 2 * SLACK; }
+static int in_aside(const word *at) { return tracing && at >= aside && at < ring; }
+
+/* Make the next records zero, and say where to look again: there, at the end, or at a requested stop. */
+static void make_room(void) {
+    word at = (word)(__afterd_cursor - ring) / 2, next = at + AHEAD, done = head->laps * head->capacity;
+    if (next > head->capacity) next = head->capacity;
+    if (stop_record && stop_record - done < next) next = stop_record - done;
+    if (head->laps && next > at) memset(__afterd_cursor, 0, (next + SLACK + 1 - at) * 2 * sizeof(word));
+    __afterd_limit = ring + 2 * next;
+}
+
+static int overlaps(const word *record, word address, word size) {
+    word tag = record[0] >> 60, to = record[0] & (((word)1 << 48) - 1), length;
+    if (tag == 6) /* STORE */
+        length = record[0] >> 48 & 0xfff;
+    else if (tag == 7 || tag == 8) /* COPY, FILL */
+        length = record[2] >> 60 == 9 ? record[2] & (((word)1 << 60) - 1) : 1;
+    else
+        return 0;
+    return to < address + size && to + length > address;
+}
+
+/* Keep what was scanned now, and before it as much as is certainly still in the ring. */
+static void keep(struct watch *watch, word match, word high) {
+    word done = head->laps * head->capacity, earlier = head->capacity / 2 - 2 * (AHEAD + SLACK);
+    if (earlier > done + scanned) earlier = done + scanned;
+    word last_lap = earlier > scanned ? earlier - scanned : 0, low = scanned - (earlier - last_lap);
+    word *to = watch->kept + WATCH_HEADER;
+    watch->kept[0] = 1 + match;
+    watch->kept[1] = done + scanned - earlier;
+    watch->kept[2] = last_lap + high - low;
+    memcpy(to, ring + 2 * (head->capacity - last_lap), last_lap * 2 * sizeof(word));
+    memcpy(to + 2 * last_lap, ring + 2 * low, (high - low) * 2 * sizeof(word));
+}
+
+/* Look through the records since the last scan for what is watched. */
+static void scan(void) {
+    word high = (word)(__afterd_cursor - ring) / 2, done = head->laps * head->capacity;
+    for (int n = 0; n < watch_number; n++) {
+        struct watch *watch = &watches[n];
+        word match = ~(word)0;
+        for (word at = scanned; at < high && done + at < watch->before; at++) {
+            const word *record = ring + 2 * at;
+            if (record[0] >> 60 == 15 /* ENTER */ && (unsigned)record[0] == (unsigned)watch->value)
+                watch->kept[3] = 0;
+            if (watch->kind == 'w' ? (record[0] & watch->mask) == watch->value
+                                   : overlaps(record, watch->mask, watch->value))
+                match = done + at, watch->kept[3]++;
+        }
+        if (match != ~(word)0) keep(watch, match, high);
+    }
+    scanned = high;
+}
+
+/* The ring is full: what was written past its end is where the next lap begins. */
+static void next_lap(void) {
+    word past = (word)(__afterd_cursor - ring_end);
+    if (watch_number) scan();
+    memcpy(ring, ring_end, past * sizeof(word));
+    memset(ring_end, 0, 2 * (SLACK + 2) * sizeof(word));
+    head->laps++;
+    __afterd_cursor = ring + past;
+    scanned = past / 2;
+}
+
+static void begin(word parent, word start) {
+    const char *trace = getenv("AFTERD_TRACE");
+    tracing = 0;
+    if (!trace || !*trace) return;
+    read_settings(trace);
+    if (!parent) none.number = 0;
+    if (!new_directory(trace)) return;
+    word capacity = number_from("AFTERD_RING", 1 << 20);
+    if (capacity < SMALLEST) capacity = SMALLEST;
+    struct head *shared = map_file("head", sizeof(struct head), NULL);
+    word *records = map_ring(capacity);
+    if (!counters) counter_blocks = number_from("AFTERD_BLOCKS", 0);
+    word *counts = counter_blocks ? map_file("counts", counter_blocks * sizeof(word), counters) : NULL;
+    if (!counters) counters = counts;
+    if (!counters) counter_blocks = 0;
+    if (!shared || !records) return;
+    shared->capacity = capacity;
+    shared->parent = parent;
+    shared->number = none.number;
+    shared->start = start;
+    head = shared;
+    ring = records;
+    ring_end = records + 2 * capacity;
+    parse_watches(capacity);
+    stop_record = number_from("AFTERD_STOP_RECORD", 0);
+    word only = number_from("AFTERD_STOP_PROCESS", ~(word)0);
+    if (only != ~(word)0 && only != none.number) stop_record = watch_number = 0;
+    char path[PATH + 32];
+    snprintf(path, sizeof path, "%s/output", directory);
+    output_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    first_thread = pthread_self();
+    process = getpid();
+    tracing = 1;
+    scanned = 0;
+    resumed = NULL;
+    __afterd_cursor = ring;
+    make_room();
+    write_command_line();
+}
+
+static word records_now(void) {
+    const word *at = in_aside(__afterd_cursor) ? resumed : __afterd_cursor;
+    return in_ring(at) ? head->laps * head->capacity + (word)(at - ring) / 2 : head->stopped;
+}
+
+static void into_scrap(word *low) {
+    __afterd_cursor = low;
+    __afterd_limit = low + 2 * SCRAP_RECORDS;
+}
+
+/* What was asked for is recorded: the rest of the run goes to the scrap, counters included. */
+static void stop_here(void) {
+    int saved = errno;
+    if (watch_number) scan();
+    head->stopped = records_now();
+    word bytes = counter_blocks * sizeof(word), *snapshot = bytes ? map_file("counts-stop", bytes, NULL) : NULL;
+    if (snapshot) memcpy(snapshot, counters, bytes);
+    into_scrap(scrap);
+    errno = saved;
+}
+
+/* A position reached the limit. Where to go on. */
+word *__afterd_full(word *at) {
+    if (!in_ring(at)) {
+        if (tracing && !pthread_equal(first_thread, pthread_self())) head->threads = 1;
+        into_scrap(in_aside(at) ? aside : scrap);
+        return __afterd_cursor;
+    }
+    __afterd_cursor = at;
+    if (stop_record && records_now() >= stop_record) {
+        stop_here();
+        return __afterd_cursor;
+    }
+    if (watch_number && (word)(at - ring) / 2 - scanned >= head->capacity / 2) scan();
+    if (at >= ring_end) next_lap();
+    make_room();
+    return __afterd_cursor;
+}
+
+/* A function begins where something is recorded already: a handler has interrupted code whose position is
+ * in a register, and which will write over anything put here. What the handler does is not recorded. The
+ * code that it interrupted finds its position above the limit, and __afterd_full puts everything right. */
+word *__afterd_interrupted(word *at) {
+    if (!in_ring(at)) return at; /* threads share the scrap, which is never zero */
+    resumed = at;
+    into_scrap(aside);
+    return __afterd_cursor;
+}
+
+/* setjmp returned: with a value other than zero, its block begins again; out of an asynchronous handler,
+ * recording goes on behind what the interrupted code had recorded. */
+void __afterd_again(word *counter, word entered, word called, int value) {
+    if (in_aside(__afterd_cursor) && pthread_equal(first_thread, pthread_self())) {
+        if (reporting) head->ended = reporting = 0; /* the program lives on */
+        for (__afterd_cursor = resumed; *__afterd_cursor; __afterd_cursor += 2) continue;
+        __afterd_limit = ring;
+    }
+    if (!value) return;
+    *counter += 1;
+    __afterd_cursor[0] = entered;
+    __afterd_cursor[2] = called;
+    __afterd_cursor += 4;
+}
+
+/* Called by every module's constructor: its block counters, and the addresses of its globals. */
+void __afterd_register(word first, word blocks, word **counts, void *const *globals, word number) {
+    if (counters && first + blocks <= counter_blocks) *counts = counters + first;
+    if (!tracing) return;
+    int saved = errno;
+    char path[PATH + 32];
+    snprintf(path, sizeof path, "%s/globals", directory);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file >= 0) {
+        word entry[2] = {first, number};
+        struct iovec parts[2] = {{entry, sizeof entry}, {(void *)globals, number * sizeof(void *)}};
+        if (syscall(SYS_writev, file, parts, 2) < 0) head->unused = 0;
+        close(file);
+    }
+    errno = saved;
+}
+
+static void ended(word how, word status) {
+    if (!tracing || getpid() != process) return; /* a child of vfork ends in its parent's memory */
+    if (watch_number && !head->stopped && in_ring(__afterd_cursor)) scan();
+    if (!head->ended) {
+        head->status = status;
+        head->ended = how;
+    }
+}
+
+static void after_fork(void) {
+    if (!tracing) return;
+    word start = records_now(), parent = head->number + 1, laps = head->number;
+    if (output_file >= 0) close(output_file);
+    output_file = -1;
+    none.number = laps;
+    head = &none;
+    if (counters) map_scratch(counter_blocks * sizeof(word), counters); /* they were the parent's */
+    begin(parent, start);
+    if (!tracing) into_scrap(scrap);
+}
+
+static struct sigaction previous[65];
+
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (tracing && !head->ended) head->fault = (word)(uintptr_t)info->si_addr;
+    while (in_ring(__afterd_cursor) && *__afterd_cursor) __afterd_cursor += 2;
+    ended(3, (word)number);
+    __sigaction(number, &previous[number], NULL);
+    raise(number);
+}
+
+static char alternate_stack[65536];
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+static int is_fatal(int number) {
+    for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (fatal[i] == number) return 1;
+    return 0;
+}
+
+/* The program has a handler of its own: the crash is on record before it reports it. Where the handler
+ * comes back, or jumps back (__afterd_again), it was none. */
+static struct sigaction own[65];
+
+static void on_own(int number, siginfo_t *info, void *context) {
+    int first = tracing && !head->ended && pthread_equal(first_thread, pthread_self());
+    if (first) {
+        head->fault = (word)(uintptr_t)info->si_addr;
+        head->status = reporting = (word)number;
+        head->ended = 3;
+    }
+    if (own[number].sa_flags & SA_SIGINFO)
+        own[number].sa_sigaction(number, info, context);
+    else
+        own[number].sa_handler(number);
+    if (first) head->ended = reporting = 0;
+}
+
+OURS int sigaction(int number, const struct sigaction *wanted, struct sigaction *before) {
+    if (!tracing || !is_fatal(number)) return __sigaction(number, wanted, before);
+    struct sigaction old = own[number], ours, real;
+    if (wanted) {
+        int handled = wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN;
+        ours = *wanted;
+        if (handled) {
+            ours.sa_sigaction = on_own;
+            ours.sa_flags |= SA_SIGINFO;
+        } else if (wanted->sa_handler == SIG_DFL && !head->ended) {
+            ours.sa_sigaction = on_signal;
+            ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        }
+        if (__sigaction(number, &ours, &real) != 0) return -1;
+        own[number] = *wanted;
+        memset(&previous[number], 0, sizeof previous[number]);
+    }
+    if (before) *before = old;
+    return 0;
+}
+OURS void (*signal(int number, void (*handler)(int)))(int) {
+    struct sigaction wanted = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+    return sigaction(number, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+__attribute__((constructor(101))) static void start(void) {
+    int saved = errno;
+    begin(0, 0);
+    if (tracing) {
+        pthread_atfork(NULL, NULL, after_fork);
+        stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};
+        sigaltstack(&stack, NULL);
+        for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+            struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+            __sigaction(fatal[i], &action, &previous[fatal[i]]);
+            own[fatal[i]] = previous[fatal[i]];
+        }
+    }
+    errno = saved;
+}
+
+__attribute__((destructor(101))) static void finish(void) { ended(1, 0); }
+
+/* ---- what the process wrote: {records, fd, length} and the bytes ---- */
+
+static void log_output(int fd, const void *bytes, size_t length) {
+    if (!tracing || output_file < 0 || fd < 0 || head->written > OUTPUT_CAP) return;
+    if (!pthread_equal(first_thread, pthread_self())) return;
+    int saved = errno;
+    word entry[3] = {records_now(), (word)fd, length};
+    struct iovec parts[2] = {{entry, sizeof entry}, {(void *)bytes, length}};
+    ssize_t done = syscall(SYS_writev, output_file, parts, 2);
+    if (done > 0) head->written += (word)done;
+    errno = saved;
+}
+
+static void log_stream(FILE *stream, const void *bytes, size_t length) {
+    log_output(stream ? fileno(stream) : -1, bytes, length);
+}
+
+static int formatted(FILE *stream, const char *format, va_list arguments) {
+    if (!tracing) return vfprintf(stream, format, arguments);
+    char small[4096], *text = small;
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(small, sizeof small, format, arguments);
+    if (length >= (int)sizeof small) {
+        size_t bytes = (size_t)length + 1;
+        text = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (text == MAP_FAILED) {
+            length = vfprintf(stream, format, again);
+            va_end(again);
+            return length;
+        }
+        vsnprintf(text, bytes, format, again);
+    }
+    va_end(again);
+    if (length < 0) return length;
+    log_stream(stream, text, (size_t)length);
+    int result = REAL_FWRITE(text, 1, (size_t)length, stream) == (size_t)length ? length : -1;
+    if (text != small) munmap(text, (size_t)length + 1);
+    return result;
+}
+
+int __afterd_vfprintf(FILE *stream, const char *format, va_list arguments) {
+    return formatted(stream, format, arguments);
+}
+int __afterd_vprintf(const char *format, va_list arguments) { return formatted(stdout, format, arguments); }
+int __afterd_printf(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int result = formatted(stdout, format, arguments);
+    va_end(arguments);
+    return result;
+}
+int __afterd_fprintf(FILE *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int result = formatted(stream, format, arguments);
+    va_end(arguments);
+    return result;
+}
+int __afterd_puts(const char *text) {
+    log_output(fileno(stdout), text, strlen(text));
+    log_output(fileno(stdout), "\n", 1);
+    return puts(text);
+}
+int __afterd_fputs(const char *text, FILE *stream) {
+    log_stream(stream, text, strlen(text));
+    return fputs(text, stream);
+}
+int __afterd_fputs_unlocked(const char *text, FILE *stream) { return __afterd_fputs(text, stream); }
+int __afterd_fputc(int byte, FILE *stream) {
+    char one = (char)byte;
+    log_stream(stream, &one, 1);
+    return REAL_PUTC(byte, stream);
+}
+int __afterd_putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd__IO_putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd_putc_unlocked(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd_fputc_unlocked(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+int __afterd_putchar(int byte) { return __afterd_fputc(byte, stdout); }
+int __afterd_putchar_unlocked(int byte) { return __afterd_fputc(byte, stdout); }
+size_t __afterd_fwrite(const void *from, size_t size, size_t count, FILE *stream) {
+    log_stream(stream, from, size * count);
+    return REAL_FWRITE(from, size, count, stream);
+}
+size_t __afterd_fwrite_unlocked(const void *from, size_t size, size_t count, FILE *stream) {
+    return __afterd_fwrite(from, size, count, stream);
+}
+ssize_t __afterd_write(int fd, const void *from, size_t count) {
+    log_output(fd, from, count);
+    return REAL_WRITE(fd, from, count);
+}
+void __afterd_perror(const char *text) {
+    int saved = errno;
+    if (text && *text) {
+        log_output(2, text, strlen(text));
+        log_output(2, ": ", 2);
+    }
+    const char *why = strerror(saved);
+    log_output(2, why, strlen(why));
+    log_output(2, "\n", 1);
+    errno = saved;
+    perror(text);
+}
+
+#ifdef AFTERD_SHARED
+OURS size_t fwrite(const void *from, size_t size, size_t count, FILE *stream) {
+    return __afterd_fwrite(from, size, count, stream);
+}
+#undef putc
+OURS int putc(int byte, FILE *stream) { return __afterd_fputc(byte, stream); }
+OURS ssize_t write(int fd, const void *from, size_t count) { return __afterd_write(fd, from, count); }
+#endif
+
+ssize_t __afterd_pwrite(int fd, const void *from, size_t count, off_t at) {
+    log_output(fd, from, count);
+    return pwrite(fd, from, count, at);
+}
+ssize_t __afterd_writev(int fd, const struct iovec *parts, int number) {
+    for (int n = 0; n < number; n++) log_output(fd, parts[n].iov_base, parts[n].iov_len);
+    return syscall(SYS_writev, fd, parts, number);
+}
+int __afterd_vdprintf(int fd, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    char text[4096];
+    int length = vsnprintf(text, sizeof text, format, again);
+    va_end(again);
+    if (length > 0) log_output(fd, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    return vdprintf(fd, format, arguments);
+}
+int __afterd_dprintf(int fd, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int result = __afterd_vdprintf(fd, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+/* ---- messages of error, err, warn and syslog ----
+ *
+ * They are written here as the C library writes them, the message by itself. Programs often have functions
+ * of these names, with other parameters: those are called instead, as they would be of the C library's. */
+
+static void put(const char *text) {
+    log_output(2, text, strlen(text));
+    REAL_FWRITE(text, 1, strlen(text), stderr); /* fputs would be made a call of our own fwrite */
+}
+
+static void say(const char *prefix, const char *format, va_list arguments, int number) {
+    fflush(stdout);
+    put(prefix);
+    put(": ");
+    if (format) formatted(stderr, format, arguments);
+    if (number >= 0) {
+        put(format ? ": " : "");
+        put(strerror(number));
+    }
+    put("\n");
+}
+
+static _Noreturn void leave(int status) {
+    ended(1, (word)(unsigned)status);
+    exit(status);
+}
+
+OURS void error(int status, int number, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(program_invocation_name, format, arguments, number ? number : -1);
+    va_end(arguments);
+    error_message_count++;
+    if (status) leave(status);
+}
+OURS void error_at_line(int status, int number, const char *file, unsigned line, const char *format, ...) {
+    static const char *last_file;
+    static unsigned last_line;
+    char prefix[PATH];
+    if (error_one_per_line && last_file && last_line == line && !strcmp(last_file, file)) return;
+    last_file = file;
+    last_line = line;
+    snprintf(prefix, sizeof prefix, "%s:%s:%u", program_invocation_name, file, line);
+    va_list arguments;
+    va_start(arguments, format);
+    say(prefix, format, arguments, number ? number : -1);
+    va_end(arguments);
+    error_message_count++;
+    if (status) leave(status);
+}
+OURS void vwarn(const char *format, va_list given) { say(program_invocation_short_name, format, given, errno); }
+OURS void vwarnx(const char *format, va_list given) { say(program_invocation_short_name, format, given, -1); }
+OURS void verr(int status, const char *format, va_list given) {
+    vwarn(format, given);
+    leave(status);
+}
+OURS void verrx(int status, const char *format, va_list given) {
+    vwarnx(format, given);
+    leave(status);
+}
+#define LISTED(call)         \
+    va_list given;           \
+    va_start(given, format); \
+    call;                    \
+    va_end(given)
+OURS void warn(const char *format, ...) { LISTED(vwarn(format, given)); }
+OURS void warnx(const char *format, ...) { LISTED(vwarnx(format, given)); }
+OURS void err(int status, const char *format, ...) {
+    va_list given;
+    va_start(given, format);
+    verr(status, format, given);
+}
+OURS void errx(int status, const char *format, ...) {
+    va_list given;
+    va_start(given, format);
+    verrx(status, format, given);
+}
+
+enum { SYSTEM_LOG = 1 << 30 }; /* its descriptor in the output, like no other */
+
+extern void __vsyslog_chk(int, int, const char *, va_list);
+
+OURS void vsyslog(int priority, const char *format, va_list given) {
+    va_list again;
+    va_copy(again, given);
+    char text[4096];
+    int length = vsnprintf(text, sizeof text, format, again);
+    va_end(again);
+    if (length > 0)
+        log_output(SYSTEM_LOG, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    __vsyslog_chk(priority, 0, format, given);
+}
+OURS void syslog(int priority, const char *format, ...) { LISTED(vsyslog(priority, format, given)); }
+OURS ssize_t send(int socket, const void *from, size_t count, int flags) {
+    log_output(socket, from, count);
+    return sendto(socket, from, count, flags, NULL, 0);
+}
+
+/* ---- how the process ended ---- */
+
+_Noreturn void __afterd_exit(int status) {
+    ended(1, (word)(unsigned)status);
+    exit(status);
+}
+_Noreturn void __afterd__exit(int status) {
+    ended(1, (word)(unsigned)status);
+    _exit(status);
+}
+_Noreturn void __afterd__Exit(int status) {
+    ended(1, (word)(unsigned)status);
+    _Exit(status);
+}
+_Noreturn void __afterd_quick_exit(int status) {
+    ended(1, (word)(unsigned)status);
+    quick_exit(status);
+}
+/* Called by the instrumented main just before it returns. */
+void __afterd_main_returns(int status) { ended(1, (word)(unsigned)status); }

@@ -1,0 +1,1 @@
+"""The records of a process: the window that was kept, searched backwards, and runs made again for what is not in it."""

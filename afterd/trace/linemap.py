@@ -1,0 +1,120 @@
+"""Lines of the bad version as lines of the good one, through the changes between them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+
+from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.location import LineSpan
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The hunks of one file on the side that is mapped from."""
+
+    spans: tuple[tuple[LineSpan, LineSpan, ChangeId], ...]  # (from, to, change), in line order
+    ends: tuple[int, ...]  # the first line after each
+
+    def line(self, number: int) -> int:
+        """The corresponding line on the other side; inside a hunk the line of the same rank in it."""
+        at = bisect_right(self.ends, number)
+        if at < len(self.spans) and self.spans[at][0].covers(number):
+            here, there, _ = self.spans[at]
+            return _inside(number - here.start, there)
+        return number + (_first_after(self.spans[at - 1][1]) - self.ends[at - 1] if at else 0)
+
+
+def _first_after(span: LineSpan) -> int:
+    """The first line after a span; an empty span stands after its start line."""
+    return span.start + span.count if span.count else span.start + 1
+
+
+def _inside(rank: int, there: LineSpan) -> int:
+    return there.start + min(rank, max(there.count - 1, 0))
+
+
+class LineMap:
+    """Maps (file, line) both ways, and says which changes a line belongs to. Changes that cannot
+    matter move lines as others do, and are never named.
+    """
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        by_bad: dict[str, list[Change]] = defaultdict(list)
+        by_good: dict[str, list[Change]] = defaultdict(list)
+        self._files: dict[str, str] = {}
+        self._whole: dict[str, ChangeId] = {}
+        self._whole_good: dict[str, ChangeId] = {}
+        for change in changes:
+            if change.file != change.old_file and change.form is not ChangeForm.DELETED:
+                self._files[change.file] = change.old_file
+            if change.form is ChangeForm.HUNK:
+                by_bad[change.file].append(change)
+                by_good[change.old_file].append(change)
+            elif change.form is ChangeForm.ADDED:
+                self._whole[change.file] = _named(change)
+            elif change.form is ChangeForm.DELETED:
+                self._whole_good[change.old_file] = _named(change)
+        self._bad = {file: _side(found, forward=False) for file, found in by_bad.items()}
+        self._good = {file: _side(found, forward=True) for file, found in by_good.items()}
+        self._renamed = {old: new for new, old in self._files.items()}
+
+    def to_good(self, file: str, line: int) -> tuple[str, int]:
+        """The place in the good version that corresponds to a line of the bad one."""
+        side = self._bad.get(file)
+        return self._files.get(file, file), side.line(line) if side else line
+
+    def to_bad(self, file: str, line: int) -> tuple[str, int]:
+        """The place in the bad version that corresponds to a line of the good one."""
+        side = self._good.get(file)
+        return self._renamed.get(file, file), side.line(line) if side else line
+
+    def changes_in_bad(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
+        """The changes that added or altered lines first…last of the bad version."""
+        if file in self._whole:
+            return tuple(filter(None, (self._whole[file],)))
+        side = self._bad.get(file)
+        return _touching(side, first, last) if side else ()
+
+    def is_kept(self, file: str, line: int) -> bool:
+        """Whether a line of the bad version stands in the good one."""
+        return not self.changes_in_bad(file, line, line)
+
+    def was_kept(self, file: str, line: int) -> bool:
+        """Whether a line of the good version stands in the bad one."""
+        return not self.changes_in_good(file, line, line)
+
+    def changes_in_good(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
+        """The changes that removed or altered lines first…last of the good version."""
+        if file in self._whole_good:
+            return tuple(filter(None, (self._whole_good[file],)))
+        side = self._good.get(file)
+        return _touching(side, first, last) if side else ()
+
+
+def _side(changes: list[Change], *, forward: bool) -> _Side:
+    spans = [(c.old, c.new, _named(c)) if forward else (c.new, c.old, _named(c)) for c in changes]
+    spans.sort(key=lambda span: (_first_after(span[0]), _first_after(span[1])))
+    return _Side(tuple(spans), tuple(_first_after(here) for here, _, _ in spans))
+
+
+def _named(change: Change) -> ChangeId:
+    return "" if change.pruned else change.id
+
+
+def _touching(side: _Side, first: int, last: int) -> tuple[ChangeId, ...]:
+    reached = islice(side.spans, bisect_right(side.ends, first), None)
+    within = takewhile(lambda span: span[0].start <= last, reached)
+    return tuple(change for here, _, change in within if change and here.count)
+
+
+class Reversed:
+    """A line map seen from the good version."""
+
+    def __init__(self, lines: LineMap) -> None:
+        self.to_good = lines.to_bad
+        self.to_bad = lines.to_good
+        self.is_kept = lines.was_kept

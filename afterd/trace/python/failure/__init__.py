@@ -1,0 +1,1 @@
+"""The failed assertion as the test runner reported it."""

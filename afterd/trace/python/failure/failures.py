@@ -1,0 +1,348 @@
+"""From what the test runner reported to predicates over the trace.
+
+Each predicate is a condition that is false in this execution: the assertion holds, the raise is not
+reached, the operation is possible, the output is the good version's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from afterd.model.outcome import FailureKind
+from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
+from afterd.model.trace import Predicate
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.program import Module, Node
+from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.values import render
+from afterd.trace.python.record.rows import Kind
+
+_RUNNER_FAILED = frozenset({"Failed", "Exit"})  # pytest.fail, pytest.raises that saw nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a failure came up: a statement in an activation, at a position in the trace."""
+
+    node: Node
+    frame: Frame
+    position: int
+
+
+def reported(steps: Steps, test: str = "") -> list[dict[str, Any]]:
+    """The failures of one test (of all, if ``test`` is empty), in the order they happened."""
+    found: list[dict[str, Any]] = steps.trace.raw.header["failures"]
+    mine = [failure for failure in found if not test or _same_test(failure["test"], test)]
+    return mine or found
+
+
+def _same_test(reported_id: str, wanted: str) -> bool:
+    return reported_id == wanted or wanted.endswith(reported_id) or reported_id.endswith(wanted)
+
+
+class Failures:
+    """Recognises failures in one trace."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.trace = steps.trace
+        self._paths = {module.path: module for module in self.trace.all_modules()}
+
+    def predicate(self, failure: dict[str, Any]) -> Predicate | None:
+        """The predicate for a reported failure; None when the program has no part in it."""
+        place = self.place(failure)
+        if place is None:
+            return None
+        kind = FailureKind.EXCEPTION
+        if failure["type"] in _RUNNER_FAILED or "AssertionError" in failure["bases"]:
+            kind = FailureKind.ASSERTION
+        if failure["type"] == "SystemExit":
+            kind = FailureKind.EXIT
+        condition, step = self._condition(place, failure)
+        observed, expected = self._compared(condition, place)
+        return Predicate(
+            step=self.trace.number(step),
+            condition=condition,
+            text=place.node.statement.text,
+            kind=kind,
+            message=f"{failure['type']}: {failure['message']}".strip().splitlines()[0],
+            observed=observed,
+            expected=expected,
+        )
+
+    # -- where -------------------------------------------------------------------------------
+
+    def place(self, failure: dict[str, Any]) -> Place | None:
+        """The innermost statement of the program on the traceback."""
+        for file, line, function in reversed(failure["frames"]):
+            module = self._module(file)
+            if module is None:
+                continue
+            found = self._activation(module.root, line, function, self._before(failure["row"]))
+            if found is not None:
+                return found
+        return None
+
+    def _module(self, file: str) -> Module | None:
+        parts = PurePosixPath(file).parts
+        for start in range(len(parts)):
+            module = self._paths.get("/".join(parts[start:]))
+            if module is not None:
+                return module
+        return None
+
+    def _before(self, row: int) -> int:
+        """The position of the first row at or after a row number."""
+        try:
+            return self.trace.position(row)
+        except KeyError:
+            return len(self.trace)
+
+    def _activation(self, root: Node, line: int, function: str, before: int) -> Place | None:
+        """The last activation that executed the line, and what it did last there."""
+        statement = innermost(root, line)
+        if statement is None:
+            return None
+        home = statement.frame
+        frames = [f for f in self.trace.frames if f.node is home and f.entered < before]
+        for frame in reversed(frames[-50:]):
+            rows = [row for row in frame.rows if row < before]
+            for row in reversed(rows[-400:]):
+                node = self.trace.node(row)
+                if node is not None and node is not home and node.statement is statement:
+                    return Place(statement, frame, row)
+            # A statement that raised before it left a row shows as its function's early end.
+            ends = home.type != "Module"
+            inner = [row for row in rows if ends or self.trace.kind(row) is not Kind.EXIT]
+            if inner and (function == "" or frame is frames[-1]):
+                return Place(statement, frame, inner[-1])
+        return None
+
+    # -- what --------------------------------------------------------------------------------
+
+    def _condition(self, place: Place, failure: dict[str, Any]) -> tuple[Term, int]:
+        raised = self._raise_at(place)
+        if raised is not None:
+            decided = self.steps.control(raised)
+            if decided is not None and self._same_frame(decided, place.frame):
+                return self._other_way(decided), decided
+            return self._not_reached(raised), raised
+        if failure["type"] == "SystemExit" and (ended := self._exit(place)) is not None:
+            return ended
+        if place.node.type == "Assert":
+            return self._assertion(place), place.position
+        if place.node.type == "Expr" and (checked := self._checked(place)) is not None:
+            return checked, place.position
+        expression = self._failing_expression(place)
+        found = self.steps.terms.opaque_reads(expression, place.position, place.frame)
+        why = f"the statement raises {failure['type']}"
+        return self.steps.terms.concrete(False, why, found, BOOL), place.position  # noqa: FBT003 # the condition is false
+
+    def _exit(self, place: Place) -> tuple[Term, int] | None:
+        """``sys.exit(status)``: the status is 0; for a status that is written there, its branch."""
+        call = place.node["value"] or place.node["exc"]
+        status = call["args"][0] if isinstance(call, Node) and call["args"] else None
+        if status is not None and status.type != "Constant":
+            term = self.steps.terms.term(status, place.position, place.frame)
+            if term.sort == INT:
+                return Apply(Op.EQ, (term, Const(0, INT)), BOOL), place.position
+            if term.sort == BOOL:
+                return Apply(Op.NOT, (term,), BOOL), place.position
+            return None
+        decided = self.steps.branch_before(place.node, place.frame, place.position + 1)
+        return None if decided is None else (self._other_way(decided), decided)
+
+    def _same_frame(self, row: int, frame: Frame) -> bool:
+        return self.trace.frame(row) is frame
+
+    def _raise_at(self, place: Place) -> int | None:
+        """The RAISE row of the failing statement, if it is a ``raise`` (pytest's asserts are)."""
+        for row in reversed(place.frame.rows):
+            if row > place.position + 2:
+                continue
+            node = self.trace.node(row)
+            if self.trace.kind(row) is Kind.RAISE and node is not None:
+                return row if node.line == place.node.line else None
+            if row < place.position - 6:
+                return None
+        return None
+
+    def _other_way(self, branch: int) -> Term:
+        """The condition under which a branch would have gone its other way."""
+        step = self.steps.step(self.trace.number(branch))
+        node = self.trace.node(branch)
+        if node is not None and node.type == "If":
+            test, negated = node["test"], self.trace.kind(branch) is Kind.TRUE
+            while test.type == "UnaryOp" and test["op"] == "Not":
+                test, negated = test["operand"], not negated
+            frame = self.trace.frame(branch)
+            assert frame is not None
+            term = self.steps.terms.condition(test, branch, frame, outcome=negated)
+            return Apply(Op.NOT, (term,), BOOL) if negated else term
+        return Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
+
+    def _not_reached(self, row: int) -> Term:
+        """No branch of its own decides: what was raised, and the call that came here."""
+        step = self.steps.step(self.trace.number(row))
+        control = self.steps.control(row)
+        found = [
+            *reads(step.term),
+            *([self.steps.terms.read(control)] if control is not None else []),
+        ]
+        return self.steps.terms.concrete(False, "the raise is not reached", found, BOOL)  # noqa: FBT003 # the condition is false
+
+    def _assertion(self, place: Place) -> Term:
+        """The test as it stood when the frame was left: an ``__eq__`` may have run last."""
+        left = self.trace.next_in_frame(place.frame, place.position)
+        position = place.position if left is None else left
+        return self.steps.terms.condition(place.node["test"], position, place.frame, outcome=False)
+
+    def _checked(self, place: Place) -> Term | None:
+        """``self.assertEqual(a, b)`` and its kin."""
+        call = place.node["value"]
+        if call.type != "Call" or call["func"].type != "Attribute":
+            return None
+        method, arguments = call["func"]["attr"], call["args"]
+        operation = _COMPARING.get(method)
+        if operation is not None and len(arguments) >= 2:
+            compared = _pretended(
+                call, "Compare", left=arguments[0], ops=[operation], comparators=[arguments[1]]
+            )
+            return self.steps.terms.condition(compared, place.position, place.frame, outcome=False)
+        if method in {"assertTrue", "assertFalse"} and arguments:
+            truth = method == "assertTrue"
+            term = self.steps.terms.condition(
+                arguments[0], place.position, place.frame, outcome=not truth
+            )
+            return term if truth else Apply(Op.NOT, (term,), BOOL)
+        return None
+
+    def _failing_expression(self, place: Place) -> Node:
+        """Only the head of a compound statement is evaluated by itself."""
+        for name in ("test", "iter", "subject", "value", "exc"):
+            part = place.node[name]
+            if isinstance(part, Node):
+                return part
+        return place.node
+
+    def _compared(self, condition: Term, place: Place) -> tuple[str, str]:
+        """Observed and expected of a comparison, as a person reads them."""
+        node = self._comparison(condition, place)
+        if node is None or len(node["comparators"]) != 1:
+            return "", ""
+        types = self.trace.raw.header["types"]
+        sides = (node["left"], node["comparators"][0])
+        frame, position = place.frame, place.position
+        values = [self.steps.cells.value_of(side, position, frame) for side in sides]
+        return tuple(  # type: ignore[return-value] # two sides, two strings
+            "" if repr(value) == "UNKNOWN" else render(value, types) for value in values
+        )
+
+    def _comparison(self, condition: Term, place: Place) -> Node | None:
+        """The comparison behind an assertion: in the statement, or in pytest's variable."""
+        if place.node.type == "Assert":
+            test = place.node["test"]
+            return test if test.type == "Compare" else None
+        for read in reads(condition):
+            node = self.trace.node(self.trace.position(read.step))
+            if node is not None and node.type == "Compare" and node.line == place.node.line:
+                return node
+        near = [self.trace.node(row) for row in place.frame.rows[-12:]]
+        for node in reversed(near):
+            if node is not None and node.type == "Compare" and node.line == place.node.line:
+                return node
+        return None
+
+
+def innermost(root: Node, line: int) -> Node | None:
+    """The innermost statement whose lines cover ``line``; rewritten asserts share theirs."""
+    found: Node | None = None
+    for node in root.walk():
+        if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
+            first = min([node.line, *(item.line for item in node["decorator_list"] or [])])
+            if first <= line <= node.end_line and (
+                found is None or (node.line >= found.line and node.end_line <= found.end_line)
+            ):
+                found = node
+    return found
+
+
+def departures(bad: Steps, green: Steps) -> Iterator[tuple[int | None, str, str]]:
+    """(position of the first departing output row or None, observed, expected) of two runs."""
+    mine, other = _outputs(bad), _outputs(green)
+    for (row, text), (_, expected) in zip(mine, other, strict=False):
+        if text != expected:
+            yield row, text, expected
+            return
+    if len(mine) > len(other):
+        row, text = mine[len(other)]
+        yield row, text, ""
+    elif len(mine) < len(other):
+        yield None, "", other[len(mine)][1]
+
+
+def _outputs(steps: Steps) -> list[tuple[int, str]]:
+    """Output rows, one for each line or what is left of one."""
+    found: list[tuple[int, str]] = []
+    for row in range(len(steps.trace)):
+        if steps.trace.kind(row) is Kind.OUTPUT:
+            text = str(steps.trace.value(row))
+            if found and not found[-1][1].endswith("\n"):
+                found[-1] = (row, found[-1][1] + text)
+            else:
+                found.append((row, text))
+    return found
+
+
+def output_predicate(steps: Steps, row: int, observed: str, expected: str) -> Predicate:
+    """A written line is not the good version's."""
+    step = steps.step(steps.trace.number(row))
+    found: Sequence[Read] = tuple(reads(step.term))
+    condition = Concrete(False, BOOL, "the output departs from the good version's", tuple(found))  # noqa: FBT003 # the condition is false
+    return Predicate(
+        step=step.id,
+        condition=condition,
+        text=step.text,
+        kind=FailureKind.OUTPUT,
+        message="the output departs from the good version's",
+        observed=observed.rstrip("\n"),
+        expected=expected.rstrip("\n"),
+    )
+
+
+def _pretended(like: Node, kind: str, **fields: object) -> Node:
+    return Node(
+        kind,
+        -1,
+        like.line,
+        like.column,
+        like.end_line,
+        like.end_column,
+        fields,
+        like.module,
+        like.parent,
+    )
+
+
+_COMPARING = {
+    "assertEqual": "Eq",
+    "assertEquals": "Eq",
+    "assertNotEqual": "NotEq",
+    "assertIs": "Is",
+    "assertIsNot": "IsNot",
+    "assertIn": "In",
+    "assertNotIn": "NotIn",
+    "assertLess": "Lt",
+    "assertLessEqual": "LtE",
+    "assertGreater": "Gt",
+    "assertGreaterEqual": "GtE",
+    "assertListEqual": "Eq",
+    "assertDictEqual": "Eq",
+    "assertTupleEqual": "Eq",
+    "assertSetEqual": "Eq",
+    "assertMultiLineEqual": "Eq",
+    "assertSequenceEqual": "Eq",
+}

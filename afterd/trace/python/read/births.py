@@ -1,0 +1,150 @@
+"""When each object came to be: identities are addresses, and addresses are used again.
+
+An object is born where a display or comprehension made it, where ``__init__`` first saw it, where a
+class was called, or where the address turns up with another type than before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+
+from afterd.trace.python.read.program import BUILTIN, COMPREHENSIONS, Node
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import identity
+from afterd.trace.python.record.rows import Kind
+
+_MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda", "BinOp"}
+_COPYING = frozenset({"list", "dict", "set", "sorted"})
+_HANDING_OUT = frozenset({Kind.RETURN, Kind.YIELD})
+FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
+"""Methods of which the first parameter may be an object that was not there before."""
+_DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+
+
+def _makes(node: Node) -> bool:
+    """Whether an expression always gives a new object: a display, ``a + b``, ``list(…)``, ``sorted(…)``."""
+    if node.type in _MAKERS:
+        return True
+    if node.type == "BoolOp":
+        return all(map(_makes, node["values"]))
+    if node.type == "IfExp":
+        return _makes(node["body"]) and _makes(node["orelse"])
+    function = node["func"] if node.type == "Call" else None
+    return (
+        isinstance(function, Node)
+        and function.type == "Name"
+        and function["owner"] == BUILTIN
+        and function["id"] in _COPYING
+    )
+
+
+class Births:
+    """Looks births up in one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def born(self, value: Recorded, position: int) -> int | None:
+        """The row at or before a position at which the object with this identity was born."""
+        kind = identity(value)
+        rows = self._rows.get(kind, []) if kind is not None else []
+        index = bisect_right(rows, position) - 1
+        return rows[index] if index >= 0 else None
+
+    def made(self, value: Recorded, position: int) -> int | None:
+        """Like ``born``, but None where the object was only seen for the first time."""
+        born = self.born(value, position)
+        return born if born in self._made else None
+
+    def since(self, value: Recorded, position: int, rows: list[int]) -> list[int]:
+        """Those of ascending ``rows`` that lie in the object's life before a position."""
+        born = self.born(value, position)
+        start = 0 if born is None else bisect_left(rows, born)
+        return rows[start : bisect_left(rows, position)]
+
+    @property
+    def _rows(self) -> dict[int, list[int]]:
+        return self._index[0]
+
+    @property
+    def _made(self) -> set[int]:
+        return self._index[1]
+
+    @cached_property
+    def _index(self) -> tuple[dict[int, list[int]], set[int]]:
+        described = [self._described(value) for value in self.trace.raw.values]
+        types: dict[int, object] = {}
+        found: dict[int, list[int]] = {}
+        made: set[int] = set()
+        for position, number in enumerate(self.trace.numbers):
+            about = described[number]
+            if about is None:
+                continue
+            kind, shape = about
+            known = types.get(kind)
+            types[kind] = shape
+            fresh = self._is_made(position, kind, found)
+            if fresh or known != shape:
+                found.setdefault(kind, []).append(position)
+            if fresh or (known != shape and self._came_from_a_call(position)):
+                made.add(position)
+        return found, made
+
+    def _came_from_a_call(self, position: int) -> bool:
+        node = self.trace.node(position)
+        return node is not None and node.type == "Call"
+
+    @staticmethod
+    def _described(value: Recorded) -> tuple[int, object] | None:
+        kind = identity(value)
+        if kind is None:
+            return None
+        return kind, value[2] if value[0] == "o" else value[0]
+
+    def _is_made(self, position: int, kind: int, found: dict[int, list[int]]) -> bool:
+        node = self.trace.node(position)
+        if node is None:
+            return False
+        if self.trace.kind(position) in _HANDING_OUT:
+            given = node["value"] or node["body"]
+            return isinstance(given, Node) and _makes(given)
+        if self.trace.kind(position) is not Kind.VALUE:
+            return False
+        if node.type in _DEFINITIONS or _makes(node):
+            return True
+        if node.type == "arg":
+            return self._first_init(node, position, kind)
+        last = found[kind][-1] if kind in found else -1
+        return node.type == "Call" and self._constructed(node, position, last)
+
+    def _first_init(self, node: Node, position: int, kind: int) -> bool:
+        """``self`` of an ``__init__`` that no ``__init__`` of the same object called."""
+        frame = self.trace.frame(position)
+        if frame is None or frame.node["name"] not in FIRST_SEEN_IN:
+            return False
+        first = frame.node["args"]["args"] or frame.node["args"]["posonlyargs"]
+        if not first or first[0] is not node:
+            return False
+        outer = frame.parent
+        while outer is not None and outer.node["name"] in FIRST_SEEN_IN:
+            row = outer.entered + 1
+            if row < len(self.trace) and identity(self.trace.value(row)) == kind:
+                return False
+            outer = outer.parent
+        return True
+
+    def _constructed(self, node: Node, position: int, last: int) -> bool:
+        """A class was called, and no ``__init__`` of the program has been seen since."""
+        types = self.trace.raw.header["types"]
+        value = self.trace.value(position)
+        if value[0] != "o":
+            return False
+        name = str(types[value[2]][1]).rpartition(".")[2]
+        function = node["func"]
+        called = function["id"] or function["attr"]
+        frame = self.trace.frame(position)
+        if called != name or frame is None:
+            return False
+        return last < self.trace.previous_in_frame(frame, position)

@@ -1,0 +1,188 @@
+"""Which rows wrote into a container: its items, and calls that may have changed it.
+
+What frames handed out to whoever called or iterated: RETURN, YIELD, EXIT without either.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from functools import cached_property
+
+from afterd.limits import PYTHON_TRACE
+from afterd.trace.python.read.births import Births
+from afterd.trace.python.read.evaluation import Evaluation
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.names import definition_row
+from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.purity import leaves_arguments, may_write, pure_function
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, same_object
+from afterd.trace.python.record.rows import Kind
+
+
+class Handing:
+    """Looks up, for a row that received something, the row that handed it out."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def returned(self, position: int, frame: Frame) -> int | None:
+        """The row in a traced callee that handed out what was received at a position.
+
+        The last RETURN, YIELD or EXIT of another frame since this frame's previous row; None when
+        no traced frame ran in between.
+        """
+        previous = self.trace.previous_in_frame(frame, position)
+        while previous > frame.entered and self.trace.kind(previous) is Kind.SYNC:
+            previous = self.trace.previous_in_frame(frame, previous)  # written on coming back
+        rows = self.rows
+        index = bisect_left(rows, position) - 1
+        if index < 0 or rows[index] <= previous:
+            return None
+        return self._end_of(rows[index])
+
+    def all_returned(self, position: int, frame: Frame) -> list[int]:
+        """All that frames entered or resumed from here handed out since the frame's last row.
+
+        Code that is not followed may have looked at any of it: the items of ``list(generator)``.
+        """
+        previous = self.trace.previous_in_frame(frame, position)
+        start, end = (bisect_left(self.rows, row) for row in (previous + 1, position))
+        return list(
+            dict.fromkeys(
+                self._end_of(row) for row in self.rows[start:end] if self._direct(row, frame)
+            )
+        )
+
+    def _direct(self, row: int, frame: Frame) -> bool:
+        giver = self.trace.frame(row)
+        return giver is not None and giver.parent is frame
+
+    def _end_of(self, row: int) -> int:
+        """For the EXIT of a frame that returned something, its RETURN: a ``with`` block's exit runs
+        code in between.
+        """
+        left = self.trace.frame(row)
+        if self.trace.kind(row) is Kind.EXIT and left is not None:
+            for earlier in reversed(left.rows[-PYTHON_TRACE.last_rows :]):
+                if self.trace.kind(earlier) is Kind.RETURN:
+                    return earlier
+        return row
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The positions of all RETURN, YIELD and EXIT rows."""
+        wanted = {Kind.RETURN, Kind.YIELD, Kind.EXIT}
+        return [row for row in range(len(self.trace)) if self.trace.kind(row) in wanted]
+
+
+_CODE = frozenset({"module", "type", "function", "builtin_function_or_method", "method", "ABCMeta"})
+Written = tuple[int, Recorded | Unknown]  # the row, and the key it wrote
+
+
+class Contents:
+    """Look-ups of items and of what changed an object, in one trace."""
+
+    def __init__(
+        self, trace: Trace, evaluation: Evaluation, births: Births, handing: Handing
+    ) -> None:
+        self.trace = trace
+        self.evaluation = evaluation
+        self.births = births
+        self.handing = handing
+
+    def item(self, node: Node, position: int, frame: Frame) -> int | None:
+        """The row that wrote the item loaded at a subscript."""
+        owner = self.evaluation.value_of(node["value"], position, frame)
+        key = self.evaluation.value_of(node["slice"], position, frame)
+        if isinstance(owner, Unknown):
+            return None
+        return self.item_of(owner, key, position, self.evaluation.value_of(node, position, frame))
+
+    def item_of(
+        self,
+        owner: Recorded,
+        key: Recorded | Unknown,
+        position: int,
+        loaded: Recorded | Unknown,
+    ) -> int | None:
+        """The row that wrote ``owner[key]``; an unknown key may be any."""
+        rows = self._item_writes.get(identity(owner) or 0, [])
+        born = self.births.born(owner, position) or 0
+        index = bisect_left(rows, position, key=lambda entry: entry[0]) - 1
+        while index >= 0 and rows[index][0] >= born:
+            row, written = rows[index]
+            if isinstance(written, Unknown) or isinstance(key, Unknown) or written == key:
+                believed = isinstance(loaded, Unknown) or same_object(self.trace.value(row), loaded)
+                return row if believed else None
+            index -= 1
+        return None
+
+    @cached_property
+    def _item_writes(self) -> dict[int, list[Written]]:
+        found: dict[int, list[Written]] = {}
+        for module in self.trace.all_modules():
+            for target in module.nodes.values():
+                if target.type != "Subscript" or not target["store"]:
+                    continue
+                at = definition_row(target)
+                for row in self.trace.at_site(*at) if at else ():
+                    frame = self.trace.frame(row)
+                    owner = (
+                        self.evaluation.target_value(target["value"], row, frame)
+                        if frame
+                        else UNKNOWN
+                    )
+                    kind = None if isinstance(owner, Unknown) else identity(owner)
+                    if kind is not None and frame is not None:
+                        key = self.evaluation.target_value(target["slice"], row, frame)
+                        found.setdefault(kind, []).append((row, key))
+        for rows in found.values():
+            rows.sort(key=lambda entry: entry[0])
+        return found
+
+    def content_writes(self, owner: Recorded, position: int, limit: int = 8) -> list[int]:
+        """The last rows that wrote into an object, latest first: items, calls on or with it."""
+        kind = identity(owner)
+        if kind is None:
+            return []
+        items = [row for row, _ in self._item_writes.get(kind, [])]
+        items = self.births.since(owner, position, items)
+        calls = self.births.since(owner, position, self._opaque_writes.get(kind, []))
+        return sorted({*items[-limit:], *calls[-limit:]}, reverse=True)[:limit]
+
+    @cached_property
+    def _opaque_writes(self) -> dict[int, list[int]]:
+        """Rows of calls that entered no traced frame and may have changed an object."""
+        found: dict[int, list[int]] = {}
+        for module in self.trace.all_modules():
+            for node in module.nodes.values():
+                if node.type != "Call" or pure_function(node):
+                    continue
+                for row in self.trace.at_site(node):
+                    frame = self.trace.frame(row)
+                    if frame is not None and self.handing.returned(row, frame) is None:
+                        for changed in self._changed(node, row, frame):
+                            insort(found.setdefault(changed, []), row)
+        return found
+
+    def _changed(self, call: Node, row: int, frame: Frame) -> set[int]:
+        function = call["func"]
+        method = function["attr"] if function.type == "Attribute" else ""
+        exposed = [*call["args"], *(word["value"] for word in call["keywords"])]
+        if method and leaves_arguments(method):
+            exposed = []
+        if method and may_write(method):
+            exposed.append(function["value"])
+        found = set()
+        for node in exposed:
+            value = self.evaluation.value_of(node, row, frame)
+            kind = None if isinstance(value, Unknown) else identity(value)
+            if kind is not None and not self._is_code(value):
+                found.add(kind)
+        return found
+
+    def _is_code(self, value: Recorded) -> bool:
+        """Modules, classes and functions are not what a call that mentions them changes."""
+        return value[0] == "o" and self.trace.raw.header["types"][value[2]][1] in _CODE

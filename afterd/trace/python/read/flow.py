@@ -1,0 +1,129 @@
+"""Static control structure: which branches decide that a statement is executed.
+
+Python's control flow is structured, so AFTER's "closest enclosing branch not post-dominated"
+(Algorithm 3) needs no graph: it is the syntactic branch around the statement, or a branch earlier
+in its block that may leave the block (``return``, ``raise``, ``break``, ``continue``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from afterd.trace.python.read.program import BLOCKS, FRAMES, Node
+
+BRANCHES = frozenset({"If", "While", "For", "AsyncFor", "match_case", "ExceptHandler", "Assert"})
+_EXITS = frozenset({"Return", "Raise", "Break", "Continue"})
+_LOOPS = frozenset({"While", "For", "AsyncFor"})
+
+
+class Flow:
+    """Deciders of statements, computed once each."""
+
+    def __init__(self) -> None:
+        self._deciders: dict[Node, frozenset[Node]] = {}
+        self._leaving: dict[Node, frozenset[Node]] = {}
+
+    def deciders(self, statement: Node) -> frozenset[Node]:
+        """The branches of the same frame, any instance of which may have decided it."""
+        found = self._deciders.get(statement)
+        if found is None:
+            found = self._deciders[statement] = frozenset(self._compute(statement))
+        return found
+
+    def _compute(self, statement: Node) -> Iterator[Node]:
+        node = statement
+        while node.parent is not None and node.type != "Module":
+            parent = node.parent
+            block = _block_of(parent, node)
+            if block is not None:
+                for earlier in block[: block.index(node)]:
+                    yield from self.leaving(earlier)
+            if parent.type in FRAMES:
+                return
+            if parent.type in BRANCHES and not _evaluated_before(parent, node):
+                yield parent
+                return
+            node = parent
+
+    def leaving(self, statement: Node) -> frozenset[Node]:
+        """The branches in ``statement`` that may keep what follows it from being executed."""
+        found = self._leaving.get(statement)
+        if found is None:
+            found = frozenset(branch for branch, _ in _guarded_exits(statement, in_loop=False))
+            self._leaving[statement] = found
+        return found
+
+
+def _block_of(parent: Node, node: Node) -> list[Node] | None:
+    for name in BLOCKS:
+        block = parent[name]
+        if isinstance(block, list) and node in block:
+            return block if name not in {"handlers", "cases"} else None
+    return None
+
+
+def _evaluated_before(branch: Node, child: Node) -> bool:
+    """Conditions, iterables and types are evaluated whichever way the branch then goes."""
+    return child in (branch["test"], branch["iter"], branch["target"], branch["pattern"]) or (
+        child in (branch["type"], branch["msg"])
+    )
+
+
+def _guarded_exits(statement: Node, *, in_loop: bool) -> Iterator[tuple[Node, Node]]:
+    """(branch, exit) pairs within a statement; break and continue of inner loops do not count."""
+    if statement.type in FRAMES:
+        return
+    if statement.type == "Assert":
+        yield statement, statement
+    inner_loop = in_loop or statement.type in _LOOPS
+    for child in _statements_below(statement):
+        if child.type in _EXITS and not (in_loop_exit(child) and inner_loop):
+            branch = statement if statement.type in BRANCHES else None
+            if branch is not None:
+                yield branch, child
+        for branch, leave in _guarded_exits(child, in_loop=inner_loop):
+            yield branch, leave
+            if statement.type in BRANCHES:
+                yield statement, leave
+
+
+def in_loop_exit(node: Node) -> bool:
+    """Whether it only leaves a loop."""
+    return node.type in {"Break", "Continue"}
+
+
+def _statements_below(statement: Node) -> Iterator[Node]:
+    for name in BLOCKS:
+        block = statement[name]
+        if isinstance(block, list):
+            yield from block
+
+
+def region(branch: Node, *, taken: bool) -> Iterator[Node]:
+    """What is executed only when ``branch`` goes the given way: statements and what is in them.
+
+    Where the branch's other side leaves its block, the rest of the block is part of it too.
+    """
+    own = branch["body"] if taken else branch["orelse"]
+    other = branch["orelse"] if taken else branch["body"]
+    roots = list(own or [])
+    if branch.type == "Assert":
+        roots = []
+    if branch.parent is not None and any(_leaves(item) for item in (other or [])):
+        block = _block_of(branch.parent, branch)
+        if block is not None:
+            roots.extend(block[block.index(branch) + 1 :])
+    for root in roots:
+        yield from _within_frame(root)
+
+
+def _leaves(statement: Node) -> bool:
+    return statement.type in _EXITS
+
+
+def _within_frame(node: Node) -> Iterator[Node]:
+    yield node
+    if node.type in FRAMES:
+        return
+    for child in node.children():
+        yield from _within_frame(child)

@@ -1,0 +1,230 @@
+"""What a parameter got: the caller's argument, the default, a fixture's value."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from afterd.model.term import Read, Term, reads
+from afterd.trace.python.read.cells import Cells
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.program import Node
+from afterd.trace.python.read.terms import Terms
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.values import Unknown, same_object
+from afterd.trace.python.record.rows import Kind
+
+
+class Parameters:
+    """Links parameters to arguments. A link is believed when both have the same value."""
+
+    def __init__(self, trace: Trace, cells: Cells, terms: Terms) -> None:
+        self.trace = trace
+        self.cells = cells
+        self.terms = terms
+
+    def term(self, position: int) -> Term:
+        """What the parameter whose row is at ``position`` was bound to."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        assert node is not None
+        assert frame is not None
+        value = self.trace.value(position)
+        name = node["arg"]
+        call = self.call_site(frame)
+        if call is None:
+            return self._from_outside(name, position, frame)
+        row, expression, caller = call
+        for argument in self._arguments(expression, node, frame):
+            seen = self.cells.value_of(argument, frame.entered, caller)
+            if isinstance(seen, Unknown) or same_object(seen, value):
+                return self.terms.term(argument, frame.entered, caller)
+        default = self._default(node, frame)
+        if default is not None and same_object(self.trace.value(default), value):
+            return self.terms.read(default, name)
+        found = [*self._receiver(expression, row, caller), *self._all(expression, row, caller)]
+        return self.terms.concrete(value, f"{name}: passed on by {expression.source[:40]}", found)
+
+    def is_default(self, position: int) -> bool:
+        """Whether the parameter whose row is at ``position`` has its default's value."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        default = None if node is None or frame is None else self._default(node, frame)
+        if default is None:
+            return False
+        return same_object(self.trace.value(default), self.trace.value(position))
+
+    # -- the caller --------------------------------------------------------------------------
+
+    def call_site(self, frame: Frame) -> tuple[int, Node, Frame] | None:
+        """(row at or after the call, its node, the caller's frame); None when nobody is known."""
+        if is_generator(frame.node):
+            return self._generator_call(frame)
+        caller = frame.parent
+        if caller is None:
+            return None
+        after = frame.left if frame.left is not None else frame.entered
+        row = self.trace.next_in_frame(caller, after)
+        node = self.trace.node(row) if row is not None else None
+        if row is not None and node is not None and row > frame.entered:
+            parent = node.parent
+            if parent is not None and parent.type == "AugAssign" and node is parent["target"]:
+                node = parent
+            if node.type in _CALLING:
+                return row, node, caller
+        return self._interrupted_call(frame, caller)
+
+    def _interrupted_call(self, frame: Frame, caller: Frame) -> tuple[int, Node, Frame] | None:
+        """The callee never came back: a call of its name in the statement that was under way, or in
+        the next one that has such a call, where the exception left the caller without a row.
+        """
+        statement = self.statement_at(caller, frame.entered)
+        if statement is None:
+            return None
+        name = _callable_name(frame.node)
+        calls = [node for node in statement.walk() if node.type == "Call"]
+        following = (
+            node
+            for node in caller.node.walk()
+            if node.type == "Call" and node.frame is caller.node and node.line > statement.end_line
+        )
+        named = (node for node in (*calls, *following) if _last_name(node["func"]) == name)
+        chosen = next(named, next(iter(calls), None))
+        return (frame.entered, chosen, caller) if chosen else None
+
+    def statement_at(self, frame: Frame, position: int) -> Node | None:
+        """The statement a frame was executing at a position, as far as its rows tell."""
+        row = self.trace.next_in_frame(frame, position)
+        after = self.trace.node(row) if row is not None else None
+        if after is not None and row is not None and self.trace.kind(row) not in _FRAME_KINDS:
+            return after.statement
+        before = self.trace.node(self.trace.previous_in_frame(frame, position))
+        return before.statement if before is not None else None
+
+    def _generator_call(self, frame: Frame) -> tuple[int, Node, Frame] | None:
+        name = _callable_name(frame.node)
+        best: tuple[int, Node, Frame] | None = None
+        for module in self.trace.all_modules():
+            for node in module.nodes.values():
+                if node.type != "Call" or _last_name(node["func"]) != name:
+                    continue
+                row = self.trace.last_at(node, None, frame.entered)
+                home = self.trace.frame(row) if row is not None else None
+                if row is not None and home is not None and (best is None or row > best[0]):
+                    best = (row, node, home)
+        return best
+
+    # -- arguments ---------------------------------------------------------------------------
+
+    def _arguments(self, call: Node, parameter: Node, frame: Frame) -> Iterator[Node]:
+        """The expressions a parameter may have got, most likely first."""
+        if call.type != "Call":
+            operands = [part for name in _OPERANDS if (part := _node(call[name])) is not None]
+            operands.extend(call["comparators"] or [])
+            first = self._positional(frame)[:1] == [parameter]
+            yield from operands if first else reversed(operands)
+            return
+        for word in call["keywords"]:
+            if word["arg"] == parameter["arg"]:
+                yield word["value"]
+        names = self._positional(frame)
+        if parameter not in names:
+            return
+        index = names.index(parameter) - self._bound(frame)
+        given = call["args"]
+        if index < 0:
+            function = call["func"]
+            if function.type == "Attribute":
+                yield function["value"]
+        elif index < len(given) and all(item.type != "Starred" for item in given[: index + 1]):
+            yield given[index]
+
+    @staticmethod
+    def _positional(frame: Frame) -> list[Node]:
+        arguments = frame.node["args"]
+        return [*(arguments["posonlyargs"] or []), *(arguments["args"] or [])]
+
+    @staticmethod
+    def _bound(frame: Frame) -> int:
+        """1 for a method: the first parameter is the receiver."""
+        node = frame.node
+        owner = node.parent
+        if owner is None or owner.type != "ClassDef" or node.type == "Lambda":
+            return 0
+        decorators = {_last_name(item) for item in node["decorator_list"]}
+        return 0 if "staticmethod" in decorators else 1
+
+    def _default(self, parameter: Node, frame: Frame) -> int | None:
+        arguments = frame.node["args"]
+        names = self._positional(frame)
+        defaults = arguments["defaults"] or []
+        expression = None
+        if parameter in names:
+            index = names.index(parameter) - len(names) + len(defaults)
+            expression = defaults[index] if index >= 0 else None
+        elif parameter in (arguments["kwonlyargs"] or []):
+            keyword_only = arguments["kwonlyargs"].index(parameter)
+            expression = arguments["kw_defaults"][keyword_only]
+        return None if expression is None else self.trace.last_at(expression, None, frame.entered)
+
+    def _receiver(self, call: Node, row: int, caller: Frame) -> Iterator[Read]:
+        function = call["func"]
+        if isinstance(function, Node):
+            yield from reads(self.terms.term(function, row, caller, 3))
+
+    def _all(self, call: Node, row: int, caller: Frame) -> Iterator[Read]:
+        yield from self.terms.reads_below(call, row, caller)
+
+    def _from_outside(self, name: str, position: int, frame: Frame) -> Term:
+        """Called by code that is not followed: a test runner (fixtures), a callback."""
+        value = self.trace.value(position)
+        handed = self.cells.handing.rows
+        for index in range(bisect_left(handed, position) - 1, -1, -1):
+            source = self.trace.frame(handed[index])
+            if source is None or source.node["name"] != name:
+                continue
+            if same_object(self.terms.defined_value(handed[index]), value):
+                return self.terms.read(handed[index], name)
+        found = []
+        if (definition := self.trace.last_at(frame.node, None, position)) is not None:
+            found.append(self.terms.read(definition))
+        return self.terms.concrete(value, f"{name}: called by code that is not followed", found)
+
+
+def is_generator(function: Node) -> bool:
+    """Whether calling a function only makes an object that runs it later."""
+    if function.type not in {"FunctionDef", "AsyncFunctionDef"}:
+        return False
+    if function.type == "AsyncFunctionDef":
+        return True
+    return any(
+        node.type in {"Yield", "YieldFrom"} and node.frame is function for node in function.walk()
+    )
+
+
+def _callable_name(function: Node) -> str:
+    name = str(function["name"] or "")
+    owner = function.parent
+    if name in {"__init__", "__new__", "__post_init__"} and owner is not None:
+        return str(owner["name"] or name)
+    return name
+
+
+def _last_name(function: Node) -> str:
+    match function.type:
+        case "Name":
+            return str(function["id"])
+        case "Attribute":
+            return str(function["attr"])
+        case "Call":
+            return _last_name(function["func"])
+    return ""
+
+
+def _node(value: object) -> Node | None:
+    return value if isinstance(value, Node) else None
+
+
+_CALLING = frozenset(
+    {"Call", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "Await", "AugAssign"}
+)
+_OPERANDS = ("left", "target", "value", "operand", "slice", "right")
+_FRAME_KINDS = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC})

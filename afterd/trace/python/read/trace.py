@@ -1,0 +1,195 @@
+"""One process's trace with its program: rows, nodes, frames and values, by position.
+
+A *position* counts the rows that were kept; a *row number* counts all rows of the run and is what
+step ids are made of. They differ where the window dropped rows in between.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from pathlib import Path
+
+from afterd.trace.python.read.frames import Frame, FrameBuilder
+from afterd.trace.python.read.program import Module, Node, load_module
+from afterd.trace.python.read.tracefile import Raw, Recorded
+from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, Kind
+
+_KIND_MASK = (1 << KIND_BITS) - 1
+_KINDS = {kind.value: kind for kind in Kind}  # quicker than Kind(…), which is asked per row
+
+
+class Trace:
+    """The rows of a process and what they mean. Modules are loaded when a row first needs them."""
+
+    def __init__(self, raw: Raw, cache: Path) -> None:
+        self.raw = raw
+        self.cache = cache
+        self.sites: list[int] = [site for span in raw.spans for site in span.sites]
+        self.numbers: list[int] = [value for span in raw.spans for value in span.values]
+        self.modules: dict[int, Module] = {}
+        self._files = {key: (path, name) for key, path, name in raw.header["modules"]}
+        self._nodes: dict[int, tuple[Node | None, Kind]] = {}
+        self._by_site: dict[int, list[int]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.sites)
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def node(self, position: int) -> Node | None:
+        """The node of a row; None for rows that have none (threads, output)."""
+        return self.decode(self.sites[position])[0]
+
+    def kind(self, position: int) -> Kind:
+        """What the row says."""
+        return _KINDS[self.sites[position] & _KIND_MASK]
+
+    def value(self, position: int) -> Recorded:
+        """The recorded value."""
+        return self.raw.values[self.numbers[position]]
+
+    def decode(self, site: int) -> tuple[Node | None, Kind]:
+        """The node and kind of a site."""
+        found = self._nodes.get(site)
+        if found is None:
+            found = self._nodes[site] = (self._lookup(site), _KINDS[site & _KIND_MASK])
+        return found
+
+    def _lookup(self, site: int) -> Node | None:
+        module = self.module(site >> (KIND_BITS + NODE_BITS))
+        return module.nodes.get(site >> KIND_BITS & (MAX_NODES - 1)) if module else None
+
+    def module(self, key: int) -> Module | None:
+        """The module with this fingerprint; None for one this run did not load."""
+        if key not in self.modules and key in self._files:
+            path, name = self._files[key]
+            self.modules[key] = load_module(key, path, self.cache / f"{name}.json")
+        return self.modules.get(key)
+
+    def all_modules(self) -> list[Module]:
+        """Every traced module of the run."""
+        found = [self.module(key) for key in self._files]
+        return [module for module in found if module is not None]
+
+    def lines(self) -> dict[str, frozenset[int]]:
+        """By file, the lines on which something that was executed begins."""
+        found: dict[str, set[int]] = {}
+        for site in set(self.sites):
+            node, kind = self.decode(site)
+            if node is not None and kind is not Kind.EXIT:
+                found.setdefault(node.module.path, set()).add(node.line)
+        return {path: frozenset(lines) for path, lines in found.items()}
+
+    # -- numbering ---------------------------------------------------------------------------
+
+    @cached_property
+    def _starts(self) -> list[tuple[int, int]]:
+        """(position, row number) where each span begins."""
+        starts, position = [], 0
+        for span in self.raw.spans:
+            starts.append((position, span.first))
+            position += len(span.sites)
+        return starts
+
+    def number(self, position: int) -> int:
+        """The row number at a position."""
+        start, first = self._starts[bisect_right(self._starts, (position, 1 << 62)) - 1]
+        return first + position - start
+
+    def position(self, number: int) -> int:
+        """The position of a row number; raises KeyError when the window does not hold it."""
+        for (start, first), span in zip(self._starts, self.raw.spans, strict=True):
+            if first <= number < first + len(span.sites):
+                return start + number - first
+        raise KeyError(number)
+
+    @property
+    def gap(self) -> int:
+        """How many rows fell out of the window."""
+        return self.raw.total - self.raw.kept
+
+    # -- frames ------------------------------------------------------------------------------
+
+    @cached_property
+    def _built(self) -> FrameBuilder:
+        builder = FrameBuilder()
+        owners: dict[int, tuple[Node | None, Node | None, Kind]] = {}
+        position = 0
+        for span in self.raw.spans:
+            for site, address, row in span.frames:
+                node, _ = self.decode(site)
+                if node is not None:
+                    builder.opened_before(node, address, row)
+            for site in span.sites:
+                known = owners.get(site)
+                if known is None:
+                    node, kind = self.decode(site)
+                    known = owners[site] = (node, _owner(node, kind), kind)
+                node, owner, kind = known
+                addressed = kind in _ADDRESSED
+                value = self.raw.values[self.numbers[position]] if addressed else 0
+                builder.row(position, node, owner, kind, value)
+                position += 1
+        return builder
+
+    @property
+    def frames(self) -> list[Frame]:
+        """All frames, in the order they were entered."""
+        return self._built.frames
+
+    def frame(self, position: int) -> Frame | None:
+        """The frame a row belongs to."""
+        return self._built.of_row[position]
+
+    # -- looking rows up ---------------------------------------------------------------------
+
+    def at_site(self, node: Node, kind: Kind = Kind.VALUE) -> list[int]:
+        """The positions of a node's rows of one kind, in order."""
+        if self._by_site is None:
+            self._by_site = {}
+            for position, site in enumerate(self.sites):
+                self._by_site.setdefault(site, []).append(position)
+        return self._by_site.get(self.site(node, kind), [])
+
+    @staticmethod
+    def site(node: Node, kind: Kind) -> int:
+        """The site code of a node's rows."""
+        return ((node.module.key << NODE_BITS | node.number) << KIND_BITS) | kind
+
+    def last_at(
+        self, node: Node, frame: Frame | None, before: int, kind: Kind = Kind.VALUE
+    ) -> int | None:
+        """The node's last row before a position, in ``frame`` (None: in any)."""
+        rows = self.at_site(node, kind)
+        index = bisect_left(rows, before) - 1
+        while index >= 0:
+            if frame is None or self.frame(rows[index]) is frame:
+                return rows[index]
+            index -= 1
+        return None
+
+    def previous_in_frame(self, frame: Frame, position: int) -> int:
+        """The frame's row before this one; where the frame began when there is none."""
+        index = bisect_left(frame.rows, position) - 1
+        return frame.rows[index] if index >= 0 else frame.entered
+
+    def next_in_frame(self, frame: Frame, position: int) -> int | None:
+        """The frame's first row after a position."""
+        index = bisect_right(frame.rows, position)
+        return frame.rows[index] if index < len(frame.rows) else None
+
+
+_ADDRESSED = frozenset({Kind.ENTER, Kind.EXIT, Kind.SYNC, Kind.THREAD})
+_OWN_FRAME = frozenset({Kind.ENTER, Kind.EXIT})
+
+
+def _owner(node: Node | None, kind: Kind) -> Node | None:
+    """The frame node whose frame writes this row."""
+    if node is None:
+        return None
+    if kind in _OWN_FRAME or node.type == "Module":
+        return node
+    if kind is Kind.RETURN and node.type == "Lambda":
+        return node
+    return node.frame

@@ -1,0 +1,174 @@
+"""Recorded values: identity, equality between two runs, and how a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from afterd.model.term import BOOL, INT, OPAQUE, STRING, Sort, Value, ieee
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.record.describe import CUT
+
+Types = Sequence[Sequence[Any]]  # module, name, identity, identities of the ancestry
+
+
+class Unknown:
+    """The type of UNKNOWN: no row says what a value was."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown()
+_BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
+_IDENTIFIED = frozenset({"l", "d", "s", "o"})
+MUTABLE = frozenset({"l", "d", "s", "o"})
+
+
+def identity(value: Recorded) -> int | None:
+    """The object's identity; None for values that are told apart by content only."""
+    if isinstance(value, tuple) and value and value[0] in _IDENTIFIED:
+        return int(value[1])
+    return None
+
+
+def plain(value: Recorded) -> Value:
+    """The value as a term may hold it; None where it is not a plain one."""
+    return None if isinstance(value, tuple) else value
+
+
+def sort_of(value: Recorded) -> Sort:
+    """INT, BOOL, STRING and floats are modelled; everything else is OPAQUE."""
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return INT
+    if isinstance(value, float):
+        return ieee(64)
+    return STRING if isinstance(value, str) else OPAQUE
+
+
+def same_object(left: Recorded, right: Recorded) -> bool:
+    """Whether two values recorded in one run are the same: by identity where they have one."""
+    mine, other = identity(left), identity(right)
+    if mine is not None or other is not None:
+        return mine == other
+    return type(left) is type(right) and left == right
+
+
+class Comparison:
+    """Values of two runs: equal up to identities, which no two runs share."""
+
+    def __init__(self, types: Types, green_types: Types) -> None:
+        self.types = types
+        self.green_types = green_types
+
+    def equal(self, value: Recorded, green: Recorded) -> bool:
+        """Same type, and same content as far as it was recorded."""
+        if CUT in (value, green):
+            return True
+        if not isinstance(value, tuple) or not isinstance(green, tuple):
+            return type(value) is type(green) and (value == green or value != value)  # noqa: PLR0124 # NaN
+        if value[:1] != green[:1]:
+            return False
+        match value[0]:
+            case "o":
+                return self._objects(value, green)
+            case "s" | "l" | "d":
+                alike = self._sets if value[0] == "s" else self._items
+                return value[2] == green[2] and alike(value[3:], green[3:])
+            case "t":
+                return self._items(value[1:], green[1:])
+        return bool(value[1:3] == green[1:3])
+
+    def _objects(self, value: Recorded, green: Recorded) -> bool:
+        mine, other = self.types[value[2]], self.green_types[green[2]]
+        # The module is left out: moving a class to another file does not change its objects. So is
+        # where a function is defined.
+        if mine[1] != other[1]:
+            return False
+        if mine[1] == "function" and isinstance(value[3], str) and isinstance(green[3], str):
+            return value[3].rpartition(".")[2] == green[3].rpartition(".")[2]
+        return self.equal(value[3], green[3])
+
+    def related(self, value: Recorded, green: Recorded) -> bool:
+        """Whether they are objects of two classes of which one was made from the other."""
+        if not (
+            isinstance(value, tuple) and isinstance(green, tuple) and value[0] == green[0] == "o"
+        ):
+            return False
+        mine, other = self.types[value[2]], self.green_types[green[2]]
+        above, above_other = _ancestry(self.types, mine), _ancestry(self.green_types, other)
+        return mine[1] != other[1] and (mine[1] in above_other or other[1] in above)
+
+    def _items(self, value: Sequence[Recorded], green: Sequence[Recorded]) -> bool:
+        return len(value) == len(green) and all(map(self.equal, value, green))
+
+    def _sets(self, value: Sequence[Recorded], green: Sequence[Recorded]) -> bool:
+        """The order of a set of strings differs from process to process."""
+        left = sorted(map(_sortable, value))
+        return left == sorted(map(_sortable, green)) or self._items(value, green)
+
+
+def _ancestry(types: Types, kind: Sequence[Any]) -> list[str]:
+    """The names of a class's ancestors among the recorded ones, without ``object``."""
+    names = {each[2]: str(each[1]) for each in types}
+    return [names[each] for each in kind[3] if each in names and names[each] != "object"]
+
+
+def _sortable(value: Recorded) -> str:
+    if not isinstance(value, tuple):
+        return repr(value)
+    return f"{value[0]}" if identity(value) is not None else repr(value)
+
+
+def render(value: Recorded, types: Types, *, limit: int = 120) -> str:
+    """What a person reads, at most ``limit`` characters."""
+    text = _render(value, types)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _render(value: Recorded, types: Types) -> str:
+    if not isinstance(value, tuple):
+        return repr(value)
+    match value[0]:
+        case "t":
+            items = ", ".join(_render(item, types) for item in value[1:])
+            return f"({items},)" if len(value) == 2 else f"({items})"
+        case "d":
+            flat = [_render(item, types) for item in value[3:]]
+            pairs = [f"{key}: {item}" for key, item in zip(flat[::2], flat[1::2], strict=False)]
+            return "{" + ", ".join(pairs) + ("}" if len(pairs) == value[2] else ", …}")
+        case "l" | "s":
+            opening, closing = _BRACKETS[value[0]]
+            if value[0] == "s" and not value[2]:
+                return "set()"
+            return opening + ", ".join(_render(item, types) for item in value[3:]) + closing
+        case "o":
+            return _render_object(value, types)
+        case "S" | "B":
+            return repr(f"{value[3]}…{value[4]}")
+    return "…"
+
+
+def _render_object(value: Recorded, types: Types) -> str:
+    name = str(types[value[2]][1])
+    content = value[3]
+    if content is None:
+        return f"<{name}>"
+    if isinstance(content, tuple) and content[:1] == ("t",):
+        return f"{name}{_render(content, types)}".replace(",)", ")")
+    if name in {"function", "type", "method", "module", "builtin_function_or_method"}:
+        return f"<{name} {content}>"
+    return f"{name}({_render(content, types)})"
+
+
+def truth(value: Recorded) -> bool | None:
+    """Whether the value is true; None where its type decides that for itself."""
+    if not isinstance(value, tuple):
+        return bool(value)
+    if value[0] in {"l", "d", "s"}:
+        return bool(value[2])
+    if value[0] == "t":
+        return len(value) > 1
+    return True if value[0] in {"S", "B"} else None

@@ -1,0 +1,84 @@
+"""Recording a variant of a Python program: its test run once under the recorder, its rows read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from afterd.model.change import ChangeSet
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.tracefile import Raw
+from afterd.trace.python.record.recorder import CHUNK
+from afterd.trace.python.stage.runner import PythonTraceRequest, Recorded, record
+
+ROWS = CHUNK // 2  # in a chunk
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """The traces of a run's processes, the one that tells most first, and the tree that ran."""
+
+    tree: Path
+    traces: tuple[Trace, ...]
+    seconds: float
+
+
+class PythonRecorder:
+    """Records variants; ``built`` puts a variant's tree in its place, ready to run, and raises
+    TraceError where it does not build. ``seconds`` is what the runs took so far.
+    """
+
+    def __init__(
+        self,
+        request: PythonTraceRequest,
+        built: Callable[[ChangeSet], Path],
+        name: Callable[[ChangeSet], str],
+    ) -> None:
+        self._request = request
+        self._built = built
+        self._name = name
+        self.test = request.test
+        self.seconds = 0.0
+
+    def record(self, variant: ChangeSet) -> RecordedRun:
+        """The test's run without some changes. Raises TraceError when nothing of it was recorded."""
+        name = self._name(variant)
+        work = f"{self._request.work} {name}" if self._request.work else ""
+        run = recorded(replace(self._request, work=work), self._built(variant), name)
+        self.seconds += run.seconds
+        return run
+
+
+def recorded(request: PythonTraceRequest, tree: Path, name: str) -> RecordedRun:
+    """The run of the version in ``tree``, kept as ``name``; repeated with a larger window where the
+    first one was too small: the analysis goes back to imports and through loops, and a hole in the
+    trace hides definitions. Raises TraceError.
+    """
+    found = record(request, tree, name)
+    most = max(raw.total for raw in found.traces)
+    room = (request.head + request.tail) * ROWS
+    if room < most <= request.most:
+        wider = replace(request, tail=math.ceil(most / ROWS) + 1)
+        again = record(wider, tree, f"{name}-wide")
+        found = replace(again, seconds=found.seconds + again.seconds)
+    return _read(found, tree, request.directory / "cache")
+
+
+def _read(found: Recorded, tree: Path, cache: Path) -> RecordedRun:
+    return RecordedRun(tree, tuple(Trace(raw, cache) for raw in found.traces), found.seconds)
+
+
+def partner(mine: RecordedRun, other: RecordedRun) -> Trace:
+    """The process of the other run that corresponds to the one that tells most: it was started by
+    the same arguments.
+    """
+    wanted = _arguments(mine.traces[0].raw, mine.tree)
+    largest = sorted(other.traces, key=lambda trace: -trace.raw.total)
+    same = (trace for trace in largest if _arguments(trace.raw, other.tree) == wanted)
+    return next(same, other.traces[0])
+
+
+def _arguments(raw: Raw, tree: Path) -> list[str]:
+    return [str(item).replace(str(tree), "") for item in raw.header["argv"]]

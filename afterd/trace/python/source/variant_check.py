@@ -1,0 +1,330 @@
+"""What speaks against a variant of a Python program before it is run.
+
+Python has no compiler that says what is missing, and to run a test for each piece that was left out
+is dear. Most of what a half-reverted change breaks shows in the text: it does not parse, it reads a
+name that nothing binds, imports or asks for what no file defines any more, or passes arguments that
+no function of that name takes. What the bad or the good version has of that is no fault.
+
+A suspicion: the name may be missing where the test does not come. It is certain where the statement was
+executed by the run of the version that it is from, in a function that the runs of both came to (another
+may have had no caller but what was undone): such a variant does not build, and no run is spent on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Self
+
+from afterd.limits import PYTHON_TRACE
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.trace.python.source.families import orphans
+from afterd.trace.python.source.mentions import Arity, Mentions, mentions
+from afterd.trace.python.source.statements import Place, Ran, ran
+
+FilesOf = Callable[[ChangeSet], Mapping[str, str]]
+"""The files of a variant: their content's id by path."""
+_NOWHERE = Place("", certain=False)
+
+
+Lines = Mapping[str, frozenset[int]]
+"""By file, the lines that a run executed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a file, as Python would say it, and where; no place: nothing of it works."""
+
+    path: str
+    text: str
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+
+class VariantCheck:
+    """Answers for the variants of one bad version; ``read`` gives a content by its id.
+
+    ``lines``: what the bad and the good version's runs executed, if that is known.
+    """
+
+    def __init__(
+        self,
+        files_of: FilesOf,
+        read: Callable[[str], bytes],
+        everything: ChangeSet,
+        lines: tuple[Lines, Lines] = ({}, {}),
+    ) -> None:
+        self._files_of = files_of
+        self._read = read
+        self._everything = everything
+        self._mentions: dict[str, Mentions] = {}
+        self._files: dict[tuple[str, str], _File] = {}
+        self._ran = lines
+        self._executed: dict[str, tuple[Ran, ...]] = {}
+
+    def against(self, reverted: ChangeSet) -> str:
+        """What is wrong with the variant and with neither version, a line each; or empty.
+
+        Of a file that does not parse nothing is known, so what others miss of it is not told.
+        """
+        return _told(self._faults(reverted))
+
+    def certain(self, reverted: ChangeSet) -> str:
+        """That part of it which stops what the runs of the two versions did."""
+        return _told(fault for fault in self._faults(reverted) if self._is_certain(fault))
+
+    def _faults(self, reverted: ChangeSet) -> list[Fault]:
+        program = self._program(reverted)
+        for found in (program.unparsed(), program.faults(self._known, self._bad)):
+            faults = [
+                fault
+                for fault in found
+                if str(fault) not in self._accepted and fault.path not in self._unreadable
+            ]
+            if faults:
+                return faults
+        return []
+
+    def _is_certain(self, fault: Fault) -> bool:
+        """Executed whenever the file is imported, or by the run of a version that has the statement, in
+        a function that both came to.
+        """
+        place, runs = fault.place, self._runs(fault.path)
+        if not all(run.functions for run in runs):
+            return False
+        if place is None or (place.always and place.certain):
+            return True
+        came = all(not place.function or place.function in run.functions for run in runs)
+        here = (place.statement, place.function)
+        return place.certain and came and any(here in run.statements for run in runs)
+
+    def _runs(self, path: str) -> tuple[Ran, ...]:
+        """What the runs of the two versions executed of a file."""
+        if path not in self._executed:
+            self._executed[path] = tuple(
+                self._ran_of(self._files_of(reverted).get(path), lines.get(path, frozenset()))
+                for reverted, lines in zip((NOTHING, self._everything), self._ran, strict=True)
+            )
+        return self._executed[path]
+
+    def _ran_of(self, identifier: str | None, lines: frozenset[int]) -> Ran:
+        if identifier is None or not lines:
+            return Ran()
+        return ran(self._read(identifier).decode("utf-8", "replace"), lines)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """Names that one of the two versions defines."""
+        return self._bad.defined | self._good.defined
+
+    @cached_property
+    def _unreadable(self) -> frozenset[str]:
+        """Files that are for another Python than this one: nothing is known of them."""
+        both = (*self._bad.unparsed(), *self._good.unparsed())
+        return frozenset(fault.path for fault in both)
+
+    @cached_property
+    def _accepted(self) -> frozenset[str]:
+        """What is wrong with one of the two versions, or seems so."""
+        return frozenset(
+            str(fault)
+            for version in (self._bad, self._good)
+            for fault in version.faults(self._known)
+        )
+
+    @cached_property
+    def _bad(self) -> _Program:
+        return self._program(NOTHING)
+
+    @cached_property
+    def _good(self) -> _Program:
+        return self._program(self._everything)
+
+    def _program(self, reverted: ChangeSet) -> _Program:
+        files = self._files_of(reverted)
+        return _Program(self._file(p, i) for p, i in files.items() if p.endswith(".py"))
+
+    def _file(self, path: str, identifier: str) -> _File:
+        found = self._files.get((path, identifier))
+        if found is None:
+            found = self._files[path, identifier] = _File.of(path, self._of(identifier))
+        return found
+
+    def _of(self, identifier: str) -> Mentions:
+        found = self._mentions.get(identifier)
+        if found is None:
+            found = self._mentions[identifier] = mentions(self._read(identifier))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means, and
+    where, ``stars`` the modules of which it takes all.
+
+    Compared by identity: there is one for each content at a path.
+    """
+
+    path: str
+    mentions: Mentions
+    modules: frozenset[str]
+    imports: tuple[tuple[str, str, Place], ...]
+    stars: frozenset[str]
+
+    @classmethod
+    def of(cls, path: str, found: Mentions) -> Self:
+        """The file with these mentions."""
+        meant = (
+            (_absolute(path, each.level, each.module), each.name, each.place)
+            for each in found.imports
+        )
+        stars = frozenset(_absolute(path, each.level, each.module) for each in found.stars)
+        return cls(path, found, module_names(path), tuple(meant), stars)
+
+
+class _Program:
+    """The files of one version together."""
+
+    def __init__(self, files: Iterable[_File]) -> None:
+        self.files = frozenset(files)
+        self.modules = frozenset[str]().union(*(file.modules for file in self.files))
+        self.defined = self.modules.union(*(file.mentions.defined for file in self.files))
+
+    def faults(self, known: frozenset[str], like: _Program | None = None) -> Iterator[Fault]:
+        """All that is wrong; ``known`` names have been defined once.
+
+        Without what is as wrong in ``like``: of a file that both have, what others define may differ.
+        """
+        gone = known - self._given
+        altered = {name for name, _ in self.functions ^ (like.functions if like else frozenset())}
+        yield from self.unparsed()
+        for file in self.files:
+            if file.mentions.error:
+                continue
+            yield from self._missing(file, gone)
+            yield from self._unbound(file)
+            if like is None or file not in like.files:
+                yield from self._miscalled(file, self._taken.keys())
+            elif altered:
+                yield from self._miscalled(file, altered)
+        yield from self._orphaned()
+
+    def unparsed(self) -> Iterator[Fault]:
+        """What keeps files from compiling."""
+        for file in self.files:
+            if file.mentions.error:
+                yield Fault(file.path, file.mentions.error)
+
+    def _missing(self, file: _File, gone: frozenset[str]) -> Iterator[Fault]:
+        path = file.path
+        for name in file.mentions.needed & gone:
+            said = f"AttributeError: nothing has the attribute or parameter '{name}'"
+            yield Fault(path, said, _NOWHERE)
+        for module, name, place in file.imports:
+            if module in gone:
+                yield Fault(path, f"ModuleNotFoundError: No module named '{module}'", place)
+            elif name in gone and module in self.modules:
+                yield Fault(path, f"ImportError: cannot import name '{name}'", place)
+
+    def _unbound(self, file: _File) -> Iterator[Fault]:
+        if not file.mentions.unbound:
+            return
+        brought = self._brought(file, frozenset())
+        for use in file.mentions.unbound:
+            if use.local:
+                said = f"UnboundLocalError: cannot access local variable '{use.name}'"
+                yield Fault(file.path, said, use.place)
+            elif use.name not in brought:
+                said = f"NameError: name '{use.name}' is not defined"
+                yield Fault(file.path, said, use.place)
+
+    def _brought(self, file: _File, seen: frozenset[str]) -> frozenset[str]:
+        """The names that a file has from stars: of a module of the program all that it binds.
+
+        Of others nothing is known; but what is read from them is read in one of the two versions.
+        """
+        found = frozenset[str]()
+        for module in file.stars - seen:
+            for source in self._by_module.get(module, ()):
+                found |= source.mentions.names | self._brought(source, seen | {module})
+        return found
+
+    def _miscalled(self, file: _File, names: Collection[str]) -> Iterator[Fault]:
+        """Calls by one of these names that no function of that name takes."""
+        for call in file.mentions.calls:
+            taken = self._taken.get(call.name, []) if call.name in names else []
+            against = [arity.against(call) for arity in taken]
+            if against and all(against):
+                yield Fault(file.path, f"TypeError: '{call.name}' {min(against)}", call.place)
+
+    def _orphaned(self) -> Iterator[Fault]:
+        """What objects are asked for by their own methods, and nobody gives them."""
+        foreign = frozenset[str]().union(*(file.mentions.foreign for file in self.files))
+        homes = {part: file.path for file in self.files for part in file.mentions.classes}
+        for name, use in orphans(homes, foreign):
+            said = f"AttributeError: '{name}' object has no attribute '{use.name}'"
+            yield Fault(self._home(name), said, use.place)
+
+    def _home(self, name: str) -> str:
+        return self._homes[name]
+
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        """The file of each class; of those that share a name, one."""
+        files = sorted(self.files, key=lambda file: file.path)
+        return {part.name: file.path for file in files for part in file.mentions.classes}
+
+    @cached_property
+    def _by_module(self) -> dict[str, list[_File]]:
+        found: dict[str, list[_File]] = {}
+        for file in self.files:
+            for module in file.modules:
+                found.setdefault(module, []).append(file)
+        return found
+
+    @cached_property
+    def _given(self) -> frozenset[str]:
+        """What is defined here, and what comes from packages that are not of the program."""
+        outside = {
+            name or module.partition(".")[0]
+            for file in self.files
+            for module, name, _ in file.imports
+            if module not in self.modules
+        }
+        return self.defined | outside
+
+    @cached_property
+    def functions(self) -> frozenset[tuple[str, Arity]]:
+        """Functions by name, and what they take."""
+        return frozenset[tuple[str, Arity]]().union(*(f.mentions.functions for f in self.files))
+
+    @cached_property
+    def _taken(self) -> dict[str, list[Arity]]:
+        found: dict[str, list[Arity]] = {}
+        for name, arity in self.functions:
+            found.setdefault(name, []).append(arity)
+        return found
+
+
+def _told(faults: Iterable[Fault]) -> str:
+    return "\n".join(sorted({str(fault) for fault in faults})[: PYTHON_TRACE.faults])
+
+
+def module_names(path: str) -> frozenset[str]:
+    """The names by which a file may be imported: which folders are on the path is not known."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    if parts and parts[-1] == "__init__":
+        parts = parts[:-1]
+    return frozenset(".".join(parts[start:]) for start in range(len(parts)))
+
+
+def _absolute(path: str, level: int, module: str) -> str:
+    """The module that an import in the file at ``path`` means."""
+    if level == 0:
+        return module
+    folder = PurePosixPath(path).parts[:-level]
+    return ".".join((*folder, *filter(None, [module])))

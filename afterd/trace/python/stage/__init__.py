@@ -1,0 +1,1 @@
+"""Running a test of one version under the recorder, and running variants again cheaply."""

@@ -1,0 +1,101 @@
+"""What a test command starts: which interpreter, with which options, and what it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.limits import PYTHON_TRACE
+
+_WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
+_SHELLS = frozenset({"sh", "bash", "dash"})
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+_MEANT_FOR_SHELLS = re.compile(r"[^\w\s./:,@%+=\"-]|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCommand:
+    """``interpreter options -m name argv`` (target module) or ``… name argv`` (target script)."""
+
+    interpreter: str
+    options: tuple[str, ...]
+    target: str
+    name: str
+    argv: tuple[str, ...]
+
+
+def python_command(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> PythonCommand | None:
+    """The parts of a command that starts Python directly; None for anything else.
+
+    A console script (``pytest``) is a script whose interpreter its first line names. A shell that has
+    nothing to do but to start one command (``sh -c 'python -m pytest'``) is looked through.
+    """
+    command = of_shell(command) or command
+    program = shutil.which(command[0], path=environment.get("PATH"))
+    if program is None and os.path.isfile(folder / command[0]):  # noqa: PTH113 - no error for a long name
+        program = str(folder / command[0])
+    if program is None:
+        return None
+    if Path(program).name.startswith(("python", "pypy")):
+        return _interpreted(program, command[1:])
+    interpreter = shebang(Path(program))
+    if interpreter is None:
+        return None
+    return PythonCommand(interpreter, (), "script", program, tuple(command[1:]))
+
+
+def of_shell(command: Sequence[str]) -> tuple[str, ...]:
+    """The one command that a shell is to start, if there is nothing in it that a shell gives a meaning.
+
+    Empty for anything else.
+    """
+    if len(command) != len(("sh", "-c", "text")) or Path(command[0]).name not in _SHELLS:
+        return ()
+    text = command[2]
+    if command[1] != "-c" or _MEANT_FOR_SHELLS.search(_SINGLE_QUOTED.sub("", text)):
+        return ()
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return ()
+
+
+def _interpreted(program: str, arguments: Sequence[str]) -> PythonCommand | None:
+    position = 0
+    while position < len(arguments):
+        argument = arguments[position]
+        if argument == "-m" and position + 1 < len(arguments):
+            rest = tuple(arguments[position + 2 :])
+            options = tuple(arguments[:position])
+            return PythonCommand(program, options, "module", arguments[position + 1], rest)
+        if not argument.startswith("-"):
+            rest = tuple(arguments[position + 1 :])
+            return PythonCommand(program, tuple(arguments[:position]), "script", argument, rest)
+        if argument in {"-c", "-"}:
+            return None
+        position += 2 if argument in _WITH_VALUE else 1
+    return None
+
+
+def shebang(script: Path) -> str | None:
+    """The Python interpreter that a script's first line names."""
+    try:
+        with script.open("rb") as file:
+            first = file.read(PYTHON_TRACE.shebang).splitlines()[:1]
+    except OSError:
+        return None
+    line = first[0].decode(errors="replace") if first else ""
+    if not line.startswith("#!"):
+        return None
+    words = line[2:].split()
+    if words and Path(words[0]).name == "env":
+        words = words[1:]
+    found = shutil.which(words[0]) if words else None
+    return found if found and Path(found).name.startswith(("python", "pypy")) else None

@@ -1,0 +1,209 @@
+"""Runs the test of one version under the tracer, in the user's own interpreter.
+
+What to trace: a test command, and how it is run in a tree.
+
+The runtime where a target interpreter finds it, and the environment that makes it start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from afterd.errors import TraceError
+from afterd.execution import sandbox
+from afterd.execution.process import Command, ProcessResult
+from afterd.limits import ProcessLimits
+from afterd.trace.kept import keep, key_of, taken_up
+from afterd.trace.python.read.tracefile import Raw, read
+from afterd.trace.python.record.settings import VARIABLE, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTraceRequest:
+    """How the test is run in the tree of any version.
+
+    ``command`` is run in the tree's ``folder``: ``pytest …``,
+    ``python -m unittest …``, ``python script.py`` or anything that starts Python. ``environment``
+    is complete (see ``execution.environment.scrubbed``); ``pythonpath`` are folders of the tree
+    to be put first on the import path. ``test`` is the failing test's id, empty for a whole
+    command. ``original`` is the user's own checkout: an editable install points there, and its
+    entries on the import path are moved to the tree that is traced. ``directory`` takes traces
+    and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows; a run
+    that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
+    folders of the tree are not the program's. Of the tests, those of share ``share`` of ``shares`` are
+    run (in mode ``count``). ``work`` names the piece of
+    work, with the tree, that takes up what it recorded before it was killed; empty: everything is recorded anew.
+    """
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: Path
+    test: str = ""
+    folder: str = "."
+    pythonpath: tuple[str, ...] = ()
+    original: Path | None = None
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+    head: int = 8
+    tail: int = 24
+    most: int = 5_000_000
+    excluded: tuple[str, ...] = ()
+    share: int = 0
+    shares: int = 1
+    work: str = ""
+
+
+_RUNTIME = Path(__file__).parents[1] / "record"
+_START = "sitecustomize_start.py"
+PACKAGE = "afterd_runtime"
+PYTEST_PLUGIN = f"{PACKAGE}.pytest_plugin"
+
+
+def stage(directory: Path) -> Path:
+    """A folder below ``directory`` to put on PYTHONPATH, made once a version of the runtime."""
+    sources = sorted(path for path in _RUNTIME.rglob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+    target = directory / f"runtime-{digest}"
+    if target.exists():
+        return target
+    directory.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=directory))
+    ignored = shutil.ignore_patterns("__pycache__", _START)
+    shutil.copytree(_RUNTIME, partial / PACKAGE, ignore=ignored)
+    shutil.copy(_RUNTIME / _START, partial / "sitecustomize.py")
+    try:
+        partial.rename(target)
+    except OSError:  # another run was faster
+        shutil.rmtree(partial)
+    return target
+
+
+def environment_for(
+    base: Mapping[str, str], runtime: Path, settings: Path, pythonpath: tuple[Path, ...]
+) -> dict[str, str]:
+    """``base`` with the runtime started in every Python process, and pytest told of its plugin."""
+    paths = [str(runtime), *map(str, pythonpath)]
+    if base.get("PYTHONPATH"):
+        paths.append(base["PYTHONPATH"])
+    plugins = [PYTEST_PLUGIN]
+    if base.get("PYTEST_PLUGINS"):
+        plugins.append(base["PYTEST_PLUGINS"])
+    return {
+        **base,
+        VARIABLE: str(settings),
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTEST_PLUGINS": ",".join(plugins),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The traces of a run's processes, the test's own first, and how the run ended."""
+
+    traces: tuple[Raw, ...]
+    status: int | None
+    seconds: float
+    output: str
+
+
+def record(
+    request: PythonTraceRequest,
+    tree: Path,
+    name: str,
+    *,
+    mode: str = "trace",
+    cancelled: Event | None = None,
+) -> Recorded:
+    """Run the command in ``tree`` and read what was recorded (counted, in mode ``count``).
+
+    What the request's work recorded before it was killed is read, and not run again. Raises
+    TraceError when no process wrote a trace: Python was not started, was started with ``-I`` or
+    ``-E`` (which shut the tracer out), or was killed; setting ``cancelled`` kills it.
+    """
+    out = request.directory / name
+    settings = _settings(request, tree, out, mode)
+    key = key_of(request.work, settings, request.command, sorted(request.environment.items()))
+    told = taken_up(out, key)
+    if told is None:
+        told = _recorded(request, tree, settings, key, cancelled)
+    traces = [read(header) for header in out.glob("trace-*.json")]
+    if not traces:
+        raise TraceError(_nothing(request, told["ending"]))
+    traces.sort(key=_telling)
+    return Recorded(tuple(traces), told["status"], told["seconds"], told["output"])
+
+
+def _recorded(
+    request: PythonTraceRequest, tree: Path, settings: Settings, key: str, cancelled: Event | None
+) -> Mapping[str, Any]:
+    """Run the command into a directory made anew; how it ended, which is noted there."""
+    out = Path(settings.out)
+    path = out / "settings.json"
+
+    def anew() -> None:
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        settings.write(path)
+
+    anew()
+    result = _run(request, tree, path, cancelled, anew)
+    try:
+        told = {
+            "status": result.status,
+            "seconds": result.seconds,
+            "output": result.stdout.text(),
+            "ending": result.describe(),
+        }
+        if cancelled is None or not cancelled.is_set():
+            keep(out, key, told)
+        return told
+    finally:
+        result.remove()
+
+
+def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> Settings:
+    return Settings(
+        mode=mode,
+        tree=str(tree.resolve()),
+        out=str(out.resolve()),
+        cache=str((request.directory / "cache").resolve()),
+        original=str(request.original.resolve()) if request.original else "",
+        head=request.head,
+        tail=request.tail,
+        excluded=request.excluded,
+        share=request.share,
+        shares=request.shares,
+    )
+
+
+def _run(
+    request: PythonTraceRequest,
+    tree: Path,
+    settings: Path,
+    cancelled: Event | None,
+    anew: Callable[[], None],
+) -> ProcessResult:
+    runtime = stage(request.directory / "staged")
+    paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
+    environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
+    command = Command(request.command, (tree / request.folder).resolve(), environment, merge=True)
+    return sandbox.run(command, request.limits, cancelled=cancelled, anew=anew)
+
+
+def _telling(raw: Raw) -> tuple[bool, int]:
+    """A process that saw a failure first, then the one that did most."""
+    return (not raw.header["failures"], -raw.total)
+
+
+def _nothing(request: PythonTraceRequest, ending: str) -> str:
+    return (
+        f"Nothing was traced: the command {' '.join(request.command)!r} {ending} and no"
+        " Python process of it wrote a trace; without a trace only reversion is possible."
+    )

@@ -1,1 +1,0 @@
-"""The tracer of C and C++, through LLVM IR."""

@@ -1,1 +1,0 @@
-"""The Python tracer: a failing run and its green partner as ``model.trace.Execution``."""

@@ -1,0 +1,153 @@
+"""How likely each reversion is to pass: what weights, predictions and runs say of small fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_changes import ids
+
+from afterd.causality.belief import SIZES, Belief, Field, bits
+from afterd.causality.suspicion import Suspect, Tier
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Verdict
+
+ALL = ids(6)
+
+
+def suspects(count: int = 6, **more: object) -> tuple[Suspect, ...]:
+    """Equal suspects c1, c2, …"""
+    return tuple(Suspect(f"c{n}", Tier.CAUSE, **more) for n in range(1, count + 1))  # type: ignore[arg-type]  # any field
+
+
+def mask(*numbers: int) -> int:
+    """The places of changes."""
+    return sum(1 << (n - 1) for n in numbers)
+
+
+def changes(*numbers: int) -> ChangeSet:
+    return frozenset(f"c{n}" for n in numbers)
+
+
+def test_equal_suspects_are_equally_guilty_and_all_of_them_pass() -> None:
+    belief = Belief(Field(suspects(), {}))
+    guilt = belief.guilt()
+    assert max(guilt) == pytest.approx(min(guilt))
+    assert belief.passes(mask(1, 2, 3, 4, 5, 6)) == pytest.approx(1.0)
+    assert belief.passes(0) == 0.0
+    alone = belief.passes(mask(1))
+    assert alone == pytest.approx(belief.exactly(mask(1)), rel=0.01)  # and what is not modelled
+    assert alone < SIZES[0] / 6 + 0.02
+
+
+@given(st.sets(st.integers(1, 6)), st.integers(1, 6), st.integers(1, 6))
+def test_undoing_more_is_never_less_likely_to_pass(
+    undone: set[int], more: int, failed: int
+) -> None:
+    seen = {changes(failed): Verdict.FAIL}
+    belief = Belief(Field(suspects(), seen))
+    assert belief.passes(mask(*undone)) <= belief.passes(mask(*undone | {more})) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("verdict", "left"), [(Verdict.FAIL, 0.02), (Verdict.UNRESOLVED, 0.25), (None, 1.0)]
+)
+def test_a_run_that_did_not_pass_speaks_against_all_within_it(
+    verdict: Verdict | None, left: float
+) -> None:
+    before = Belief(Field(suspects(), {}))
+    after = Belief(Field(suspects(), {changes(1): verdict}))
+    odds = [belief.exactly(mask(1)) / belief.exactly(mask(2)) for belief in (before, after)]
+    assert odds[1] == pytest.approx(odds[0] * left)
+    assert after.exactly(mask(2)) >= before.exactly(mask(2))
+
+
+def test_of_a_larger_run_that_was_unresolved_little_is_said_of_its_parts() -> None:
+    field = Field(suspects(), {changes(1, 2, 3): Verdict.UNRESOLVED})
+    belief = Belief(field)
+    assert belief.exactly(mask(1)) == pytest.approx(0.8 * belief.exactly(mask(4)))
+
+
+def test_what_passed_leaves_only_what_is_within_it_and_expects_fewer() -> None:
+    field = Field(suspects(), {}).within(changes(1, 2, 3))
+    assert [suspect.change for suspect in field.suspects] == ["c1", "c2", "c3"]
+    assert field.sizes[0] > SIZES[0]
+    assert sum(field.sizes) == pytest.approx(1.0)
+    assert Belief(field).passes(mask(1, 2, 3)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "likelier", "than"),
+    [
+        (changes(4), mask(4), mask(1)),
+        (changes(2, 5), mask(2, 5), mask(1, 2)),
+    ],
+)
+def test_what_is_foreseen_to_pass_is_likelier(
+    predicted: ChangeSet, likelier: int, than: int
+) -> None:
+    field = Field(suspects(), {}, predict=lambda undone: 0.9 if predicted <= undone else 0.1)
+    belief = Belief(field)
+    assert belief.exactly(likelier) > 5 * belief.exactly(than)
+    assert belief.likeliest(1) == [likelier]
+
+
+def test_predictions_that_runs_belied_are_believed_less() -> None:
+    def foreseen(undone: ChangeSet) -> float:
+        return 0.9 if "c4" in undone else 0.1
+
+    wrong = {changes(4, n): Verdict.FAIL for n in (5, 6)}
+    before = Belief(Field(suspects(), {}, predict=foreseen))
+    after = Belief(Field(suspects(), wrong, predict=foreseen))
+    assert after.exactly(mask(4)) < 0.1 * before.exactly(mask(4))
+
+
+@pytest.mark.parametrize(
+    ("made", "together", "apart"),
+    [
+        (suspects(2, step=7) + suspects(4, step=0)[2:], mask(1, 2), mask(3, 4)),
+        (suspects(2, home=("a.c",)) + suspects(4)[2:], mask(1, 2), mask(3, 4)),
+        (suspects(2, home=("a.py", "f")) + suspects(4)[2:], mask(1, 2), mask(3, 4)),
+    ],
+    ids=["one statement", "one file", "one function"],
+)
+def test_changes_that_stand_together_are_likelier_to_be_needed_together(
+    made: Sequence[Suspect], together: int, apart: int
+) -> None:
+    belief = Belief(Field(tuple(made), {}))
+    assert belief.exactly(together) > 2 * belief.exactly(apart)
+
+
+def test_what_a_suspect_needs_is_undone_with_it() -> None:
+    first, *others = suspects()
+    needing = Suspect("c1", Tier.CAUSE, needs=changes(2))
+    belief = Belief(Field((needing, *others), {}))
+    assert first.change == "c1"
+    assert belief.passes(mask(1)) == pytest.approx(belief.passes(mask(1, 2)))
+    assert belief.exactly(mask(1)) == belief.exactly(mask(1, 2))
+
+
+def test_what_clashed_goes_to_the_set_with_what_it_clashed_with() -> None:
+    plain = Belief(Field(suspects(), {}))
+    clashed = Belief(Field(suspects(), {}, clashes=((changes(1), changes(2)),)))
+    assert clashed.exactly(mask(1)) < 0.2 * plain.exactly(mask(1))
+    assert clashed.exactly(mask(1, 2)) > 3 * plain.exactly(mask(1, 2))
+
+
+def test_a_run_that_takes_many_along_costs_more() -> None:
+    belief = Belief(Field((Suspect("c1", Tier.CAUSE, along=8), *suspects()[1:]), {}))
+    assert (belief.cost(mask(1)), belief.cost(mask(2))) == (2.0, 1.0)
+    assert [belief.alone(place) for place in (0, 1)] == [False, True]
+
+
+@given(st.sets(st.integers(0, 40)))
+def test_bits_are_the_places_of_a_mask(places: set[int]) -> None:
+    assert list(bits(sum(1 << place for place in places))) == sorted(places)
+
+
+def test_nothing_seen_is_no_evidence() -> None:
+    assert (
+        Belief(Field(suspects(), {NOTHING: None})).guilt() == Belief(Field(suspects(), {})).guilt()
+    )

@@ -1,0 +1,165 @@
+"""Algorithm 1 from end to end: the paper's examples, made-up regressions, and what bounds the search."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from in_process_solver import InProcess
+from made_changes import (
+    DIFFERENT,
+    FAIL,
+    NOT_BUILT,
+    NOT_RUN,
+    PASS,
+    Answer,
+    change,
+    made,
+    repaired_by,
+)
+from made_changes import running_example as running_oracle
+from paper_examples import critical_example, running_example
+from recorded import Recorded, aligned, compare, op
+from simulated import regression
+
+from afterd.causality.analysis import Analysis, Oracles
+from afterd.causality.loop import Loop
+from afterd.logic.solver import Solver
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
+from afterd.model.explanation import CauseNode
+from afterd.model.outcome import Outcome
+from afterd.model.progress import Silent
+from afterd.model.term import Op
+
+
+def explained(
+    execution: Recorded, changes: dict[ChangeId, Change], answer: Answer, *, causes: bool = True
+) -> tuple[Analysis, list[ChangeSet]]:
+    """The loop's answer, and the reversions that were run for it, in order."""
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return answer(reverted)
+
+    solver = Solver(worker=InProcess())
+    oracles = Oracles(
+        outcome,
+        lambda reverted: answer(reverted).built,
+        solver.core,
+        share_spent=lambda: 0.0 if causes else 1.0,
+    )
+    return Loop(execution, changes, frozenset(changes), oracles, Silent()).explain(), asked
+
+
+def numbered(count: int) -> dict[ChangeId, Change]:
+    """Changes of one file."""
+    return {f"c{n}": change(n) for n in range(1, count + 1)}
+
+
+def in_tree(node: CauseNode | None) -> set[ChangeId]:
+    """The changes that stand in a causal tree."""
+    if node is None:
+        return set()
+    own = {step.change for step in node.steps if step.change}
+    return own.union(*map(in_tree, node.causes))
+
+
+def test_the_running_example() -> None:
+    """Section III: two of the three executed changes, c4 (a printf) is none of them."""
+    found, asked = explained(running_example(), numbered(4), running_oracle)
+    assert running_oracle(found.root).passed
+    assert found.root in ({"c1", "c3"}, {"c2", "c3"})
+    assert (found.verified, found.minimal) == (True, True)
+    assert found.root <= in_tree(found.tree)
+    assert len(asked) == len(set(asked)), "nothing is run twice"
+    assert len(asked) <= 6
+
+
+@pytest.mark.parametrize("guilty", [2, 3, 6])
+def test_figure_5_wherever_the_change_is(guilty: int) -> None:
+    """A branch that was not taken is guilty by what it did not overwrite."""
+    found, asked = explained(critical_example(guilty=guilty), numbered(1), repaired_by({"c1"}))
+    assert found.root == {"c1"}
+    assert (found.verified, found.minimal) == (True, True)
+    assert asked == [{"c1"}]
+    assert in_tree(found.tree) == {"c1"}
+
+
+def chain(*, at: int, length: int) -> Recorded:
+    """Each value is made of the one before, each with a change; from ``at`` on green had others."""
+    run = Recorded()
+    value = run.input(1, "v0", 3)
+    for step in range(2, length + 2):
+        wrong = step - 1 >= at
+        term = op(Op.ADD, value, 2 if step - 1 == at else 1)
+        plain = 3 + (step - 1)
+        value = run.assign(step, f"v{step - 1}", term, green=plain, changes=[f"c{step - 1}"])
+        assert (value.value != plain) == wrong
+    run.fail(99, compare(Op.EQ, value, 3 + length))
+    return aligned(run)
+
+
+@pytest.mark.parametrize("at", [1, 4, 8])
+def test_where_the_infection_enters_is_tried_first(at: int) -> None:
+    found, asked = explained(chain(at=at, length=8), numbered(8), repaired_by({f"c{at}"}))
+    assert asked == [{f"c{at}"}]
+    assert found.root == {f"c{at}"}
+    assert found.suspects[0].change == f"c{at}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "root", "verified", "note"),
+    [
+        (lambda reverted: PASS if {"c7"} <= reverted else FAIL, {"c7"}, True, "No cause leads to"),
+        (lambda _: FAIL, NOTHING, False, "Reverting every change that may matter does not"),
+        (lambda _: NOT_RUN, NOTHING, False, "The budget was spent before any reversion passed"),
+        (lambda reverted: PASS if len(reverted) == 8 else DIFFERENT, None, True, ""),
+        (lambda reverted: PASS if {"c2", "c6"} <= reverted else FAIL, {"c2", "c6"}, True, ""),
+    ],
+    ids=["beyond the causes", "nothing passes", "no budget", "all of it", "two"],
+)
+def test_what_the_causes_do_not_tell_runs_do(
+    answer: Answer, root: set[str] | None, verified: bool, note: str
+) -> None:
+    found, _ = explained(chain(at=3, length=6), numbered(8), answer)
+    assert found.verified == verified
+    assert found.root == (frozenset(numbered(8)) if root is None else root)
+    assert not note or any(note in each for each in found.notes)
+
+
+def test_without_a_trace_the_search_is_delta_debugging_over_all_changes() -> None:
+    found, asked = explained(Recorded(), made(40), repaired_by({"c7", "c31"}))
+    assert found.root == {"c7", "c31"}
+    assert found.minimal
+    assert found.failure is None
+    assert len(asked) < 40
+
+
+def test_what_does_not_build_alone_takes_along_what_it_needs() -> None:
+    def answer(reverted: ChangeSet) -> Outcome:
+        if ("c3" in reverted) != ("c5" in reverted):
+            return NOT_BUILT
+        return PASS if "c3" in reverted else FAIL
+
+    found, _ = explained(chain(at=3, length=6), numbered(6), answer)
+    assert found.verified
+    assert found.root | found.auxiliary == {"c3", "c5"}
+
+
+@pytest.mark.parametrize("guilty", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("trusted", [True, False], ids=["aligned", "alignment lost and wrong"])
+def test_a_regression_among_many_harmless_changes(guilty: int, seed: int, *, trusted: bool) -> None:
+    """Real values, real branches: what is answered passes, and none of it can be put back."""
+    case = regression(seed, guilty, changes=80, chain=60)
+    lost, wrong = (0.0, 0.0) if trusted else (0.2, 0.05)
+    trace = case.trace(random.Random(seed), lost, wrong, old_text=0.8)
+    found, asked = explained(trace, dict(case.changes), case.outcome, causes=seed % 2 == 0)
+    assert found.verified
+    assert found.minimal
+    assert case.outcome(found.root | found.auxiliary).passed
+    for each in found.root:
+        assert not case.outcome((found.root | found.auxiliary) - {each}).passed
+    assert len(asked) <= 40, "of 80 changes"
+    assert len(asked) >= len(found.root)

@@ -1,0 +1,142 @@
+"""The story between a failing run and its twin: every guilty change, and nothing that is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from in_process_solver import InProcess
+from made_changes import change
+from recorded import ABSENT, Recorded, aligned, compare, op
+
+from afterd.causality.story import Story, story
+from afterd.limits import StoryLimits
+from afterd.logic.solver import Solver
+from afterd.model.change import ChangeSet
+from afterd.model.explanation import CauseNode, Evidence, TreeStep
+from afterd.model.term import Op
+
+
+def _told(run: Recorded, *root: str) -> Story:
+    changes = {each: change(int(each[1:]), "f.c") for each in root}
+    with Solver(worker=InProcess()) as solver:
+        found = story(run, frozenset(root), changes, solver.core, StoryLimits())
+    assert found is not None
+    return found
+
+
+def _steps(node: CauseNode) -> Iterator[TreeStep]:
+    yield from node.steps
+    for cause in node.causes:
+        yield from _steps(cause)
+
+
+def _running_example_s_twin() -> Recorded:
+    """AFTER, Figs. 6 to 8, beside the twin without c2 and c3: x = 3, y = 2, z = 1.
+
+    There line 5 asks ``x > y`` and line 10 adds, so lines 6, 10 and 12 give 3, 4 and 4.
+    """
+    run = Recorded()
+    unsorted = run.assign(10, "sorted", 0, green=0, changes=["c1"], line=1)
+    x, y, z = (run.input(s, name, v) for s, name, v in ((21, "x", 3), (22, "y", 2), (23, "z", 1)))
+    guard = run.branch(40, compare(Op.EQ, unsorted, 0), green=True, line=4)
+    less = run.branch(50, compare(Op.LT, x, y), green=True, control=guard, changes=["c2"], line=5)
+    summed = run.assign(70, "sum", y, green=ABSENT, control=less, line=7)
+    positive = run.branch(90, compare(Op.GT, z, 0), green=True, line=9)
+    total = run.assign(
+        100, "sum", op(Op.SUB, summed, z), green=4, control=positive, changes=["c3"], line=10
+    )
+    run.assign(120, "printf", total, green=4, changes=["c4"], line=12)
+    run.fail(130, compare(Op.EQ, total, 4))
+    return aligned(run)
+
+
+def test_the_paper_s_tree() -> None:
+    """First s7 and s10 (c3), then, upstream of the branch, s5 (c2): AFTER, section II."""
+    found = _told(_running_example_s_twin(), "c2", "c3")
+    assert [(step.line, step.change) for step in found.tree.steps] == [(10, "c3"), (7, "")]
+    (upstream,) = found.tree.causes
+    assert [(step.line, step.change) for step in upstream.steps] == [(5, "c2")]
+    assert upstream.evidence is Evidence.OBSERVED
+    assert {step.evidence for step in found.tree.steps} == {Evidence.PROVED}
+    assert not found.unlinked
+
+
+def test_a_harmless_change_on_the_way_is_not_marked() -> None:
+    """c1 and c4 are executed, on values that are the same: neither is in the story of c3."""
+    found = _told(_running_example_s_twin(), "c3")
+    assert {step.change for step in _steps(found.tree)} - {""} == {"c3"}
+
+
+def test_where_the_trail_ends_the_change_is_inferred() -> None:
+    """A call into a library gives another value on what is, as far as was seen, the same."""
+    run = Recorded()
+    given = run.input(1, "table", 5)
+    looked_up = run.assign(2, "lookup()", given, green=7)
+    run.fail(3, compare(Op.EQ, looked_up, 7))
+    found = _told(aligned(run), "c9")
+    assert found.unlinked == ("c9",)
+    *seen, last = _steps(found.tree)
+    assert [step.target for step in seen] == ["lookup()"]
+    assert (last.change, last.evidence) == ("c9", Evidence.INFERRED)
+
+
+def test_what_the_twin_overwrote_leads_to_the_branch_that_did_not() -> None:
+    """A guard that is false here lets the old value stand: nothing that was read differs but it."""
+    run = Recorded()
+    flag = run.assign(1, "flag", 0, green=1, changes=["c1"])
+    old = run.assign(2, "total", 5, green=8)
+    guard = run.branch(3, compare(Op.NE, flag, 0), green=True)
+    run.influences[4, 2] = [guard]
+    run.fail(4, compare(Op.EQ, old, 8))
+    found = _told(aligned(run), "c1")
+    assert "c1" in {step.change for step in _steps(found.tree)}
+    assert not found.unlinked
+
+
+def test_what_is_missing_acts_where_it_was_not_done() -> None:
+    run = Recorded()
+    total = run.assign(1, "total", 5, green=8)
+    run.absent[1] = ("c1",)
+    run.fail(2, compare(Op.EQ, total, 8))
+    assert [step.change for step in _steps(_told(aligned(run), "c1").tree)] == ["c1"]
+
+
+@pytest.mark.parametrize("root", [("c1",), ("c1", "c2")])
+def test_no_failure_no_story(root: tuple[str, ...]) -> None:
+    none: ChangeSet = frozenset(root)
+    with Solver(worker=InProcess()) as solver:
+        assert story(Recorded(), none, {}, solver.core, StoryLimits()) is None
+
+
+@settings(deadline=None)  # a solver is asked
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.data())
+def test_all_that_is_shown_differs_and_every_guilty_change_stands_in_it(
+    shape: list[tuple[int, bool]], data: st.DataObject
+) -> None:
+    """Over made-up runs of sums: some definitions were changed, the rest carries it or does not."""
+    run = Recorded()
+    reads = [run.input(1, "x", 3)]
+    greens = [3]
+    guilty: set[str] = set()
+    for number, (back, changed) in enumerate(shape, 2):
+        source = max(0, len(reads) - 1 - back)
+        value = greens[source] + 1 + (10 if changed else 0)
+        names = [f"c{number}"] if changed else []
+        guilty.update(names)
+        reads.append(
+            run.assign(
+                number, f"v{number}", op(Op.ADD, reads[source], 1), green=value, changes=names
+            )
+        )
+        greens.append(value)
+    last = data.draw(st.integers(1, len(reads) - 1))
+    run.fail(100, compare(Op.EQ, reads[last], 1000))
+    root = guilty or {"c99"}
+    found = _told(aligned(run), *sorted(root))
+    steps = list(_steps(found.tree))
+    assert root == {step.change for step in steps} - {""} | set(found.unlinked)
+    assert root <= {step.change for step in steps}
+    assert all(step.observed != step.green for step in steps if step.green)

@@ -1,0 +1,38 @@
+"""Which names a changed line declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from afterd.compare.c.declared import declarations
+from afterd.model.change import Change
+from afterd.model.location import LineSpan
+from afterd.trace.c.build.source import Sources
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("unsigned known = 0;", {"known"}),
+        ("    struct point *at;", {"at"}),
+        ("int cells[4];", {"cells"}),
+        ("unsigned flag : 1;", {"flag"}),
+        ("#define LIMIT 4", {"LIMIT"}),
+        ("enum colour { RED, GREEN = 2 };", {"RED", "GREEN"}),
+        ("return known;", set()),
+        ("goto done;", set()),
+        ("else known = 1;", set()),
+        ("known = 1;", set()),
+        ("found(known);", set()),
+    ],
+)
+def test_declared_names(tmp_path: Path, line: str, names: set[str]) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    for directory, text in ((good, "\n"), (bad, line + "\n")):
+        directory.mkdir()
+        (directory / "a.c").write_text(text)
+    change = Change("c1", "a.c", "a.c", LineSpan(1, 1), LineSpan(1, 1))
+    found = declarations([change], Sources(good), Sources(bad), lambda _: False)
+    assert {name for declared in found for name in declared.names} == names

@@ -1,0 +1,328 @@
+"""What an Execution says of a failing run beside the green one: failures, values, ties, omissions."""
+
+from __future__ import annotations
+
+import pytest
+from two_versions import Case
+
+from afterd.compare.c.alignment import Alignment as Pairing
+from afterd.model.outcome import FailureKind
+from afterd.model.term import reads
+from afterd.model.trace import Alignment, Effect, StepKind
+from afterd.trace.c.ir.recorded import pointer_of
+from afterd.trace.c.read.program import FunctionView
+from afterd.trace.linemap import LineMap
+
+FAILURES = [
+    ("assertion", FailureKind.ASSERTION, "assert(doubled == 14);", "", ""),
+    ("aborting", FailureKind.ASSERTION, "abort();", "", ""),
+    ("null", FailureKind.CRASH, "*at = 5;", "NULL", ""),
+    ("bounds", FailureKind.CRASH, "cells[index] = 1;", "", ""),
+    ("division", FailureKind.CRASH, "int each = 100 / shares;", "0", ""),
+    ("overflowing", FailureKind.CRASH, "return depth(n - 2) + pad[n & 63];", "", ""),
+    ("library_crash", FailureKind.CRASH, "strlen(nothing())", "NULL", ""),
+    ("copy_crash", FailureKind.CRASH, "memcpy(to, from, 5);", "NULL", ""),
+    ("number", FailureKind.OUTPUT, 'printf("%d x %d', "6 x 7 = 13!", "6 x 7 = 42!"),
+    (
+        "text",
+        FailureKind.OUTPUT,
+        'printf("the word',
+        "the word is <graen> now",
+        "the word is <green> now",
+    ),
+    ("constant_text", FailureKind.OUTPUT, 'printf("name', "name: many", "name: two"),
+    ("bytes", FailureKind.OUTPUT, "fwrite(block", "adc", "acc"),
+    ("line", FailureKind.OUTPUT, "puts(line);", "a linF", "a linE"),
+    ("character", FailureKind.OUTPUT, "putchar(c);", "z", "y"),
+    ("descriptor", FailureKind.OUTPUT, "return write(1, text, 7)", "Cirect", "Direct"),
+    (
+        "wrapped",
+        FailureKind.OUTPUT,
+        "vprintf(format, given);",
+        "10 then 50 (done)",
+        "10 then 40 (done)",
+    ),
+    ("missing", FailureKind.OUTPUT, "", "end", "more"),
+    ("extra", FailureKind.OUTPUT, 'puts("round")', "round", ""),
+    ("added", FailureKind.OUTPUT, 'puts("noise")', "noise", ""),
+    ("complaint", FailureKind.OUTPUT, 'printf("too %s', "too much", ""),
+    ("literal", FailureKind.OUTPUT, 'printf("slot', "slot 3 of 1", "slot 2 of 1"),
+    ("truncated", FailureKind.OUTPUT, "", "", "second"),
+    ("shortened", FailureKind.OUTPUT, 'printf("%.*s", shown', "head:", "head:body text"),
+    ("merged", FailureKind.OUTPUT, 'printf("text %s"', "text abcd", "text abcdz"),
+    ("floating", FailureKind.OUTPUT, "printf(", "total 20.00", "total 5.00"),
+    ("leaving", FailureKind.EXIT, "exit(code);", "2", "0"),
+    ("handlers", FailureKind.EXIT, "exit(code);", "6", "4"),
+    ("returning", FailureKind.EXIT, "", "9", "0"),
+    ("producer", FailureKind.OUTPUT, "printf(", "11", "10"),
+    ("consumer", FailureKind.OUTPUT, "printf(", "sum 66", "sum 60"),
+    (
+        "error",
+        FailureKind.OUTPUT,
+        "error(0, 0",
+        "./cases: the number is 6",
+        "./cases: the number is 5",
+    ),
+    (
+        "error_ends",
+        FailureKind.OUTPUT,
+        "error(7",
+        "./cases: 4 is over the limit: No such file or directory",
+        "",
+    ),
+    (
+        "error_at",
+        FailureKind.OUTPUT,
+        "error_at_line(",
+        "./cases:input:13: cannot read",
+        "./cases:input:12: cannot read",
+    ),
+    ("warned", FailureKind.OUTPUT, "warnx(", "cases: 3 is not 4", ""),
+    (
+        "erred",
+        FailureKind.OUTPUT,
+        "err(3",
+        "cases: cannot open right: No such file or directory",
+        "cases: cannot open left: No such file or directory",
+    ),
+    ("complained", FailureKind.OUTPUT, "vwarnx(", "cases: size 10 of 9", "cases: size 20 of 9"),
+    ("logged", FailureKind.OUTPUT, "syslog(", "listening on 82", "listening on 81"),
+    ("gathered", FailureKind.OUTPUT, "writev(", "abcdFf", "abcdEf"),
+    ("to_descriptor", FailureKind.OUTPUT, "dprintf(", "now 12", "now 8"),
+    ("own_handler", FailureKind.CRASH, "*at = 8;", "NULL", ""),
+    ("status_far", FailureKind.EXIT, "", "1", "0"),
+    ("left_loop", FailureKind.OUTPUT, "if (*at == stop)", "a!", "a,b;c!"),
+    ("not_written", FailureKind.OUTPUT, "if (*at == 't'", "one two three", "one <two <three"),
+    ("line_not_written", FailureKind.OUTPUT, "if (n == 1", "third", "second"),
+    ("opened", FailureKind.OUTPUT, "puts(file", "cannot open", "open"),
+    ("examined", FailureKind.OUTPUT, "puts(stat", "none", "there"),
+    ("converted", FailureKind.OUTPUT, "printf(", "0", "18"),
+    ("environment", FailureKind.OUTPUT, "puts(getenv", "not set", "set"),
+    ("read_less", FailureKind.OUTPUT, "printf(", "2 ab", "4 abcd"),
+    ("table_of_functions", FailureKind.OUTPUT, "printf(", "64", "4"),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "text", "observed", "expected"), FAILURES)
+def test_the_failed_assertion_is_recognised(
+    cases: dict[str, Case], name: str, kind: FailureKind, text: str, observed: str, expected: str
+) -> None:
+    failures = cases[name].failures
+    assert failures, "no failure was recognised"
+    assert failures[0].kind is kind
+    assert any(text in failure.text for failure in failures)
+    if observed or expected:
+        assert (observed, expected) in {(f.observed, f.expected) for f in failures}
+
+
+GUILTY = {
+    "shared_inline": "-int given = 4; +int given = 5;",
+    "assertion": "-int sum = a + b; +int sum = a - b;",
+    "aborting": "-int limit = 10; +int limit = 5;",
+    "null": "-for (int i = 0; i < 3; i++) +for (int i = 0; i < 2; i++)",
+    "bounds": "-long index = 3; +long index = 3L << 40;",
+    "division": "-shares -= 3; +shares -= 4;",
+    "overflowing": "-if (n <= 0) return 0; +if (n == -1) return 0;",
+    "library_crash": '-return "text"; +return NULL;',
+    "copy_crash": '-return "text"; +return NULL;',
+    "number": "-int area = width * height; +int area = width + height;",
+    "text": "-word[2] = 'e'; +word[2] = 'a';",
+    "constant_text": '-const char *name = kind == 2 ? "two" : "many"; +const char *name = kind == 3 ? "two" : "many";',
+    "bytes": "-block[1]++; +block[1] += 2;",
+    "line": "-line[5] = 'E'; +line[5] = 'F';",
+    "character": "-c += 1; +c += 2;",
+    "descriptor": "-text[0] = 'D'; +text[0] = 'C';",
+    "wrapped": "-long second = first * 4; +long second = first * 5;",
+    "missing": "-int limit = 2; +int limit = 3;",
+    "extra": "-int rounds = 2; +int rounds = 3;",
+    "added": '+puts("noise");',
+    "complaint": "-int limit = 5; +int limit = 3;",
+    "literal": "-int first_slot = 1; +int first_slot = 2;",
+    "truncated": "-int stop = 0; +int stop = 1;",
+    "shortened": "-int shown = 9; +int shown = 0;",
+    "merged": "-line[length++] = 'z';",
+    "floating": "-double total = 10 * rate; +double total = 10 / rate;",
+    "leaving": "-code -= 3; +code -= 1;",
+    "handlers": "-int code = 4; +int code = 6;",
+    "returning": "-if (errors > 0) errors = 9; +if (errors >= 0) errors = 9;",
+    "error": "-given += 1; +given += 2;",
+    "error_ends": "-int limit = 5; +int limit = 3;",
+    "error_at": "-unsigned line = 12; +unsigned line = 13;",
+    "warned": "-int wanted = 3; +int wanted = 4;",
+    "erred": '-const char *name = "left"; +const char *name = "right";',
+    "complained": "-size /= 2; +size /= 4;",
+    "logged": "-port += 1; +port += 2;",
+    "gathered": "-second[1] = 'E'; +second[1] = 'F';",
+    "to_descriptor": "-given *= 2; +given *= 3;",
+    "own_handler": "-int size = 4; +int size = 0;",
+    "status_far": "-int most = 9; +int most = 5;",
+    "left_loop": "-char stop = 0; +char stop = ',';",
+    "not_written": "-int mark = 1; +int mark = 0;",
+    "line_not_written": "-int least = 1; +int least = 7;",
+    "unsteady": "-value += 1; +value += 2;",
+    "opened": "-int flags = O_RDONLY; +int flags = O_RDWR | O_CREAT | O_EXCL;",
+    "examined": "-path[5] = 'n'; +path[6] = 'x';",
+    "converted": "-int base = 16; +int base = 10;",
+    "environment": "-name[3] = 'H'; +name[3] = 'h';",
+    "read_less": "-size_t most = 4; +size_t most = 2;",
+    "table_of_functions": '-{"half", halved}, +{"half", squared},',
+    "producer": '-printf("%d\\n", i * 10); +printf("%d\\n", i * 11);',
+    "several_lines": "-+ 3; ++ 4;",
+    "macro": "-#define SCALED(x) ((x) * 3) +#define SCALED(x) ((x) * 2)",
+    "macro_in_macro": "-#define SCALED(x) ((x) * 3) +#define SCALED(x) ((x) * 2)",
+    "enumerator": "-enum level { LOW = 1, MIDDLE = 5, HIGH = 9 }; +enum level { LOW = 1, MIDDLE = 4, HIGH = 9 };",
+    "field": "-long balance; +signed char balance;",
+    "inline_function": "-return x > 10 ? 10 : x; +return x > 10 ? 11 : x;",
+    "table": '-{"cake", 5}, +{"cake", 4},',
+    "type": "-int counter = 250; +unsigned char counter = 250;",
+    "removed_statement": "-total += tax;",
+    "removed_call": "-prepare();",
+    "removed_guard": "-if (n < 0) return 0;",
+    "iterations": "-int step = i * i; +int step = i == 3 ? 100 : i * i;",
+    "not_in_green": "-if (mode == 2) +if (mode == 1)",
+    "moved": "seed = 4;",
+    "dispatch": "-int code = 0; +int code = 1;",
+    "peeled": "+show(text, given[0] * 3);",
+    "missed": "-int most = 9; +int most = 3;",
+    "bounded": '-strcpy(page.body, "old"); +strcpy(page.body, "new");',
+    "returned": "-static int least(int x) { return x > 7 ? 7 : x; } "
+    "+static int least(int x) { return x > 7 ? 8 : x; }",
+    "rewritten": "-entry.fixed = fixed;",
+    "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
+    "reordered": "-reader.next += 1; +reader.next += 2;",
+    "printed_again": "-int lines = 17; +int lines = 14;",
+    "printed_less": "-int lines = 10; +int lines = 1;",
+    "listed": "-int unit = 3; +int unit = 4;",
+    "struct_through_pointer": "-struct row *chosen = &low; +struct row *chosen = &high;",
+    "rounds": "flag = level > 5; }",
+    "ternary": "-int wide = 1; +int wide = 0;",
+    "enclosed": '-if (entering) { -put(page, "<<");',
+    "conduct": "-int third = whole / 3; +int third = whole / 4;",
+}
+
+
+@pytest.mark.parametrize("name", GUILTY)
+def test_the_steps_behind_a_failure_lead_to_the_guilty_change_and_to_few_others(
+    cases: dict[str, Case], name: str
+) -> None:
+    tied = cases[name].tied
+    guilty = {text for text in tied if GUILTY[name] in text}
+    assert guilty, f"only met {tied}"
+    assert len(tied - guilty) <= 1, "changes of other cases"
+
+
+def test_a_statement_that_stores_in_another_order_is_compared_store_by_store(
+    cases: dict[str, Case],
+) -> None:
+    steps = cases["reordered"].at("made[(int)*from->next++]")
+    assert len(steps) == 2, "one stores the place in the text, the other the function"
+    assert len({step.green.rendered for step in steps}) == 2, "both compared with the same store"
+    assert {step.effect for step in steps} == {Effect.NEUTRAL}, "evaluated after the step forward"
+
+
+def test_a_rewritten_statement_that_fills_a_temporary_is_not_said_to_matter(
+    cases: dict[str, Case],
+) -> None:
+    steps = [step for step in cases["literal"].at("(struct activation){") if step.changes]
+    assert steps
+    assert Effect.MATTERS not in {step.effect for step in steps}
+
+
+def test_what_differs_between_two_runs_of_one_version_is_no_wrong_output(
+    cases: dict[str, Case],
+) -> None:
+    failures = cases["unsteady"].failures
+    assert failures
+    assert not [failure for failure in failures if "begins" in failure.text]
+
+
+def test_a_branch_that_was_put_into_a_new_one_is_the_same_branch(cases: dict[str, Case]) -> None:
+    """Cmark-gfm 0.29.0.gfm.13: the new one, which stands at its line, was taken for it."""
+    case = cases["enclosed"]
+    pair = case.execution._pairs[case.process]
+    assert pair.counterparts is not None
+    alignment = pair.counterparts._alignment
+    (mark,) = [view for view in pair.bad.program.views() if view.name == "mark"]
+    other, blocks = alignment.counterpart(mark), alignment.blocks(mark)
+    assert other is not None
+    assert blocks is not None
+    partners = {
+        (_decided_by(mark, here), _decided_by(other, there))
+        for here, there in blocks.to_good.items()
+        if "entering" in _decided_by(other, there)
+    }
+    assert partners == {("%entering", "%entering")}
+
+
+def _decided_by(view: FunctionView, block: int) -> str:
+    """The variable that a block which ends in a conditional branch loads first."""
+    instructions = view.function.blocks[block].instructions
+    if not instructions[-1].text.startswith("  br i1"):
+        return ""
+    loads = [each for each in instructions if each.opcode == "load"]
+    slot = pointer_of(loads[0]) if loads else ""
+    return f"%{view.slot_names.get(slot, '')}"
+
+
+def test_what_a_message_is_made_of_is_not_why_it_was_printed(cases: dict[str, Case]) -> None:
+    assert not [change for change in cases["complaint"].tied if "much" in change]
+
+
+def test_what_a_conditional_expression_chose_is_decided_by_its_branch(
+    cases: dict[str, Case],
+) -> None:
+    case = cases["ternary"]
+    chosen = [step for step in case.at("wide ? 10 : base") if step.choices]
+    assert chosen
+    branches = [case.execution.step(step.choices[0]) for step in chosen]
+    assert {branch.kind for branch in branches} == {StepKind.BRANCH}
+    assert {branch.green.alignment for branch in branches} == {Alignment.DIFFERENT}
+
+
+def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str, Case]) -> None:
+    """Later rounds of an interpreter's loop are other rounds, and their partners say nothing."""
+    case = cases["rounds"]
+    failure = case.failures[0]
+    kept = {
+        branch
+        for read in reads(failure.condition)
+        for branch in case.execution.indirect_influences(failure.step, read.step)
+    }
+    gone = [(step.rendered, step.green.rendered) for step in map(case.execution.step, kept)]
+    assert ("op_idle", "op_twice") in gone, "the fourth round differs, green raised in the fifth"
+    assert ("op_idle", "op_raise") not in gone
+
+
+def test_a_struct_is_copied_from_where_a_pointer_led(cases: dict[str, Case]) -> None:
+    case = cases["struct_through_pointer"]
+    sources = {
+        case.execution.step(read.step).text.strip()
+        for step in case.at("chosen->items[1]")
+        for read in reads(step.term)
+    }
+    assert "struct row *chosen = &high;" in sources
+
+
+def test_a_printed_byte_is_not_what_stood_in_its_memory_before(cases: dict[str, Case]) -> None:
+    copied = {(s.rendered, s.green.rendered) for s in cases["printed_again"].at("memcpy(copy")}
+    assert ("'4' (52)", "'7' (55)") in copied
+
+
+def test_every_case_is_checked(cases: dict[str, Case]) -> None:
+    assert set(cases) == set(GUILTY) | {"consumer"}
+
+
+def test_of_a_function_in_several_modules_the_copy_that_ran_is_meant(
+    cases: dict[str, Case],
+) -> None:
+    """A static function of a header; of C++, every inline one, of which the linker keeps one."""
+    case = cases["shared_inline"]
+    pair = case.execution._pairs[case.process]
+    assert pair.green is not None
+    [step] = case.at("int triple = 3 * x;")[-1:]
+    mine = pair.bad.statements.statement(step.id).instance
+    assert (step.value, step.green.value) == (15, 12)
+    assert mine is not None
+    found = Pairing(pair.bad.frames, pair.green.frames, LineMap([])).counterpart(mine.view)
+    assert found is not None
+    assert (mine.view.unit.module.source, found.unit.module.source) == ("ties.c", "ties.c")

@@ -1,0 +1,11 @@
+/* All cases but one are one module: building them one by one takes long. */
+#include "changed_callee.c"
+#include "changed_loop.c"
+#include "extra_statement.c"
+#include "identity.c"
+#include "missing_output.c"
+#include "missing_statement.c"
+#include "raised.c"
+#include "removed_guard.c"
+#include "wrong_branch.c"
+#include "wrong_value.c"

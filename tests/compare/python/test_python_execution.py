@@ -1,0 +1,463 @@
+"""Failing runs of real processes, end to end: which failure, which steps, which changes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from python_pairs import (
+    changes_of,
+    compared,
+    one_file,
+    reachable,
+    request_for,
+    suspects,
+    traced_pair,
+)
+
+from afterd.compare.python.execution import PythonExecution
+from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.model.outcome import FailureKind
+from afterd.model.term import Apply, Op, Read, reads
+from afterd.model.trace import Alignment, Step, StepKind
+
+SCRIPT = (sys.executable, "main.py")
+SCRIPT_TEST = (sys.executable, "test_lib.py")
+UNITTEST = (sys.executable, "-m", "unittest", "-q", "test_lib")
+
+AFTER_EXAMPLE = """\
+import sys
+
+def f(x, y, z):
+    ordered = {ordered}
+    if not ordered:
+        if {comparison}:
+            total = x
+        else:
+            total = y
+    else:
+        total = x
+    if z > 0:
+        total = total {sign} z
+    else:
+        total = total - z
+    return total
+
+assert f(3, 2, 1) == 4
+"""
+
+
+def test_running_example_of_the_paper(tmp_path: Path) -> None:
+    """AFTER, Figs. 6 to 8: the cause's chain, its critical predicates, both versions' values."""
+    good = AFTER_EXAMPLE.format(ordered="True", comparison="x > y", sign="+")
+    bad = AFTER_EXAMPLE.format(ordered="False", comparison="x < y", sign="-")
+    execution = traced_pair(tmp_path, {"main.py": good}, {"main.py": bad}, SCRIPT)
+    (failure,) = execution.failures()
+    assert failure.kind is FailureKind.ASSERTION
+    assert (failure.observed, failure.expected) == ("1", "4")
+    returned = execution.step(next(reads(failure.condition)).step)
+    total = execution.step(next(reads(returned.term)).step)
+    assert (total.text, total.rendered) == ("total = total - z", "1")
+    assert (total.green.alignment, total.green.rendered) == (Alignment.DIFFERENT, "4")
+    assert isinstance(total.term, Apply)
+    assert total.term.op is Op.SUB
+    assert total.changes == ("c3",)
+    earlier = execution.step(next(reads(total.term)).step)
+    assert (earlier.text, earlier.value) == ("total = y", 2)
+    assert earlier.control is not None
+    branch = execution.step(earlier.control)
+    assert (branch.kind, branch.value, branch.changes) == (StepKind.BRANCH, False, ("c2",))
+    assert suspects(execution) == {"c1", "c2", "c3"}
+    assert [worth(execution, step) for step in (total, branch)] == [3, True]
+
+
+def worth(execution: PythonExecution, step: Step) -> object:
+    """What the statement as it stood in the good version would have made of the same values."""
+    old = execution.step(step.id).old
+    assert old is not None
+    return evaluate(old)
+
+
+SCENARIOS = {
+    "default argument": (
+        "def scale(x, by=2):\n    return x * by\n",
+        "def scale(x, by=3):\n    return x * by\n",
+        "from lib import scale\ndef test():\n    assert scale(2) == 4\n",
+    ),
+    "module constant": (
+        "LIMIT = 10\ndef ok(n):\n    return n < LIMIT\n",
+        "LIMIT = 1\ndef ok(n):\n    return n < LIMIT\n",
+        "import lib\ndef test():\n    assert lib.ok(5)\n",
+    ),
+    "dropped return": (
+        "def add(a, b):\n    total = a + b\n    return total\n",
+        "def add(a, b):\n    total = a + b\n",
+        "from lib import add\ndef test():\n    assert add(1, 2) == 3\n",
+    ),
+    "removed call": (
+        "def build():\n    items = []\n    items.append(1)\n    items.append(2)\n"
+        "    return items\n",
+        "def build():\n    items = []\n    items.append(1)\n    return items\n",
+        "from lib import build\ndef test():\n    assert build() == [1, 2]\n",
+    ),
+    "import-time table": (
+        "TABLE = {\n    'a': 1,\n    'b': 2,\n}\ndef get(k):\n    return TABLE[k]\n",
+        "TABLE = {\n    'a': 1,\n    'b': 3,\n}\ndef get(k):\n    return TABLE[k]\n",
+        "from lib import get\ndef test():\n    assert get('b') == 2\n",
+    ),
+    "decorator taken away": (
+        "def twice(f):\n    def inner(x):\n        return 2 * f(x)\n    return inner\n"
+        "@twice\ndef same(x):\n    return x\n",
+        "def twice(f):\n    def inner(x):\n        return 2 * f(x)\n    return inner\n"
+        "def same(x):\n    return x\n",
+        "from lib import same\ndef test():\n    assert same(2) == 4\n",
+    ),
+    "an __eq__": (
+        "class P:\n    def __init__(self, x):\n        self.x = x\n"
+        "    def __eq__(self, other):\n        return self.x == other.x\n",
+        "class P:\n    def __init__(self, x):\n        self.x = x\n"
+        "    def __eq__(self, other):\n        return self.x is other\n",
+        "from lib import P\ndef test():\n    assert P(1) == P(1)\n",
+    ),
+    "a method by one name more": (
+        "class Missing:\n    def fail(self, *args):\n        raise KeyError\n"
+        "    __add__ = fail\n    def __iter__(self):\n        return iter(())\n",
+        "class Missing:\n    def fail(self, *args):\n        raise KeyError\n"
+        "    __add__ = __contains__ = fail\n    def __iter__(self):\n        return iter(())\n",
+        "from lib import Missing\ndef test():\n    assert eval('1 in x', {'x': Missing()}) is False\n",
+    ),
+    "a generator": (
+        "def up(n):\n    i = 0\n    while i < n:\n        yield i\n        i += 1\n",
+        "def up(n):\n    i = 0\n    while i < n:\n        yield i\n        i += 2\n",
+        "from lib import up\ndef test():\n    assert [x for x in up(3)] == [0, 1, 2]\n",
+    ),
+    "class attribute": (
+        "class A:\n    rate = 5\n    def pay(self):\n        return self.rate * 2\n",
+        "class A:\n    rate = 6\n    def pay(self):\n        return self.rate * 2\n",
+        "from lib import A\ndef test():\n    assert A().pay() == 10\n",
+    ),
+    "shared list mutated": (
+        "def fill(acc):\n    acc = list(acc)\n    acc.append(1)\n    return acc\nBASE = [0]\n",
+        "def fill(acc):\n    acc.append(1)\n    return acc\nBASE = [0]\n",
+        "import lib\ndef test():\n    lib.fill(lib.BASE)\n    assert lib.BASE == [0]\n",
+    ),
+    "sort key": (
+        "def order(xs):\n    return sorted(xs, key=lambda p: (p[0], p[1]))\n",
+        "def order(xs):\n    return sorted(xs, key=lambda p: (p[1], p[0]))\n",
+        "from lib import order\ndef test():\n    assert order([(1, 2), (2, 1)])[0] == (1, 2)\n",
+    ),
+    "guard removed": (
+        "def div(a, b):\n    if b == 0:\n        return 0\n    return a // b\n",
+        "def div(a, b):\n    return a // b\n",
+        "from lib import div\ndef test():\n    assert div(1, 0) == 0\n",
+    ),
+    "a fixture's value": (
+        "START = 1\n",
+        "START = 2\n",
+        "import pytest, lib\n@pytest.fixture\ndef start():\n    return lib.START\n"
+        "def test(start):\n    assert start + 1 == 2\n",
+    ),
+}
+
+
+UNDER_PYTEST = {"a fixture's value", "dropped return", "decorator taken away", "sort key"}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_guilty_change_is_behind_the_failure(name: str, tmp_path: Path) -> None:
+    """One change each: it is among the changes of the steps that the failure rests on.
+
+    Some under pytest, whose asserts are rewritten; the rest as scripts, which start faster.
+    """
+    good, bad, test = SCENARIOS[name]
+    if name in UNDER_PYTEST:
+        execution = one_file(tmp_path, good, bad, test)
+    else:
+        execution = one_file(tmp_path, good, bad, f"{test}test()\n", SCRIPT_TEST)
+    assert execution.failures()
+    assert "c1" in suspects(execution)
+    assert "c1" in execution.executed_changes()
+
+
+def test_a_part_of_an_assertion_is_called_by_its_text(tmp_path: Path) -> None:
+    """What pytest calls its own has no name that a person knows."""
+    execution = one_file(
+        tmp_path,
+        "def count():\n    return 1\n",
+        "def count():\n    return 2\n",
+        "from lib import count\ndef test():\n    assert count() == 1\n",
+    )
+    steps = list(map(execution.step, range(len(execution.trace))))
+    shown = {step.target: step.rendered for step in steps if step.text == "assert count() == 1"}
+    assert shown["count()"] == "2"
+
+
+def test_pytest_raises_that_saw_nothing(tmp_path: Path) -> None:
+    """The predicate is the branch that kept the raise from being reached."""
+    execution = one_file(
+        tmp_path,
+        "def check(n):\n    if n > 5:\n        raise ValueError(n)\n",
+        "def check(n):\n    if n > 50:\n        raise ValueError(n)\n",
+        "import pytest\nfrom lib import check\n"
+        "def test():\n    with pytest.raises(ValueError):\n        check(7)\n",
+    )
+    (failure,) = execution.failures()
+    step = execution.step(failure.step)
+    assert step.text == "if n > 50:"
+    assert (step.value, step.green.value) == (False, True)
+    assert step.changes == ("c1",)
+
+
+def test_uncaught_exception_of_an_operation(tmp_path: Path) -> None:
+    """A type error has no ``raise``: its operands are asked for."""
+    execution = one_file(
+        tmp_path,
+        "def name():\n    return 'x'\ndef greet():\n    return 'hi ' + name()\n",
+        "def name():\n    return None\ndef greet():\n    return 'hi ' + name()\n",
+        "from lib import greet\ndef test():\n    assert greet() == 'hi x'\n",
+    )
+    (failure,) = execution.failures()
+    assert failure.kind is FailureKind.EXCEPTION
+    assert failure.message.startswith("TypeError")
+    assert execution.step(failure.step).location.file == "lib.py"
+    assert "c1" in suspects(execution)
+
+
+def test_explicit_raise_asks_for_its_branch(tmp_path: Path) -> None:
+    """The raise is not reached when the branch goes the other way."""
+    execution = one_file(
+        tmp_path,
+        "TOP = 9\ndef take(n):\n    if n > TOP:\n        raise ValueError(n)\n    return n\n",
+        "TOP = 3\ndef take(n):\n    if n > TOP:\n        raise ValueError(n)\n    return n\n",
+        "from lib import take\ndef test():\n    assert take(5) == 5\n",
+    )
+    (failure,) = execution.failures()
+    assert execution.step(failure.step).kind is StepKind.BRANCH
+    assert isinstance(failure.condition, Apply)
+    assert failure.condition.op is Op.NOT
+    assert "c1" in suspects(execution)
+
+
+def test_unittest_assertions(tmp_path: Path) -> None:
+    """``self.assertEqual(a, b)`` is a comparison of its arguments."""
+    execution = one_file(
+        tmp_path,
+        "def half(n):\n    return n // 2\n",
+        "def half(n):\n    return n // 3\n",
+        """\
+        import unittest
+        from lib import half
+
+        class T(unittest.TestCase):
+            def test_half(self):
+                self.assertEqual(half(6), 3)
+        """,
+        UNITTEST,
+    )
+    (failure,) = execution.failures()
+    assert failure.kind is FailureKind.ASSERTION
+    assert isinstance(failure.condition, Apply)
+    assert failure.condition.op is Op.EQ
+    assert "c1" in suspects(execution)
+
+
+def test_wrong_output_of_a_script(tmp_path: Path) -> None:
+    """The good version is the golden model: the first line that departs is the failure."""
+    good = "def total(xs):\n    return sum(xs)\nprint('start')\nprint('sum', total([1, 2]))\n"
+    bad = good.replace("sum(xs)", "max(xs)")
+    execution = traced_pair(tmp_path, {"main.py": good}, {"main.py": bad}, SCRIPT)
+    (failure,) = execution.failures()
+    assert failure.kind is FailureKind.OUTPUT
+    assert (failure.observed, failure.expected) == ("sum 2", "sum 3")
+    assert "c1" in suspects(execution)
+
+
+def test_missing_output_asks_for_the_branch_that_withheld_it(tmp_path: Path) -> None:
+    """Output that ends early has no statement; the branch that went another way has."""
+    good = "N = 5\nprint('a')\nif N > 3:\n    print('b')\n"
+    execution = traced_pair(
+        tmp_path, {"main.py": good}, {"main.py": good.replace("N = 5", "N = 2")}, SCRIPT
+    )
+    (failure,) = execution.failures()
+    assert failure.expected == "b"
+    assert execution.step(failure.step).text == "if N > 3:"
+
+
+def test_packages_classes_async_and_module_runs(tmp_path: Path) -> None:
+    """``python -m``, relative imports, coroutines, dataclasses, match, context managers."""
+    shared = {
+        "pkg/__init__.py": "",
+        "pkg/__main__.py": """\
+            import asyncio
+            from dataclasses import dataclass
+            from contextlib import contextmanager
+            from .core import price
+
+            @dataclass
+            class Order:
+                count: int
+                unit: int = 2
+
+            @contextmanager
+            def opened(order):
+                yield order
+
+            async def cost(order):
+                await asyncio.sleep(0)
+                match order:
+                    case Order(count=n, unit=u):
+                        return price(n, u)
+
+            async def main():
+                with opened(Order(3)) as order:
+                    print(await cost(order))
+
+            asyncio.run(main())
+            """,
+    }
+    good = {**shared, "pkg/core.py": "def price(n, unit):\n    return n * unit\n"}
+    bad = {**shared, "pkg/core.py": "def price(n, unit):\n    return n + unit\n"}
+    execution = traced_pair(tmp_path, good, bad, (sys.executable, "-m", "pkg"))
+    (failure,) = execution.failures()
+    assert (failure.observed, failure.expected) == ("5", "6")
+    assert "c1" in suspects(execution)
+
+
+def test_indirect_influence_and_control(tmp_path: Path) -> None:
+    """A branch that did not write what it could have written (AFTER, Fig. 5)."""
+    text = """\
+    def f(a):
+        d = 0
+        if a > {limit}:
+            d = 1
+        return d
+    """
+    execution = one_file(
+        tmp_path,
+        text.format(limit=3),
+        text.format(limit=30),
+        "from lib import f\ndef test():\n    assert f(5) == 1\n",
+    )
+    use = next(s for s in reachable(execution) if s.text == "return d")
+    definition = next(reads(use.term)).step
+    (branch,) = execution.indirect_influences(use.id, definition)
+    assert execution.step(branch).text == "if a > 30:"
+
+
+def test_loops_align_by_item(tmp_path: Path) -> None:
+    """An item more at the front shifts no iteration."""
+    text = (
+        "def squares(xs):\n    out = []\n    for x in {xs}:\n        y = x * x\n"
+        "        out.append(y)\n    return out\n"
+    )
+    execution = one_file(
+        tmp_path,
+        text.format(xs="xs"),
+        text.format(xs="[9, *xs]"),
+        "from lib import squares\ndef test():\n    assert squares([1, 2]) == [1, 4]\n",
+    )
+    trace = execution.trace
+    seen = {
+        step.value: step.green.alignment
+        for position in range(len(trace))
+        if (step := execution.step(trace.number(position))).target == "y"
+    }
+    assert seen == {81: Alignment.ABSENT, 1: Alignment.SAME, 4: Alignment.SAME}
+
+
+def test_moved_function_is_still_aligned(tmp_path: Path) -> None:
+    """Definitions are paired by name, so a move to another file hides nothing."""
+    good = {
+        "lib.py": "def f(x):\n    y = x + 1\n    return y\n",
+        "main.py": "from lib import f\nprint(f(1))\n",
+    }
+    bad = {
+        "lib.py": "from other import f\n",
+        "other.py": "def f(x):\n    y = x + 2\n    return y\n",
+        "main.py": good["main.py"],
+    }
+    execution = traced_pair(tmp_path, good, bad, SCRIPT)
+    step = next(s for s in reachable(execution) if s.target == "y")
+    assert (step.green.alignment, step.green.value) == (Alignment.DIFFERENT, 2)
+
+
+def test_unknown_steps_and_notes(tmp_path: Path) -> None:
+    """KeyError for an id never handed out; what was not followed is said."""
+    bad = (
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\nassert len([1]) == 2\n"
+    )
+    execution = traced_pair(tmp_path, {"main.py": "x = 1\n"}, {"main.py": bad}, SCRIPT)
+    (failure,) = execution.failures()
+    for read in reads(failure.condition):
+        assert isinstance(read, Read)
+        execution.step(read.step)
+    with pytest.raises(KeyError):
+        execution.step(10**9)
+    assert any("processes" in note for note in execution.notes())
+
+
+def test_terms_are_worth_their_values(tmp_path: Path) -> None:
+    """Every modelled term, evaluated under what its reads had, gives the step's value."""
+    bad = """\
+        def gen(n):
+            for i in range(n):
+                yield i, str(i)
+
+        class Tank:
+            size = 3
+            def __init__(self, level=0):
+                self.level = level
+            def __bool__(self):
+                return self.level > 0
+            def fill(self, by, *more, top=10):
+                self.level += by + sum(more)
+                if self.level > top or not by:
+                    self.level = min(self.level, top)
+                return self.level
+
+        tank = Tank()
+        parts = []
+        for number, text in gen(4):
+            label = "t" + text + f"{text}!"
+            parts.append(label)
+            if tank and number % 2 == 0 or label in ("t1", "t33!"):
+                tank.fill(number, 1, top=Tank.size)
+            else:
+                tank.fill(number * 3 - 1)
+        empty = [p for p in parts if not p.startswith("t")]
+        tank.level = -tank.level if not empty else 0
+        a, b = len(label), (tank.level, 1)
+        assert a == 99 and b[0] < 0
+        """
+    execution = traced_pair(tmp_path, {"main.py": "x = 1\n"}, {"main.py": bad}, SCRIPT)
+    trace = execution.trace
+    modelled = 0
+    for position in range(len(trace)):
+        step = execution.step(trace.number(position))
+        if isinstance(step.term, (Apply, Read)):
+            worth = evaluate(step.term)
+            if worth is not UNKNOWN:
+                modelled += 1
+                assert (worth, type(worth)) == (step.value, type(step.value)), step
+    assert modelled > 80
+
+
+def test_window_is_widened_by_running_again(tmp_path: Path) -> None:
+    """A loop that outgrows the window: the first rows are still there afterwards."""
+    text = "START = {start}\nn = START\nfor i in range({times}):\n    n += i % 3\nassert n < 0\n"
+    bad = text.format(start=7, times=30_000)
+    good = text.format(start=-99, times=3)
+    request = request_for(tmp_path, {"main.py": good}, {"main.py": bad}, SCRIPT)
+    small = replace(request, head=1, tail=1)
+    changes = changes_of({"main.py": good}, {"main.py": bad})
+    whole = compared(small, tmp_path, changes)
+    assert whole.trace.gap == 0
+    assert whole.step(1).text == "START = 7"
+    cut = compared(replace(small, most=10, directory=tmp_path / "cut"), tmp_path, changes)
+    assert cut.trace.gap > 0
+    assert cut.failures()
+    assert any("fell out of the window" in note for note in cut.notes())
+    last = cut.step(cut.failures()[0].step)
+    assert last.location.line in {3, 4, 5}

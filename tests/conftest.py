@@ -1,0 +1,75 @@
+"""Both compilers that a traced build may use; every program is built once a session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+
+import pytest
+from traced_programs import SINGLE, Built, Laboratory, build_all
+from two_versions import Case, traced_cases
+
+from afterd.errors import ToolchainError
+from afterd.execution import toolchain
+from afterd.execution.toolchain import Toolchain
+
+
+def _installed() -> dict[str, Toolchain]:
+    """The system's clang and zig's, those of them that are there."""
+    named = {
+        "clang": next(filter(None, map(shutil.which, toolchain.NAMES)), None),
+        "zig": f"{zig} cc" if (zig := toolchain._zig()) else None,
+    }
+    found: dict[str, Toolchain] = {}
+    for name, command in named.items():
+        if command:
+            try:
+                found[name] = toolchain.find({**os.environ, "AFTERD_CLANG": command})
+            except ToolchainError:
+                continue
+    return found
+
+
+INSTALLED = _installed()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The last lines say how many tests were skipped, and why."""
+    reasons = Counter(
+        str(report.longrepr[2]).removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple)
+    )
+    terminalreporter.section("skipped tests by reason")
+    for reason, number in reasons.most_common():
+        terminalreporter.line(f"{number} skipped: {reason}")
+    terminalreporter.line(f"{reasons.total()} skipped in all")
+
+
+@pytest.fixture(scope="session", params=["clang", "zig"])
+def laboratory(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Laboratory:
+    """A traced build's store, for each compiler in turn."""
+    assert INSTALLED, "no compiler: install clang or the ziglang wheel"
+    found = INSTALLED.get(request.param)
+    if found is None:
+        pytest.skip(f"no {request.param} on this machine")
+    return Laboratory(found, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(scope="session")
+def corpus(laboratory: Laboratory) -> dict[str, Built]:
+    """Every program of the corpus. zig builds its C++ library for the first C++ program, for half a
+    minute: it does so only where there is no other compiler to show C++ on.
+    """
+    with_cxx = not laboratory.toolchain.is_zig or len(INSTALLED) == 1
+    return build_all(laboratory, [path for path in SINGLE if with_cxx or path.suffix == ".c"])
+
+
+@pytest.fixture(scope="session")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    """Every case of ``versions/``, traced with the first compiler there is."""
+    toolchain = next(iter(INSTALLED.values()))
+    return traced_cases(tmp_path_factory.mktemp("versions"), toolchain)

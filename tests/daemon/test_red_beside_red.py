@@ -1,0 +1,278 @@
+"""A test that is red hides no other: verdicts are by test, and by failure where tests are not told apart."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from daemon_repositories import commit, git, made, once, opened, settings, verdicts
+
+from afterd.model.change import NOTHING
+from afterd.pipeline import replay
+from afterd.store.explanations import load
+
+PYTEST = """\
+from pathlib import Path
+
+import pytest
+
+
+def test_one():
+    assert Path("one").read_text() == "good\\n"
+
+
+@pytest.mark.parametrize("name", ["two"])
+def test_read(name):
+    assert Path(name).read_text() == "good\\n"
+"""
+UNITTEST = """\
+import unittest
+from pathlib import Path
+
+
+class Test(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(Path("one").read_text(), "good\\n")
+
+    def test_two(self):
+        self.assertEqual(Path("two").read_text(), "good\\n")
+"""
+GO = """\
+package p
+
+import (
+    "os"
+    "testing"
+)
+
+func check(t *testing.T, name string) {
+    text, _ := os.ReadFile(name)
+    if string(text) != "good\\n" {
+        t.Errorf("%s is %q", name, text)
+    }
+}
+
+func TestOne(t *testing.T) { check(t, "one") }
+func TestTwo(t *testing.T) { check(t, "two") }
+"""
+RUST = """\
+#[test]
+fn one() { assert_eq!(std::fs::read_to_string("one").unwrap(), "good\\n"); }
+#[test]
+fn two() { assert_eq!(std::fs::read_to_string("two").unwrap(), "good\\n"); }
+"""
+CARGO = '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
+CTEST = "".join(f'add_test({name} "grep" "good" "../{name}")\n' for name in ("one", "two"))
+TAP = """\
+echo 1..2
+for n in one two; do
+    if grep -q good $n; then echo "ok - $n"; else echo "not ok - $n"; bad=1; fi
+done
+exit ${bad:-0}
+"""
+AUTOMAKE = TAP.replace("ok -", "PASS:").replace("not PASS:", "FAIL:").replace("echo 1..2\n", "")
+JUNIT = """\
+for n in one two; do
+    grep -q good $n && continue
+    echo "[ERROR] org.example.FilesTest.$n -- Time elapsed: 0.00$(date +%1N) s <<< FAILURE!"
+    bad=1
+done
+exit ${bad:-0}
+"""
+JUNIT_FILE = """\
+mkdir -p reports
+{
+    echo '<?xml version="1.0"?><testsuites><testsuite name="files">'
+    for n in one two; do
+        echo "<testcase classname='files' name='$n' time='0.1'>"
+        grep -q good $n || { echo '<failure message="not good">x</failure>'; bad=1; }
+        echo '</testcase>'
+    done
+    echo '</testsuite></testsuites>'
+} >reports/junit.xml
+exit ${bad:-0}
+"""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A configured test command, and what it calls the two tests."""
+
+    files: Mapping[str, str]
+    test: tuple[str, ...]
+    names: tuple[str, str]
+    needs: str = "sh"
+
+
+RUNNERS = {
+    "pytest": Runner(
+        {"test_it.py": PYTEST}, (sys.executable, "-m", "pytest", "-q"),
+        ("test_it.py::test_one", "test_it.py::test_read[two]"),
+    ),
+    "pytest in a shell": Runner(
+        {"test_it.py": PYTEST, ".gitignore": "__pycache__\n"},
+        ("sh", "-c", f"cd . && {sys.executable} -m pytest -q --maxfail 9 test_it.py"),
+        ("test_it.py::test_one", "test_it.py::test_read[two]"),
+    ),
+    "unittest": Runner(
+        {"test_it.py": UNITTEST}, (sys.executable, "-m", "unittest"),
+        ("test_it.Test.test_one", "test_it.Test.test_two"),
+    ),
+    "unittest in a makefile": Runner(
+        {"test_it.py": UNITTEST, "makefile": f"check:\n\t{sys.executable} -m unittest\n"},
+        ("make", "check"),
+        ("test_it.Test.test_one", "test_it.Test.test_two"), "make",
+    ),
+    "CTest": Runner(
+        {"CTestTestfile.cmake": "subdirs(t)\n", "t": CTEST},
+        ("sh", "-c", "mkdir -p build/t && cp CTestTestfile.cmake build &&"
+         " sed 's,\"\\.\\./,\"../../,' t >build/t/CTestTestfile.cmake && ctest --test-dir build"),
+        ("one", "two"), "ctest",
+    ),
+    "TAP": Runner({"t.sh": TAP}, ("sh", "t.sh"), ("one", "two")),
+    "automake": Runner({"t.sh": AUTOMAKE}, ("sh", "t.sh"), ("one", "two")),
+    "JUnit": Runner(
+        {"t.sh": JUNIT}, ("sh", "t.sh"),
+        ("org.example.FilesTest.one", "org.example.FilesTest.two"),
+    ),
+    "JUnit's file": Runner(
+        {"t.sh": JUNIT_FILE}, ("sh", "t.sh"), ("files.one", "files.two"),
+    ),
+    "Go": Runner(
+        {"go.mod": "module p\n\ngo 1.18\n", "p_test.go": GO}, ("go", "test", "./..."),
+        ("p TestOne", "p TestTwo"), "go",
+    ),
+    "Cargo": Runner({"Cargo.toml": CARGO, "lib.rs": RUST}, ("cargo", "test", "-q", "--offline"),
+                    ("one", "two"), "cargo"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("runner", RUNNERS.values(), ids=list(RUNNERS))
+def test_a_second_test_that_breaks_while_the_first_is_red_is_explained(
+    tmp_path: Path, runner: Runner
+) -> None:
+    if shutil.which(runner.needs) is None:
+        pytest.skip(f"{runner.needs} is not installed")
+    good = {"one": "good\n", "two": "good\n", "other": "a\n"}
+    where = made(tmp_path / "r", {**runner.files, **good})
+    once(where, test=runner.test)
+    first = commit(where, {"one": "bad\n", "other": "b\n"})
+    once(where, test=runner.test)
+    second = commit(where, {"two": "bad\n", "other": "c\n"})
+    once(where, test=runner.test)
+    mended = commit(where, {"one": "good\n"})
+    once(where, test=runner.test)
+    one, two = runner.names
+    assert [(v.test, v.kind) for v in verdicts(where, first)] == [(one, "caused")]
+    assert [(v.test, v.kind, v.base) for v in verdicts(where, second)] == [
+        (one, "already-red", first),
+        (two, "caused", first),
+    ]
+    assert [(v.test, v.kind, v.base) for v in verdicts(where, mended)] == [
+        (two, "already-red", second)
+    ]
+    for of, guilty in ((first, "one"), (second, "two")):
+        with opened(where) as reader:
+            found = load(reader, verdicts(where, of)[-1].explanation_id or 0)
+        assert [change.file for change in found.root] == [guilty], found.reason
+        assert found.minimal
+    again = replay(settings(where, test=runner.test), found.id)
+    assert again.outcome.passed, again
+    assert not replay(settings(where, test=runner.test), found.id, NOTHING).outcome.passed
+
+
+UNTOLD = "for n in one two; do grep -q good $n || { echo $n is not good >&2; exit 1; }; done"
+
+
+def test_where_tests_are_not_told_apart_another_failure_is_another(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"one": "good\n", "two": "good\n", "other": "a\n"})
+    test = ("sh", "-c", UNTOLD)
+    green = git("rev-parse", "HEAD", cwd=where)
+    once(where, test=test)
+    second = commit(where, {"two": "bad\n"})
+    once(where, test=test)
+    first = commit(where, {"one": "bad\n"})
+    once(where, test=test)
+    still = commit(where, {"other": "b\n"})
+    once(where, test=test)
+    back = commit(where, {"one": "good\n"})
+    once(where, test=test)
+    [seen] = verdicts(where, second)
+    assert (seen.kind, seen.base) == ("caused", green)
+    [seen] = verdicts(where, first)
+    assert (seen.kind, seen.base) == ("caused", green)
+    with opened(where) as reader:
+        found = load(reader, seen.explanation_id or 0)
+    assert [change.file for change in found.root] == ["one", "two"]
+    assert [(v.kind, v.base) for v in verdicts(where, still)] == [("already-red", first)]
+    assert [(v.kind, v.base) for v in verdicts(where, back)] == [("already-red", second)]
+
+
+def test_a_run_that_says_nothing_of_its_tests_hides_none_of_them(tmp_path: Path) -> None:
+    """A test is red, then none is run at all, then they are again and another one is red."""
+    files = {"test_it.py": PYTEST, "one": "good\n", "two": "good\n", "prepare.sh": "exit 0\n"}
+    where = made(tmp_path / "r", files)
+    test = ("sh", "-c", f"sh prepare.sh && {sys.executable} -m pytest -q")
+    once(where, test=test)
+    first = commit(where, {"one": "bad\n"})
+    once(where, test=test)
+    crash = commit(where, {"prepare.sh": "exit 3\n"})
+    once(where, test=test)
+    assert [v.kind for v in verdicts(where, crash)] == ["caused"]
+    second = commit(where, {"two": "bad\n", "prepare.sh": "exit 0\n"})
+    once(where, test=test)
+    assert [(v.test, v.kind, v.base) for v in verdicts(where, second)] == [
+        ("test_it.py::test_one", "already-red", first),
+        ("test_it.py::test_read[two]", "caused", first),
+    ]
+
+
+def test_words_that_change_make_no_failure_of_another_commit(tmp_path: Path) -> None:
+    """Another last line looks like another failure; that it has the old cause is seen by reverting."""
+    where = made(tmp_path / "r", {"one": "good\n", "two": "good\n", "said": "quite"})
+    test = ("sh", "-c", "grep -q good one || { echo $(cat said) broken >&2; exit 1; }")
+    once(where, test=test)
+    first = commit(where, {"one": "bad\n"})
+    once(where, test=test)
+    worded = commit(where, {"said": "very"})
+    once(where, test=test)
+    assert [(v.kind, v.base) for v in verdicts(where, worded)] == [("already-red", first)]
+    assert first[:12] in verdicts(where, worded)[0].reason
+
+
+def test_the_same_test_that_fails_in_another_way_is_explained_again(tmp_path: Path) -> None:
+    test = (sys.executable, "-m", "pytest", "-q")
+    check = "from lib import one\n\n\ndef test_one():\n    assert one() == 1\n"
+    where = made(
+        tmp_path / "r", {"lib.py": "def one():\n    return 1\n", "test_one.py": check, "n": "1\n"}
+    )
+    once(where, test=test)
+    first = commit(where, {"lib.py": "def one():\n    return 2\n"})
+    once(where, test=test)
+    again = commit(where, {"lib.py": "def one():\n    return 3\n"})
+    once(where, test=test)
+    raised = commit(where, {"lib.py": "def one():\n    return 1 // 0\n"})
+    once(where, test=test)
+    assert [v.kind for v in verdicts(where, first)] == ["caused"]
+    assert [(v.kind, v.base) for v in verdicts(where, again)] == [("already-red", first)]
+    assert [v.kind for v in verdicts(where, raised)] == ["caused"]
+
+
+def test_a_test_that_fails_only_beside_the_others_is_explained_with_them(tmp_path: Path) -> None:
+    """Alone it passes: what the first test leaves behind breaks it."""
+    check = (
+        "import lib\n\n\ndef test_first():\n    lib.leave()\n\n\n"
+        "def test_second():\n    assert lib.left == []\n"
+    )
+    lib = "left = []\n\n\ndef leave():\n    pass\n"
+    where = made(tmp_path / "r", {"lib.py": lib, "test_it.py": check})
+    test = (sys.executable, "-m", "pytest", "-q")
+    once(where, test=test)
+    red = commit(where, {"lib.py": lib.replace("pass", "left.append(1)")})
+    once(where, test=test)
+    [verdict] = verdicts(where, red)
+    assert (verdict.test, verdict.kind) == ("test_it.py::test_second", "caused"), verdict.reason

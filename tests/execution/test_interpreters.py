@@ -1,0 +1,158 @@
+"""Which Python runs a project's tests: real environments, asked in the order that is promised."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import sys
+import venv
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from afterd.errors import TestError
+from afterd.execution.runners import Python, detect
+from afterd.execution.runners.python import python_path
+
+
+def write(root: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def environment(folder: Path, *modules: str) -> Path:
+    """A virtual environment with modules of these names; its interpreter."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    [site] = folder.glob("lib/python3.*/site-packages")
+    for module in modules:
+        (site / f"{module}.py").touch()
+    return folder / "bin" / "python"
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A work tree, with nothing of this machine's that could run its tests but afterd's own."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "POETRY_CACHE_DIR", "HATCH_DATA_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+ORDER = (
+    "active",
+    "work/.venv",
+    "work/venv",
+    "work/env",
+    "uv",
+    ".cache/pypoetry/virtualenvs/work-{hash}-py3.12",
+    ".local/share/hatch/env/virtual/work/{hash}/default",
+    "work/.tox/py312",
+    "work/.nox/tests",
+    "conda",
+)
+
+
+def test_environments_are_asked_in_order(
+    alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them is taken once those before it are gone; afterd's own is the last."""
+    mark = base64.urlsafe_b64encode(hashlib.sha256(os.fsencode(alone)).digest()).decode()[:8]
+    places = [tmp_path / place.format(hash=mark) for place in ORDER]
+    pythons = [environment(place, "pytest") for place in places]
+    monkeypatch.setenv("VIRTUAL_ENV", str(places[0]))
+    monkeypatch.setenv("UV_PROJECT_ENVIRONMENT", str(places[4]))
+    monkeypatch.setenv("CONDA_PREFIX", str(places[-1]))
+    for place, python in zip(places, pythons, strict=True):
+        found = Python(alone).interpreter(alone, "pytest")
+        assert found.path == str(python), found.where
+        shutil.rmtree(place)
+    assert Python(alone).interpreter(alone, "pytest").path == sys.executable
+
+
+def test_the_first_that_has_all_that_is_imported_is_taken(alone: Path) -> None:
+    write(alone, {"app/a.py": "import left\nimport os\nfrom app import b\n", "app/b.py": ""})
+    environment(alone / ".venv", "pytest")
+    full = environment(alone / "venv", "pytest", "left")
+    assert Python(alone).interpreter(alone, "pytest").path == str(full)
+    environment(alone / "env", "left")  # cannot run tests at all
+    shutil.rmtree(alone / "venv")
+    found = Python(alone).interpreter(alone, "pytest")
+    assert found.path == str(alone / ".venv/bin/python")
+    assert found.lacks == {"left"}
+
+
+def test_a_named_python_is_the_users_choice(alone: Path) -> None:
+    environment(alone / ".venv", "pytest")
+    other = environment(alone / "tools/py", "pytest")
+    assert Python(alone, "tools/py/bin/python").interpreter(alone, "pytest").path == str(other)
+    with pytest.raises(TestError, match="--python"):
+        Python(alone, "absent/python").interpreter(alone, "pytest")
+    bare = environment(alone / "bare")
+    with pytest.raises(TestError, match=re.escape(f"`{bare} -m pip install pytest`")):
+        Python(alone, "bare/bin/python").interpreter(alone, "pytest")
+
+
+def test_no_environment_has_the_runner(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = environment(alone / ".venv")
+    monkeypatch.setattr(sys, "executable", str(bare))
+    with pytest.raises(TestError, match=re.escape("(looked at .venv")):
+        Python(alone).interpreter(alone, "pytest")
+
+
+@pytest.mark.parametrize(
+    ("files", "path"),
+    [
+        ({"app/a.py": ""}, "{slot}"),
+        ({"src/app/a.py": ""}, "{slot}/src:{slot}"),
+        ({"lib/app.py": "", "setup.py": "setup(package_dir={'': 'lib'})"}, "{slot}/lib:{slot}"),
+        (
+            {"lib/app.py": "", "setup.cfg": "[options]\npackage_dir =\n  = lib\n"},
+            "{slot}/lib:{slot}",
+        ),
+        (
+            {
+                "lib/app.py": "",
+                "pyproject.toml": '[tool.setuptools.packages.find]\nwhere = ["lib"]\n',
+            },
+            "{slot}/lib:{slot}",
+        ),
+        (
+            {
+                "py/app.py": "",
+                "pyproject.toml": '[[tool.poetry.packages]]\ninclude="app"\nfrom="py"\n',
+            },
+            "{slot}/py:{slot}",
+        ),
+    ],
+)
+def test_packages_are_imported_from_the_slot(
+    tmp_path: Path, files: Mapping[str, str], path: str
+) -> None:
+    assert python_path(write(tmp_path, files)) == path
+
+
+@pytest.mark.parametrize(
+    ("written", "modules", "undone"),
+    [
+        ("[pytest]\naddopts = --cov=app --cov-fail-under=100\n", ("pytest_cov",), ["--no-cov"]),
+        ("[pytest]\naddopts = -x -n auto\n", ("xdist",), ["--maxfail=0", "-n0"]),
+        ("[pytest]\naddopts = -ra --no-header\n", (), []),
+    ],
+)
+def test_options_that_make_sense_for_a_whole_suite_alone(
+    alone: Path, written: str, modules: tuple[str, ...], undone: list[str]
+) -> None:
+    environment(alone / ".venv", "pytest", *modules)
+    found = detect(write(alone, {"pytest.ini": written, "test_a.py": "def test_a(): pass\n"}))
+    assert list(found.test[5:]) == undone
+    assert bool(found.several) == ("xdist" in modules and os.cpu_count() != 1)

@@ -1,0 +1,159 @@
+"""What a test's output says of its failure: message, values and place, whatever framework wrote it."""
+
+from __future__ import annotations
+
+import pytest
+
+from afterd.execution.failures.suites import no_test_ran
+from afterd.execution.failures.values import told
+
+JEST = """\
+  ● sum › adds
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 300
+    Received: 184
+
+    at Object.<anonymous> (test/sum.test.js:3:22)
+    at node_modules/jest-circus/build/run.js:4:4
+"""
+VITEST = """\
+AssertionError: expected 184 to be 300 // Object.is equality
+
+- Expected
++ Received
+
+- 300
++ 184
+
+ ❯ test/a.test.ts:5:18
+"""
+MOCHA = """\
+      AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+
+184 !== 300
+
+      + expected - actual
+
+      -184
+      +300
+
+      at Context.<anonymous> (test/a.js:5:12)
+"""
+NODE = """\
+not ok 1 - adds
+  ---
+  location: 'test/a.test.js:4:1'
+  error: |-
+    Expected values to be strictly equal:
+
+    184 !== 300
+
+  code: 'ERR_ASSERTION'
+  expected: 300
+  actual: 184
+  stack: |-
+    TestContext.<anonymous> (test/a.test.js:5:10)
+    Test.runInAsyncScope (node:async_hooks:203:9)
+"""
+TAPE = """\
+not ok 3 should be deeply equivalent
+  ---
+    operator: deepEqual
+    expected:
+      { a: 1 }
+    actual:
+      { a: 2 }
+    at: Test.<anonymous> (test/parse.js:34:11)
+"""
+RUST = """\
+thread 't::x' (26138) panicked at src/lib.rs:3:38:
+assertion `left == right` failed: sum
+  left: 3
+ right: 4
+"""
+TESTIFY = """\
+        Error Trace:\tx/x_test.go:9
+        Error:      \tNot equal:
+                    \texpected: 3
+                    \tactual  : 4
+"""
+GOOGLE = """\
+x.cc:12: Failure
+Expected equality of these values:
+  add(1, 2)
+    Which is: 3
+  4
+"""
+CATCH = "tests/a.cpp:5: FAILED:\n  REQUIRE( add(1) == 4 )\nwith expansion:\n  3 == 4\n"
+
+CASES = [
+    (JEST, "184", "300", "test/sum.test.js", 3),
+    (VITEST, "184", "300", "test/a.test.ts", 5),
+    (MOCHA, "184", "300", "test/a.js", 5),
+    (
+        "AssertionError: expected 184 to equal 300\n at f (test/a.js:9:1)\n",
+        "184",
+        "300",
+        "test/a.js",
+        9,
+    ),
+    (NODE, "184", "300", "test/a.test.js", 5),
+    (TAPE, "{ a: 2 }", "{ a: 1 }", "test/parse.js", 34),
+    (RUST, "3", "4", "src/lib.rs", 3),
+    ("    x_test.go:12: Add(1, 2) = 4, want 3\n", "4", "3", "x_test.go", 12),
+    ("    x_test.go:12: expected '3', got '4'\n", "'4'", "'3'", "x_test.go", 12),
+    (TESTIFY, "4", "3", "x/x_test.go", 9),
+    ("tests/m.c:60:f_adds:FAIL: Expected 5 Was 3\n", "3", "5", "tests/m.c", 60),
+    (GOOGLE, "3", "4", "x.cc", 12),
+    (CATCH, "3", "4", "tests/a.cpp", 5),
+    ("a.c:12:F:Core:t:0: Assertion 'x == 5' failed: x == 3, 5 == 5\n", "3", "5", "a.c", 12),
+    ("AssertionError: 184 != 300\n", "184", "300", "", 0),
+    ("AssertionFailedError: expected: <5> but was: <3>\n", "3", "5", "", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "observed", "expected", "file", "line"), CASES)
+def test_values(text: str, observed: str, expected: str, file: str, line: int) -> None:
+    said = told(f"1..3\nok 1 - before\n{text}\n# tests 3\n")
+    assert said is not None
+    assert (said.observed, said.expected) == (observed, expected)
+    assert (said.file, said.line) == (file, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "ReferenceError: foo is not defined\n    at x (lib/a.js:3:1)\n",
+            "ReferenceError: foo is not defined",
+        ),
+        ("panic: runtime error: index out of range [3]\n", "runtime error: index out of range [3]"),
+        ("thread 'a' panicked at src/a.rs:1:2:\nno such thing\n", "no such thing"),
+    ],
+)
+def test_a_message_without_values(text: str, message: str) -> None:
+    said = told(text)
+    assert said is not None
+    assert said.message == message
+    assert told("all is well\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "none"),
+    [
+        ("No tests were found!!!\n", True),
+        ("running 0 tests\n\nrunning 0 tests\n", True),
+        ("TAP version 13\nCould not find 'test/b.test.mjs'\n", True),
+        ("running 0 tests\n\nrunning 3 tests\ntest a ... ok\n", False),
+        ("testing: warning: no tests to run\nPASS\n", True),
+        ("TAP version 13\n# tests 0\n# pass 0\n", True),
+        ("ok 1 - a\n# tests 1\n# pass 1\n", False),
+        ("  0 passing (2ms)\n", True),
+        ("  10 passing (2ms)\n", False),
+        ("ok\n", False),
+    ],
+)
+def test_a_pass_of_no_test(text: str, *, none: bool) -> None:
+    assert no_test_ran(text) is none

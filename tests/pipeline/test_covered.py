@@ -1,0 +1,96 @@
+"""Languages without a tracer: the language's own coverage orders the suspects."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pipeline_runs import afterd, repository
+
+FUNCTIONS = 12
+GUILTY = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program in three languages: ``function`` and ``test`` are filled in, ``files`` are beside them."""
+
+    tool: str
+    path: str
+    head: str
+    function: str
+    test_path: str
+    test: str
+    files: tuple[tuple[str, str], ...]
+
+    def source(self, *, changed: bool) -> str:
+        """The functions; in the bad version each is written otherwise, and one is wrong."""
+        bodies = ((n, self._body(n) if changed else f"x * 2 + {n}") for n in range(FUNCTIONS))
+        return self.head + "".join(
+            self.function.replace("NUMBER", str(n)).replace("BODY", body) for n, body in bodies
+        )
+
+    @staticmethod
+    def _body(number: int) -> str:
+        return f"x + x + {number}" if number != GUILTY else f"x + x - {number}"
+
+
+JS = Program(
+    "node",
+    "lib/ops.js",
+    "'use strict';\n",
+    "\nexports.fNUMBER = (x) => {\n  const doubled = BODY;\n\n  return doubled;\n};\n",
+    "test/ops.test.js",
+    "const test = require('node:test');\nconst assert = require('node:assert');\n"
+    "const ops = require('../lib/ops.js');\n\ntest('adds and doubles', () => {\n"
+    "  assert.strictEqual(ops.f3(1) + ops.f7(1), 14);\n});\n",
+    (("package.json", '{"scripts": {"test": "node --test test/"}}'),),
+)
+GO = Program(
+    "go",
+    "ops.go",
+    "package ops\n",
+    "\nfunc fNUMBER(x int) int {\n\tdoubled := BODY\n\n\treturn doubled\n}\n",
+    "ops_test.go",
+    'package ops\n\nimport "testing"\n\nfunc TestDoubles(t *testing.T) {\n'
+    "\tif got := f3(1) + f7(1); got != 14 {\n"
+    '\t\tt.Errorf("f3(1) + f7(1) = %d, want 14", got)\n\t}\n}\n',
+    (("go.mod", "module example.org/ops\n\ngo 1.18\n"),),
+)
+RUST = Program(
+    "cargo",
+    "src/lib.rs",
+    "",
+    "\npub fn fNUMBER(x: i64) -> i64 {\n    let doubled = BODY;\n\n    doubled\n}\n",
+    "tests/doubles.rs",
+    "#[test]\nfn doubles() {\n    assert_eq!(ops::f3(1) + ops::f7(1), 14);\n}\n",
+    (("Cargo.toml", '[package]\nname = "ops"\nversion = "0.1.0"\nedition = "2021"\n'),),
+)
+
+
+@pytest.mark.parametrize("program", [JS, GO, RUST], ids=lambda program: program.tool)
+def test_what_was_not_executed_is_not_asked(tmp_path: Path, program: Program) -> None:
+    """Of twelve changes the failing test executes two: few runs, and the test's own values are told."""
+    if shutil.which(program.tool) is None:
+        pytest.skip(f"needs {program.tool}")
+    path = tmp_path / "r"
+    for name in (program.path, program.test_path):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+    files = {program.path: program.source(changed=False), program.test_path: program.test}
+    repository(path, {**dict(program.files), **files}, {program.path: program.source(changed=True)})
+    done = afterd("explain", "--format", "json", cwd=path)
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["id"] for change in found["root"]] == [f"c{GUILTY + 1}"], found
+    assert (found["failure"]["observed"], found["failure"]["expected"]) == (
+        str(3 + 2 + 2 - GUILTY),
+        "14",
+    )
+    notes = " ".join(found["notes"])
+    if "coverage" in notes:  # Rust's needs LLVM's tools
+        assert found["runs"]["tests"] <= len(found["root"]) + 4
+        assert found["changes"]["executed"] == 2
+    assert "coverage" in notes or program.tool == "cargo"

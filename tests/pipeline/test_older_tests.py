@@ -1,0 +1,141 @@
+"""Tests of the bad version that the good one cannot build or import: which are kept, and what is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_runs import afterd, repository
+
+OPS = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
+NEW = OPS.replace("a + b", "a + b + 1") + "\n\ndef mul(a, b):\n    return a * b\n"
+TEST = "from ops import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+WITH_NEW = (
+    TEST.replace("add\n", "add, mul\n", 1) + "\n\ndef test_mul():\n    assert mul(2, 2) == 4\n"
+)
+NODE_TEST = """\
+import test from 'node:test';
+import assert from 'node:assert';
+import { one } from '../ops.mjs';
+
+test('is the one', () => {
+  assert.strictEqual(one(), VALUE);
+});
+"""
+PYTEST = {"pyproject.toml": "[tool.pytest.ini_options]\n"}
+
+
+def explained(
+    path: Path, good: Mapping[str, str], bad: Mapping[str, str]
+) -> tuple[int, dict[str, Any]]:
+    for folder in ("tests", "test"):
+        (path / folder).mkdir(parents=True)
+    python = {} if "package.json" in good else PYTEST
+    repository(path, {**python, **good}, bad)
+    done = afterd("explain", "--format", "json", cwd=path)
+    return done.status, json.loads(done.out)["explanations"][0]
+
+
+def test_a_test_file_that_the_good_version_cannot_import(tmp_path: Path) -> None:
+    """Beside the failing test a new one imports what the good version lacks."""
+    good = {"ops.py": OPS, "tests/test_ops.py": TEST}
+    status, found = explained(tmp_path / "r", good, {"ops.py": NEW, "tests/test_ops.py": WITH_NEW})
+    assert status == 0, found
+    assert [change["file"] for change in found["root"]] == ["ops.py"]
+    assert any("tests/test_ops.py" in note and "good version" in note for note in found["notes"])
+
+
+def test_a_new_test_is_no_regression(tmp_path: Path) -> None:
+    """There is no green to compare with, and the answer says so."""
+    broken = WITH_NEW.replace("== 4", "== 5")
+    bad = {"ops.py": NEW.replace(" + 1", ""), "tests/test_ops.py": broken}
+    status, found = explained(tmp_path / "r", {"ops.py": OPS, "tests/test_ops.py": TEST}, bad)
+    assert status != 0
+    assert "new: there is no green to compare with" in found["reason"]
+
+
+def test_a_test_that_changed_is_no_regression(tmp_path: Path) -> None:
+    """Its old form passes at the bad version too."""
+    bad = {"ops.py": OPS + "\n\nX = 1\n", "tests/test_ops.py": TEST.replace("== 3", "== 4")}
+    status, found = explained(tmp_path / "r", {"ops.py": OPS, "tests/test_ops.py": TEST}, bad)
+    assert status != 0
+    assert "the text changed, and only the new one fails" in found["reason"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize(
+    ("good", "bad", "says"),
+    [
+        ({}, {"test/b.test.mjs": "5"}, "This test is new: there is no green to compare with."),
+        (
+            {"test/b.test.mjs": "1"},
+            {"test/b.test.mjs": "5"},
+            "The test changed: its old form passes still",
+        ),
+    ],
+)
+def test_a_runner_that_names_files(
+    tmp_path: Path, good: Mapping[str, str], bad: Mapping[str, str], says: str
+) -> None:
+    """The confirmation of one test tells the same of runners without a report of each test."""
+    package = {"package.json": '{"scripts": {"test": "node --test test/"}}'}
+    ops = {"ops.mjs": "export const one = () => 1;\n"}
+    here, there = (
+        {path: NODE_TEST.replace("VALUE", value) for path, value in files.items()}
+        for files in (good, bad)
+    )
+    other = {"test/a.test.mjs": NODE_TEST.replace("VALUE", "1")}
+    start = {**package, **ops, **other, **here}
+    status, found = explained(
+        tmp_path / "r",
+        start,
+        {"ops.mjs": ops["ops.mjs"] + "\n// x\nexport const two = 2;\n", **there},
+    )
+    assert (status, found["status"]) == (12, "already-red"), found
+    assert found["reason"].startswith(says)
+
+
+LISTS = """\
+cmake_minimum_required(VERSION 3.10)
+project(x C)
+enable_testing()
+add_library(ops ops.c)
+add_subdirectory(tests)
+"""
+TESTS = "include_directories(..)\nadd_executable(t_add t_add.c)\ntarget_link_libraries(t_add ops)\n"
+TESTS += "add_test(NAME t_add COMMAND t_add)\n"
+C_OPS = '#include "ops.h"\nint add(int a, int b) { return a + b; }\n'
+T_ADD = '#include "ops.h"\n#include <stdio.h>\nint main(void) {\n'
+T_ADD += '  printf("%d\\n", add(1, 2));\n  return add(1, 2) != 3;\n}\n'
+T_MUL = '#include "ops.h"\nint main(void) { return mul(2, 2) != 4; }\n'
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
+def test_a_c_library_whose_new_tests_call_what_the_old_release_lacks(tmp_path: Path) -> None:
+    """In a compiled language one new test spoils the build of all; its target is left out."""
+    header, flags = (
+        "int add(int a, int b);\n",
+        "set(CMAKE_C_FLAGS -Werror=implicit-function-declaration)\n",
+    )
+    good = {
+        "CMakeLists.txt": LISTS + flags,
+        "ops.c": C_OPS,
+        "ops.h": header,
+        "tests/CMakeLists.txt": flags + TESTS,
+        "tests/t_add.c": T_ADD,
+    }
+    bad = {
+        "ops.c": C_OPS.replace("a + b", "a - b") + "\nint mul(int a, int b) { return a * b; }\n",
+        "ops.h": header + "int mul(int a, int b);\n",
+        "tests/CMakeLists.txt": flags + TESTS + TESTS.replace("t_add", "t_mul"),
+        "tests/t_mul.c": T_MUL,
+    }
+    status, found = explained(tmp_path / "r", good, bad)
+    assert status == 0, found
+    assert found["test"] == "t_add"
+    assert [change["file"] for change in found["root"]] == ["ops.c"]
+    assert any("tests/t_mul.c" in note for note in found["notes"])

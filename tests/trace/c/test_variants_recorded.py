@@ -1,0 +1,125 @@
+"""Variants of a C program, built on from the bad version's build: what is compiled, and what a kill leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import INSTALLED
+from two_versions import committed
+
+from afterd.execution.recipe import Recipe
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.trace.c.recorder import CRecorder, RecordedRun, TraceRequest
+from afterd.vcs.diff import changes_between
+from afterd.vcs.kinds import FileRules
+from afterd.vcs.repository import open_repository, resolve
+from afterd.vcs.variants import Variants
+from afterd.vcs.worktree import Slot
+
+_PRINTING = (
+    '#include <stdio.h>\nint {0}(void) {{\n    printf("{0} %d\\n", {1});\n    return 0;\n}}\n'
+)
+_MAIN = "int first(void);\nint second(void);\nint main(void) {\n    return first() + second();\n}\n"
+_MAKEFILE = "all: prog\n\tsh hold.sh build\nprog: main.o first.o second.o\n\t$(CC) $^ -o $@\n"
+_TEST = "./prog\nsh hold.sh test\n"
+_HOLD = "if [ -e {0}/hold-$1 ]; then touch {0}/reached; sleep 60; fi\n"
+FIRST, SECOND = frozenset({"c1"}), frozenset({"c2"})
+
+
+def request_in(directory: Path) -> TraceRequest:
+    """Two modules with a change each; the build and the test wait where a file says so."""
+    repository = open_repository(directory / "repository")
+    good, bad = resolve(repository, "HEAD~1"), resolve(repository, "HEAD")
+    changes = changes_between(repository, good, bad, FileRules())
+    variants = Variants(repository, good, bad, changes)
+    good_slot, bad_slot = (Slot(directory / name, variants.store) for name in ("good", "bad"))
+    recipe = Recipe(test=("sh", "run.sh"), build=("make",))
+    chosen = next(iter(INSTALLED.values()))
+    slots = (good_slot, bad_slot)
+    return TraceRequest(
+        variants.tree, changes.ids, slots, recipe, chosen, directory / "trace", work="w"
+    )
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    common = {
+        "main.c": _MAIN,
+        "Makefile": _MAKEFILE,
+        "run.sh": _TEST,
+        "hold.sh": _HOLD.format(tmp_path),
+    }
+    versions = [
+        {**common, **{f"{name}.c": _PRINTING.format(name, value) for name in ("first", "second")}}
+        for value in (1, 2)
+    ]
+    committed(tmp_path / "repository", versions)
+    return tmp_path
+
+
+def output(run: RecordedRun) -> bytes:
+    """What the program printed."""
+    (process,) = run.processes
+    return b"".join(written.data for written in process.recording.output())
+
+
+def sources(run: RecordedRun) -> list[str]:
+    """The sources of the modules that a run is read with."""
+    (process,) = run.processes
+    return sorted({view.unit.module.source for view in process.program.views()})
+
+
+def test_a_variant_compiles_what_it_touches_and_is_read_with_its_own_modules(
+    directory: Path,
+) -> None:
+    recorder = CRecorder(request_in(directory))
+    bad = recorder.record(NOTHING)
+    index = directory / "trace/bad/build/modules.jsonl"
+    before = len(index.read_text().splitlines())
+    runs = [recorder.record(undone) for undone in (FIRST, SECOND)]
+    assert len(index.read_text().splitlines()) == before + len(runs)
+    assert [output(run) for run in (bad, *runs)] == [
+        b"first 2\nsecond 2\n",
+        b"first 1\nsecond 2\n",
+        b"first 2\nsecond 1\n",
+    ]
+    for run in (bad, *runs):
+        assert sources(run) == ["first.c", "main.c", "second.c"]
+        views = [view.name for view in run.processes[0].program.views()]
+        assert sorted(views) == ["first", "main", "second"]
+
+
+@pytest.mark.parametrize("phase", ["build", "test"])
+def test_whoever_is_killed_over_a_variant_leaves_what_the_next_run_recovers_from(
+    directory: Path, phase: str
+) -> None:
+    code = (
+        "import sys; from pathlib import Path; import test_variants_recorded as t\n"
+        "there = Path(sys.argv[1]); recorder = t.CRecorder(t.request_in(there))\n"
+        "recorder.record(t.NOTHING); (there / f'hold-{sys.argv[2]}').touch(); recorder.record(t.FIRST)\n"
+    )
+    paths = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, directory, phase], env={**os.environ, "PYTHONPATH": paths}
+    )
+    deadline = time.monotonic() + 120
+    while not (directory / "reached").exists():
+        assert child.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    (directory / f"hold-{phase}").unlink()
+    recorder = CRecorder(request_in(directory))
+    found: list[ChangeSet] = [SECOND, NOTHING, FIRST]
+    assert [output(recorder.record(undone)) for undone in found] == [
+        b"first 2\nsecond 1\n",
+        b"first 2\nsecond 2\n",
+        b"first 1\nsecond 2\n",
+    ]

@@ -1,0 +1,215 @@
+"""The window, the trace file, threads, forks, and what may not happen while recording."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import threading
+import weakref
+from enum import Enum
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from python_pairs import traced_pair
+
+from afterd.errors import TraceError
+from afterd.trace.python.read.tracefile import read
+from afterd.trace.python.read.values import Comparison, identity, render, truth
+from afterd.trace.python.record import tracefile as runtime_tracefile
+from afterd.trace.python.record.describe import CUT, ITEMS, Describer, TypeTable
+from afterd.trace.python.record.recorder import CHUNK, Recorder
+from afterd.trace.python.record.rows import Kind, site
+
+SCRIPT = (sys.executable, "main.py")
+
+
+def test_window_keeps_both_ends_and_counts_the_rest() -> None:
+    """Memory is bounded; the chunks say which rows they are and which frames were open."""
+    recorder = Recorder(head=1, tail=2)
+    enter, branch = recorder.functions["@e"], recorder.functions["@b"]
+    enter(site(1, 0, Kind.ENTER), ())
+    for _ in range(5 * CHUNK // 2):
+        branch(site(1, 1, Kind.TRUE))
+    recording = recorder.stop()
+    chunks = recording.chunks()
+    assert chunks[0].first == 0
+    assert len(chunks) == 3
+    assert recording.total == 5 * CHUNK // 2 + 1
+    assert chunks[-1].first + len(chunks[-1].entries) // 2 == recording.total
+    assert [frame[0] for frame in chunks[-1].frames] == [site(1, 0, Kind.ENTER)]
+
+
+def test_file_round_trip(tmp_path: Path) -> None:
+    """Sites and values come back; equal values of different types stay apart."""
+    recorder = Recorder(4, 4)
+    value = recorder.functions["@v"]
+    values = [
+        1,
+        True,
+        1.0,
+        "1",
+        b"1",
+        None,
+        (1, True),
+        -0.0,
+        0.0,
+        2**70,
+        "\ud800",
+        [1, [2]],
+        1 << 100_000,
+    ]
+    for number, item in enumerate(values):
+        value(site(7, number, Kind.VALUE), item)
+    runtime_tracefile.write(tmp_path, recorder.stop(), {"modules": []})
+    raw = read(next(tmp_path.glob("*.json")))
+    (span,) = raw.spans
+    assert [s >> 4 & 0xFFFFF for s in span.sites] == list(range(len(values)))
+    got = [raw.values[number] for number in span.values]
+    assert [repr(item) for item in got[:6]] == ["1", "True", "1.0", "'1'", "b'1'", "None"]
+    assert got[6] == ("t", 1, True)
+    assert [repr(item) for item in got[7:10]] == ["-0.0", "0.0", str(2**70)]
+    assert got[10] == "\ud800"
+    assert got[11][0] == "l"
+    assert got[12][0] == "B"
+
+
+@pytest.mark.parametrize("damage", ["empty", "truncated", "text"])
+def test_damaged_trace_is_a_sentence(damage: str, tmp_path: Path) -> None:
+    """A file that is not one of ours raises TraceError, naming it."""
+    recorder = Recorder(1, 1)
+    recorder.functions["@m"](site(1, 1, Kind.MARK))
+    runtime_tracefile.write(tmp_path, recorder.stop(), {"modules": []})
+    header = next(tmp_path.glob("*.json"))
+    if damage == "truncated":
+        header.with_suffix(".rows").write_bytes(b"\0" * 8)
+    else:
+        header.write_text("" if damage == "empty" else "[1]")
+    with pytest.raises(TraceError, match=r"trace-.*cannot be read"):
+        read(header)
+
+
+class Liar:
+    """Everything about it runs code, and every bit of code fails."""
+
+    @property  # type: ignore[misc] # that is the point
+    def __class__(self) -> type:
+        raise AssertionError("asked for its class")
+
+    __hash__ = None  # type: ignore[assignment] # that is the point
+
+    def __repr__(self) -> str:
+        raise AssertionError("asked for its repr")
+
+    def __eq__(self, _: object) -> bool:
+        raise AssertionError("compared")
+
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError(f"asked for {name}")
+
+
+class Colour(Enum):
+    RED = 1
+
+
+def test_describing_runs_none_of_the_program_s_code() -> None:
+    """No repr, no comparison, no property."""
+    describe = Describer(TypeTable()).describe
+    assert describe(Liar())[0] == "o"
+    assert describe([Liar()])[3][0] == "o"
+    assert describe(Colour.RED)[3] == "RED"
+    assert describe(KeyError("k"))[3] == ("t", "k")
+
+
+def test_recording_keeps_nothing_alive() -> None:
+    """A test that waits for a collection must see it."""
+    recorder = Recorder(4, 4)
+
+    class Local:
+        pass
+
+    item = Local()
+    recorder.functions["@v"](site(1, 1, Kind.VALUE), item)
+    dead, dead_class = weakref.ref(item), weakref.ref(Local)
+    del item, Local
+    gc.collect()
+    assert dead() is None
+    assert dead_class() is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+        lambda i: (
+            st.lists(i, max_size=4)
+            | st.dictionaries(st.text(max_size=3), i, max_size=3)
+            | st.tuples(i, i)
+        ),
+        max_leaves=12,
+    )
+)
+def test_descriptions_compare_like_values(value: object) -> None:
+    """Equal to itself in another run; rendered within the limit; truth as Python has it."""
+    types = TypeTable()
+    described = Describer(types).describe(value)
+    comparison = Comparison(types.rows, types.rows)
+    assert comparison.equal(described, Describer(types).describe(value))
+    assert not comparison.equal(described, Describer(types).describe([value, 0]))
+    assert len(render(described, types.rows)) <= 120
+    assert truth(described) is bool(value)
+    assert (identity(described) is None) == (not isinstance(value, (list, dict)))
+
+
+def test_long_values_are_cut() -> None:
+    """Big containers and strings cost little."""
+    describe = Describer(TypeTable()).describe
+    assert describe(list(range(1000)))[-1] == CUT
+    assert len(describe(list(range(1000)))) == 3 + ITEMS + 1
+    assert describe("x" * 10_000)[:2] == ("S", 10_000)
+
+
+def test_threads_are_kept_apart() -> None:
+    """From the second thread on, each row says whose it is."""
+    recorder = Recorder(4, 4)
+    recorder.follow_threads()
+    other = threading.Thread(target=lambda: __builtins__["@m"](site(1, 2, Kind.MARK)))  # type: ignore[index] # a dict in an imported module
+    other.start()
+    other.join()
+    sites = [entry for chunk in recorder.stop().chunks() for entry in chunk.entries[::2]]
+    assert Kind.THREAD in sites
+    assert site(1, 2, Kind.MARK) in sites
+
+
+def test_threads_and_forks_of_a_program_are_noticed(tmp_path: Path) -> None:
+    """Multiprocessing is said, not followed; the parent's trace is whole."""
+    bad = """\
+        import multiprocessing, threading
+        def double(x): return 2 * x
+        if __name__ == "__main__":
+            threading.Thread(target=double, args=(1,)).start()
+            with multiprocessing.get_context("fork").Pool(1) as pool:
+                out = pool.map(double, [1, 2])
+            assert out == [2, 5]
+        """
+    execution = traced_pair(tmp_path, {"main.py": "pass\n"}, {"main.py": bad}, SCRIPT)
+    (failure,) = execution.failures()
+    assert failure.text == "assert out == [2, 5]"
+    notes = " ".join(execution.notes())
+    assert "threads" in notes
+    assert "processes" in notes
+
+
+def test_nothing_traced_is_a_sentence(tmp_path: Path) -> None:
+    """Isolated mode shuts the tracer out, and the message says so."""
+    with pytest.raises(TraceError, match="Nothing was traced"):
+        traced_pair(tmp_path, {}, {}, (sys.executable, "-I", "-c", "pass"))
+
+
+def test_header_says_what_ran(tmp_path: Path) -> None:
+    """Modules with their paths, the interpreter, the arguments."""
+    execution = traced_pair(tmp_path, {"main.py": ""}, {"main.py": "x = 1\n"}, SCRIPT)
+    header = json.loads(execution.trace.raw.path.read_text())
+    assert [module[1] for module in header["modules"]] == ["main.py"]
+    assert header["python"][:2] == list(sys.version_info[:2])
