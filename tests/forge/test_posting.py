@@ -383,4 +383,4 @@ def test_pages_that_lead_to_another_server_are_not_followed(github: State) -> No
     links = {"Link": '<http://127.0.0.2:9/evil?page=2>; rel="next"'}
     page = '[{"id": 1, "user": {"login": "x"}, "body": "x", "html_url": "http://x/"}]'
     github.faults = [Fault("GET", 200, links, page, part="comments")]
-    assert refused(github).kind is RefusalKind.INVALID
+    assert refused(github).kind is RefusalKind.MOVED

@@ -16,7 +16,7 @@ ASKS = {"retry-after": "5"}
 @pytest.mark.parametrize(
     ("status", "headers", "said", "kind", "wait"),
     [
-        (301, {}, "", RefusalKind.INVALID, None),
+        (301, {}, "", RefusalKind.MOVED, None),
         (400, {}, "", RefusalKind.INVALID, None),
         (400, {}, "note is too long", RefusalKind.TOO_LONG, None),
         (401, {}, "Bad credentials", RefusalKind.TOKEN, None),

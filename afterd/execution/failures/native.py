@@ -49,7 +49,7 @@ _SANITIZER = re.compile(
     re.MULTILINE,
 )
 _FRAME = re.compile(
-    r"^\s*#\d+ 0x[0-9a-f]+ (?:in )?(?P<symbol>.+?) (?P<file>[^\s/<][^\s:]*):\d+", re.MULTILINE
+    r"^[ \t]*#\d+ 0x[0-9a-f]+ (?:in )?(?P<symbol>.+?) (?P<file>[^\s/<][^\s:]*):\d+", re.MULTILINE
 )
 _UNDEFINED = re.compile(
     r"^(?P<file>[^:\n]+):\d+:\d+: runtime error: (?P<message>.*)$", re.MULTILINE

@@ -16,7 +16,7 @@ _HEADER = "Traceback (most recent call last):"
 _PYTEST_PLACE = re.compile(r"^(?P<file>[^:\s]+\.py):\d+: (?P<type>[A-Za-z_][\w.]*)$", re.MULTILINE)
 _PYTEST_SOURCE = re.compile(r"^>\s+(?P<source>\S.*)$", re.MULTILINE)
 _PYTEST_REASON = re.compile(r"^E {1,10}(?P<text>\S.*)$", re.MULTILINE)
-_PYTEST_FUNCTION = re.compile(r"^\s+(?:async )?def (?P<symbol>\w+)\(", re.MULTILINE)
+_PYTEST_FUNCTION = re.compile(r"^[ \t]+(?:async )?def (?P<symbol>\w+)\(", re.MULTILINE)
 
 ASSERTIONS = frozenset({"AssertionError", "Failed", "AssertionFailure", "_pytest.outcomes.Failed"})
 

@@ -9,7 +9,7 @@ from afterd.execution.failures.text import normalised
 
 _CTEST = (
     "Failed|Timeout|SEGFAULT|Subprocess aborted|Child aborted|Not Run|BAD_COMMAND|ILLEGAL|NUMERICAL"
-    "|OTHER_FAULT|Bus error|Exit code .*"
+    "|OTHER_FAULT|Bus error|Exit code [^()\n]*"
 )
 
 
@@ -36,31 +36,31 @@ _REPORTS = {
     # A name is one word, or what automake's TAP driver or unittest make of one: "ERROR: " alone
     # begins many a message that is no name.
     Family.AUTOMAKE: r"^(?:FAIL|ERROR|XPASS): (?P<test>\S+(?: \d+ - .*| \([\w.]+\).*)?)$",
-    Family.TAP: r"^\s*not ok(?: \d+)?(?: -)? ?(?P<test>(?:(?!# *(?:TODO|SKIP)).)*)$",
-    Family.CTEST: rf"^\s*\d+ - (?P<test>.+?) \((?:{_CTEST})\)",
+    Family.TAP: r"^[ \t]*not ok(?: \d+)?(?: -)? ?(?P<test>(?:(?!# *(?:TODO|SKIP)).)*)$",
+    Family.CTEST: rf"^[ \t]*\d+ - (?P<test>.+?) \((?:{_CTEST})\)",
     Family.CARGO: r"^test (?P<test>\S.*?)(?: - should panic)? \.\.\. FAILED$",
-    Family.GO: r"^\s*--- FAIL: (?P<test>\S+)",
+    Family.GO: r"^[ \t]*--- FAIL: (?P<test>\S+)",
     Family.GOOGLE: r"^\[  FAILED  \] (?P<test>[\w./]+)(?:,.*| \(\d+ ms\))?$",
-    Family.MESON: r"^\s*\d+/\d+ (?:\S.*? / )?(?P<test>\S.*?)\s+(?:FAIL|ERROR|TIMEOUT|INTERRUPT)\s",
-    Family.JEST: r"^\s*● (?P<test>.+ › .+)$",
+    Family.MESON: r"^[ \t]*\d+/\d+ (?:\S.*? / )?(?P<test>\S(?:.*?\S)?)[ \t]+(?:FAIL|ERROR|TIMEOUT|INTERRUPT)\s",
+    Family.JEST: r"^[ \t]*● (?P<test>.+ › .+)$",
     Family.VITEST: r"^ *(?:FAIL|×) +(?P<test>\S.* > .+?)(?: \d+ms)?$",
-    Family.SUREFIRE: r"^(?:\[ERROR\] +)?(?P<test>(?!Tests run:)\S.*?) +(?:-- +)?Time elapsed: [\d.,]+ s"
+    Family.SUREFIRE: r"^(?:\[ERROR\] +)?(?P<test>(?!Tests run:)\S(?:.*?\S)?) +(?:-- +)?Time elapsed: [\d.,]+ s"
     r"(?:ec)? *<<< (?:FAILURE|ERROR)!",
     Family.GRADLE: r"^(?P<test>[\w$.]+ > .+) FAILED$",
     Family.JUNIT: r"^\d+\) (?P<test>\w+\([\w$.]+\))$",
 }
 _FAILED = {family: re.compile(pattern, re.MULTILINE) for family, pattern in _REPORTS.items()}
 _PASSED = re.compile(
-    r"^(?:PASS: (?P<automake>\S+(?: \d+ - .*)?)|\s*ok(?: \d+)?(?: -)? (?P<tap>(?:(?!# *(?:TODO|SKIP)).)+)"
-    r"|\s*\d+/\d+ Test +#\d+: (?P<ctest>.+?) \.* +Passed .*|test (?P<cargo>\S.*?) \.\.\. ok)$",
+    r"^(?:PASS: (?P<automake>\S+(?: \d+ - .*)?)|[ \t]*ok(?: \d+)?(?: -)? (?P<tap>(?:(?!# *(?:TODO|SKIP)).)+)"
+    r"|[ \t]*\d+/\d+ Test +#\d+: (?P<ctest>\S(?:.*?\S)?) \.* +Passed .*|test (?P<cargo>\S.*?) \.\.\. ok)$",
     re.MULTILINE,
 )
 
 _DIFFERENCE = re.compile(
     r"^(?:--- .*\n\+\+\+ |\*\*\* .*\n--- |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@"
     r"|\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] |.* differ: (?:byte|char) \d+|Files .* differ$"
-    r"|\s*(?:[Ee]xpected|EXPECTED)(?: output)?\b.*\n(?:.*\n){0,20}?"
-    r"\s*(?:[Gg]ot|GOT|[Aa]ctual|ACTUAL|[Rr]eceived|but was)\b)",
+    r"|[ \t]*(?:[Ee]xpected|EXPECTED)(?: output)?\b.*\n(?:.*\n){0,20}?"
+    r"[ \t]*(?:[Gg]ot|GOT|[Aa]ctual|ACTUAL|[Rr]eceived|but was)\b)",
     re.MULTILINE,
 )
 
@@ -85,7 +85,7 @@ def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
 
 _NONE_RAN = re.compile(
     r"^No tests were found!!!|^ok? *\t?\S+\t.*\[no tests to run\]|testing: warning: no tests to run"
-    r"|^(?:# )?tests 0$|^1\.\.0\b|^No tests found, exiting|^No test files found|^\s*0 passing\b"
+    r"|^(?:# )?tests 0$|^1\.\.0\b|^No tests found, exiting|^No test files found|^[ \t]*0 passing\b"
     r"|^Could not find '|^Error: No test files found|^No suitable tests defined|^# TOTAL: +0$"
     r"|^ERROR: not found: .*::|^no tests ran in "
     r"|^Ran 0 tests in |does not exist in project .*tests|^ValueError: no such test|\bNo tests match\b",

@@ -21,33 +21,33 @@ _WAYS = (
     rf"^[ ●\t]*(?P<message>expect\([^\n]*)\n(?:\s*\n|[^\n]*\n){{0,3}}?\s*Expected(?: \w+)?: +{_EXPECTED}\n"
     rf"\s*Received(?: \w+)?: +{_OBSERVED}\n",
     # Vitest, Mocha and Jest show longer values as a difference
-    rf"^\s*(?P<message>(?:\w*Error|[\w$]*Assertion\w*)\b[^\n]*)\n\s*\n\s*- Expected[^\n]*\n\s*\+ Received"
-    rf"[^\n]*\n(?:\s*\n|\s{{2}}[^\n]*\n)*?\s*- *{_EXPECTED}\n\s*\+ *{_OBSERVED}\n",
-    rf"^\s*(?P<message>\w*(?:Error|Exception)\b[^\n]*)\n\s*\+ expected - actual\s*\n"
+    rf"^[ \t]*(?P<message>(?:\w*Error|[\w$]*Assertion\w*)\b[^\n]*)\n[ \t]*\n[ \t]*- Expected[^\n]*\n[ \t]*\+ Received"
+    rf"[^\n]*\n(?:\s*\n|\s{{2}}[^\n]*\n)*?\s*- *{_EXPECTED}\n[ \t]*\+ *{_OBSERVED}\n",
+    rf"^[ \t]*(?P<message>\w*(?:Error|Exception)\b[^\n]*)\n[ \t]*\+ expected - actual\s*\n"
     rf"(?:\s*\n|\s{{2}}[^\n]*\n)*?"
-    rf"\s*-{_OBSERVED}\n\s*\+{_EXPECTED}\n",
+    rf"\s*-{_OBSERVED}\n[ \t]*\+{_EXPECTED}\n",
     # node:assert
     rf"^[^\n]*?(?:AssertionError[^\n:]*: |error: (?:\|-|'|\")?\s*){_MESSAGE}\n(?:[^\n]*\n)?\s*\n"
     rf"\s*{_OBSERVED} (?:!==|!=) {_EXPECTED}\n",
     rf"^[^\n]*?(?:AssertionError[^\n:]*: |error: (?:\|-|'|\")?\s*){_MESSAGE}\n(?:[^\n]*\n)??"
-    rf"\s*\+ actual - expected\s*\n\s*\n?\s*\+ {_OBSERVED}\n\s*- {_EXPECTED}\n",
+    rf"\s*\+ actual - expected\s*\n[ \t]*\n?\s*\+ {_OBSERVED}\n[ \t]*- {_EXPECTED}\n",
     # chai, Vitest in one line
     rf"^[^\n]*?\bAssertionError: (?P<message>expected {_OBSERVED} to"
     rf" (?:(?:deeply |strictly )?equal|be|deep equal|eql) {_EXPECTED})(?: // [^\n]*)?$",
     # TAP's YAML, as tape, node-tap and node:test write it
-    rf"^ *not ok \d+ *-? *{_MESSAGE}\n\s*---\n(?:[^\n]*\n){{0,6}}?\s*expected: *(?:\|-?\n)?\s*{_EXPECTED}\n"
+    rf"^ *not ok \d+ *-? *{_MESSAGE}\n[ \t]*---\n(?:[^\n]*\n){{0,6}}?\s*expected: *(?:\|-?\n)?\s*{_EXPECTED}\n"
     rf"\s*actual: *(?:\|-?\n)?\s*{_OBSERVED}\n",
     # Rust
-    rf"panicked at (?:'|[^\n]*?:\d+:\d+:\n)(?P<message>assertion[^\n]*?)\n\s*left: `?{_OBSERVED}`?,?\n"
+    rf"panicked at (?:'|[^\n]*?:\d+:\d+:\n)(?P<message>assertion[^\n]*?)\n[ \t]*left: `?{_OBSERVED}`?,?\n"
     rf"\s*right: `?{_EXPECTED}`?'?(?:, {_PLACE}[^\n]*)?$",
     # Go: testify, then what people write by hand, then gotest.tools
-    rf"^\s*Error Trace:\s*{_PLACE}[^\n]*\n(?:[^\n]*\n)*?\s*Error:\s*{_MESSAGE}\s*\n"
-    rf"\s*expected: *{_EXPECTED}\n\s*actual *: *{_OBSERVED}\n",
-    rf"^\s*{_PLACE}: (?P<message>[^\n]*?(?:\b(?:got|was|have|actual|returned|result)\b:? *=? *|\s= ){_OBSERVED}"
+    rf"^[ \t]*Error Trace:\s*{_PLACE}[^\n]*\n(?:[^\n]*\n){{0,40}}?\s*Error:\s*{_MESSAGE}\s*\n"
+    rf"\s*expected: *{_EXPECTED}\n[ \t]*actual *: *{_OBSERVED}\n",
+    rf"^[ \t]*{_PLACE}: (?P<message>[^\n]*?(?:\b(?:got|was|have|actual|returned|result)\b:? *=? *|\s= ){_OBSERVED}"
     rf"[,;.]? *(?:but |\()?\b(?:wanted|want|expected|expect|should be|exp)\b:? *=? *{_EXPECTED}\)?)$",
-    rf"^\s*{_PLACE}: (?P<message>[^\n]*?\b(?:wanted|want|expected|expect|exp)\b:? *=? *{_EXPECTED}"
+    rf"^[ \t]*{_PLACE}: (?P<message>[^\n]*?\b(?:wanted|want|expected|expect|exp)\b:? *=? *{_EXPECTED}"
     rf"[,;.]? *(?:but |\()?\b(?:got|was|have|actual|returned|found)\b:? *=? *{_OBSERVED}\)?)$",
-    rf"^\s*{_PLACE}: (?P<message>[^\n]*?{_OBSERVED} != {_EXPECTED})$",
+    rf"^[ \t]*{_PLACE}: (?P<message>[^\n]*?{_OBSERVED} != {_EXPECTED})$",
     # Unity, GoogleTest, Catch2 and doctest, Check, GLib and munit, cmocka, greatest, Qt, Boost
     rf"^{_PLACE}:\w+:FAIL: ?(?P<message>Expected {_EXPECTED} Was {_OBSERVED}(?:\. [^\n]*)?)$",
     rf"^{_PLACE}: Failure\n(?P<message>Expected equality of these values:)\n\s+[^\n]+\n"
@@ -59,28 +59,28 @@ _WAYS = (
     rf"^{_PLACE}:[FE]:[^\n]*?: (?P<message>Assertion '[^\n]*' failed): [^\n]*? == {_OBSERVED}, "
     rf"[^\n]*? == {_EXPECTED}$",
     rf"ERROR:{_PLACE}:\w+: (?P<message>assertion failed \([^\n]*?\)): \({_OBSERVED} == {_EXPECTED}\)$",
-    rf"^\s*Actual\s+\([^\n]*?\)\s*: {_OBSERVED}\n\s*Expected\s+\([^\n]*?\)\s*: {_EXPECTED}$",
+    rf"^[ \t]*Actual\s+\([^\n]*?\)\s*: {_OBSERVED}\n[ \t]*Expected\s+\([^\n]*?\)\s*: {_EXPECTED}$",
     rf"{_PLACE}: error: in [^\n]*: (?P<message>check [^\n]* has failed) \[{_OBSERVED} != {_EXPECTED}\]",
     # Python's unittest, Perl, RSpec, minitest, PHPUnit, JUnit
     rf"^AssertionError: (?P<message>{_OBSERVED} != {_EXPECTED})$",
     rf"^#\s+got: {_OBSERVED}\n#\s+expected: {_EXPECTED}$",
-    rf"^\s*[Ee]xpected: +{_EXPECTED}\n\s*(?:[Gg]ot|[Aa]ctual|[Rr]eceived) *: +{_OBSERVED}$",
+    rf"^[ \t]*[Ee]xpected: +{_EXPECTED}\n[ \t]*(?:[Gg]ot|[Aa]ctual|[Rr]eceived) *: +{_OBSERVED}$",
     rf"(?P<message>Failed asserting that {_OBSERVED} (?:matches expected|is identical to) {_EXPECTED}\.)",
     rf"expected: ?<{_EXPECTED}> but was: ?<{_OBSERVED}>",
 )
 _READ = tuple(re.compile(way, re.MULTILINE) for way in _WAYS)
 _STACK = re.compile(
-    r"(?:\(|at |❯ |file://|--> |^\s*)(?:\./)?(?P<file>[\w.@+-][\w./@+-]*\.\w+):(?P<line>\d+)",
+    r"(?:\(|at |❯ |file://|--> |^[ \t]*)(?:\./)?(?P<file>[\w.@+-][\w./@+-]*\.\w+):(?P<line>\d+)",
     re.MULTILINE,
 )
 _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
 )
 _SAID = (
-    re.compile(r"^\s*(?:Uncaught )?(?P<message>(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?: \S[^\n]*)",
+    re.compile(r"^[ \t]*(?:Uncaught )?(?P<message>(?:[A-Za-z_]\w*)?(?:Error|Exception)(?: \[\w+\])?: \S[^\n]*)",
                re.MULTILINE),
     re.compile(r"panicked at [^\n]*:\d+:\d+:\n(?P<message>\S[^\n]*)", re.MULTILINE),
-    re.compile(r"^\s*(?:[\w/-]+/)*[\w.-]+\.go:\d+: (?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^[ \t]*(?:[\w/-]+/)*[\w.-]+\.go:\d+: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^panic: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+:\w+:FAIL: ?(?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^ *not ok \d+ *-? *(?P<message>\S[^\n]*)", re.MULTILINE),
