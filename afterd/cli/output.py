@@ -34,7 +34,7 @@ def present(parts: Sequence[RenderableType], output: Path | None = None) -> None
     for number, part in enumerate(parts):
         if number:
             console.print()
-        console.print(part)
+        console.print(part, crop=False)  # a command that is cut off cannot be copied
     if stream is not None:
         write(stream.getvalue(), output)
 

@@ -41,6 +41,11 @@ class Failure:
     observed: str = ""
     expected: str = ""
 
+    @property
+    def place(self) -> str:
+        """The file with its line, where that is known; '' without a file."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
 
 @dataclass(frozen=True, slots=True)
 class TreeStep:

@@ -97,7 +97,7 @@ def _changes(explanation: Explanation) -> Iterator[str]:
 
 
 def _failure(failure: Failure) -> Iterator[str]:
-    where = f"{failure.file}:{failure.line}" if failure.file else failure.kind.value
+    where = failure.place or failure.kind.value
     yield f"<h2>Failed <code>{_text(where)}</code></h2>\n<pre>{html(failure.message)}</pre>\n<ul>\n"
     for name, value in (("observed", failure.observed), ("expected", failure.expected)):
         if value:

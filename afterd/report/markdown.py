@@ -169,7 +169,12 @@ def costs_block(explanation: Explanation) -> str:
 
 
 def _where(file: str, line: int, permalink: Permalink) -> str:
-    return _linked(code_span(clipped(f"{file}:{line}", REPORT.page_name)), file, line, permalink)
+    return _linked(
+        code_span(clipped(f"{file}:{line}" if line else file, REPORT.page_name)),
+        file,
+        line,
+        permalink,
+    )
 
 
 def _linked(label: str, file: str, line: int, permalink: Permalink) -> str:

@@ -113,7 +113,7 @@ def _failure(failure: Failure) -> RenderableType:
     message = Text(visible(clipped(failure.message, REPORT.terminal_message)))
     heading = Text("Failed", "bold")
     if failure.file:
-        grid.add_row(heading, Text(one_line(f"{failure.file}:{failure.line}")))
+        grid.add_row(heading, Text(one_line(failure.place)))
         grid.add_row("", message)
     else:
         grid.add_row(heading, message)
@@ -159,7 +159,7 @@ def _costs(explanation: Explanation) -> RenderableType:
 
 
 def _commands(explanation: Explanation) -> RenderableType:
-    """To be copied: a command is never folded."""
+    """To be copied: a command is never folded, however narrow the terminal is."""
     lines = [Text("Next", "bold")]
     for command, purpose in next_steps(explanation):
         line = Text(f"  {one_line(command)}", "bold cyan", no_wrap=True, overflow="ignore")

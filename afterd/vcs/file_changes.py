@@ -8,7 +8,7 @@ Changes as patch text: for people, reports and ``git apply``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pygit2
@@ -19,6 +19,7 @@ from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
 from afterd.vcs.enclosing import Enclosing
 from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines
+from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.paths import path_text, refusal
 from afterd.vcs.tokens import language_of
@@ -169,6 +170,7 @@ class FileChanges:
         self.path = path_text(pair.new_path)
         self.kind = kind_of(self.path, rules)
         self.pruned = self._reason(rules)
+        self._rules = rules
         self._reader = reader
         self._largest = largest
 
@@ -268,7 +270,20 @@ class FileChanges:
             for hunk in self.hunks:
                 symbol = self._symbol(hunk)
                 text = hunk_patch(hunk, self._good.lines, self._bad.lines, symbol)
-                yield self._change(ChangeForm.HUNK, text, hunk, symbol)
+                change = self._change(ChangeForm.HUNK, text, hunk, symbol)
+                yield self._as_test(change) if self._is_test(hunk) else change
+
+    def _is_test(self, hunk: Hunk) -> bool:
+        """Whether all its lines are of tests that stand in this source file."""
+        if self.kind is not FileKind.SOURCE:
+            return False
+        return _is_within(hunk.old, self._good_tests, self._good.lines) and _is_within(
+            hunk.new, self._bad_tests, self._bad.lines
+        )
+
+    def _as_test(self, change: Change) -> Change:
+        kept = KEPT_TEST if self._rules.keep_tests else ""
+        return replace(change, kind=FileKind.TEST, pruned=change.pruned or kept)
 
     def _change(
         self, form: ChangeForm, patch: str, hunk: Hunk | None = None, symbol: str = ""
@@ -317,12 +332,30 @@ class FileChanges:
         return self._good_symbols.name(hunk.old.start)
 
     @cached_property
+    def _good_tests(self) -> tuple[LineSpan, ...]:
+        return spans_of_tests(self._good.content, self._good.language)
+
+    @cached_property
+    def _bad_tests(self) -> tuple[LineSpan, ...]:
+        return spans_of_tests(self._bad.content, self._bad.language)
+
+    @cached_property
     def _good_symbols(self) -> Enclosing:
         return Enclosing(self._good.content, self._good.language)
 
     @cached_property
     def _bad_symbols(self) -> Enclosing:
         return Enclosing(self._bad.content, self._bad.language)
+
+
+def _is_within(part: LineSpan, spans: Sequence[LineSpan], lines: Sequence[bytes]) -> bool:
+    """Whether nothing but blank lines of a part of a text is outside the spans."""
+    numbers = range(part.start, part.end)
+    return all(
+        any(span.covers(number) for span in spans)
+        for number in numbers
+        if lines[number - 1].strip()
+    )
 
 
 def _all_lines(text: SourceText) -> LineSpan:

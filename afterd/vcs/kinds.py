@@ -15,8 +15,8 @@ TESTS = (
     *("test/", "tests/", "__tests__/", "testdata/", "test-data/", "testsuite/", "/t/", "spec/"),
     *("test_*", "test-*", "*_test.*", "*_tests.*", "*-test.*", "*_unittest.*", "*.test.*"),
     *("*.spec.*", "*_spec.*", "*Test.java", "*Tests.java", "*Test.kt", "*Tests.cs", "*Test.php"),
-    *("conftest.py", "tests.py", "*.t", "/test.*", "/tests.*", "test.sh", "tests.sh"),
-    *("runtests*", "run-tests*", "run_tests*"),
+    *("conftest.py", "test.py", "tests.py", "test.rs", "tests.rs", "test.sh", "tests.sh", "*.t"),
+    *("/test.*", "/tests.*", "runtests*", "run-tests*", "run_tests*"),
 )
 BUILD = (
     *("Makefile*", "makefile", "GNUmakefile", "*.mk", "*.mak", "CMakeLists.txt", "*.cmake"),

@@ -153,6 +153,16 @@ def test_a_message_without_values(text: str, message: str) -> None:
         ("  0 passing (2ms)\n", True),
         ("  10 passing (2ms)\n", False),
         ("ok\n", False),
+        (
+            "ERROR: T (unittest.loader._FailedTest.T)\n------\n"
+            "AttributeError: module 't' has no attribute 'T'\n\n------\nRan 1 test in 0.0s\n",
+            True,
+        ),
+        (
+            "ERROR: t (unittest.loader._FailedTest.t)\n------\n"
+            "ImportError: Failed to import test module: t\n",
+            False,
+        ),
     ],
 )
 def test_a_pass_of_no_test(text: str, *, none: bool) -> None:

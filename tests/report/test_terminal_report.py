@@ -18,6 +18,7 @@ from rich.console import Console
 from afterd.model.explanation import CauseNode, Evidence, Explanation, Failure, Status, TreeStep
 from afterd.model.outcome import FailureKind
 from afterd.model.ranking import RankedLine
+from afterd.report.summary import next_steps
 from afterd.report.terminal import TerminalReport
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,7 +37,7 @@ def shown(
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, errors="backslashreplace")
     console = Console(file=stream, width=width, force_terminal=colour)
-    console.print(TerminalReport(explanation, whole=whole))
+    console.print(TerminalReport(explanation, whole=whole), crop=False)
     stream.flush()
     return trimmed(raw.getvalue().decode(encoding))
 
@@ -133,11 +134,21 @@ def test_no_line_is_wider_than_the_terminal(
     explanation: Explanation, encoding: str, width: int
 ) -> None:
     text = shown(explanation, width, encoding=encoding)
-    assert max(map(cell_len, text.split("\n"))) <= width
+    commands = [f"  {command}  # {purpose}" for command, purpose in next_steps(explanation)]
+    lines = text.split("\n")
+    assert commands == lines[len(lines) - 1 - len(commands) : -1]  # whole, to be copied
+    assert max(map(cell_len, lines[: len(lines) - 1 - len(commands)])) <= width
     assert "make" in text
     if encoding == "ascii":
         assert text.isascii()
         assert "\\u" not in text
+
+
+def test_a_file_whose_line_is_not_known_has_none() -> None:
+    failure = Failure(FailureKind.EXCEPTION, "KeyError: 'x'", "shop.py")
+    text = shown(replace(RUNNING_EXAMPLE, failure=failure))
+    assert "shop.py\n" in text
+    assert "shop.py:" not in text
 
 
 def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +229,7 @@ def test_a_deep_chain_stays_on_the_screen() -> None:
         forks = replace(forks, causes=(forks, forks))
     for tree in (chain, forks):
         text = shown(replace(RUNNING_EXAMPLE, tree=tree), 40, whole=True)
-        assert max(map(cell_len, text.split("\n"))) <= 40
+        assert max(map(cell_len, text.partition("\nNext\n")[0].split("\n"))) <= 40
         assert text.count("because") > 50
         assert "--all" in shown(replace(RUNNING_EXAMPLE, tree=tree), 40)
 

@@ -327,3 +327,47 @@ def test_what_is_named_like_a_test_and_imported_by_its_package_is_of_the_program
     assert _kept(made, package) == tests
     declared = FileRules(tests=(*FileRules().tests, "src/shop/tests.py"))
     assert _kept(made, package, declared) == tests | program
+
+
+RUST_GOOD = b"""pub fn total(c: &[u32]) -> u32 {
+    c.iter().sum()
+}
+
+#[cfg(not(test))]
+fn shown() {
+    println!("1");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds() {
+        assert_eq!(total(&[1, 2]), 3);
+    }
+}
+"""
+
+
+def test_tests_in_a_source_file_are_kept_and_the_rest_of_it_takes_part(made: Made) -> None:
+    bad = (
+        RUST_GOOD.replace(b".sum()", b".max()")
+        .replace(b'"1"', b'"2"')
+        .replace(
+            b", 3);\n    }",
+            b", 3);\n    }\n\n    #[test]\n    fn none() {\n        total(&[]);\n    }",
+        )
+        .replace(b"use super::*;", b"use super::total;")
+    )
+    bad += b"\n#[tokio::test]\nasync fn later() {\n    total(&[3]);\n}\n\npub fn new() {}\n"
+    found = _changes(made, {b"src/lib.rs": (FILE, RUST_GOOD)}, {b"src/lib.rs": (FILE, bad)})
+    kept = "".join(change.patch for change in found.changes if change.kind is FileKind.TEST)
+    rest = "".join(change.patch for change in found.live)
+    assert all(change.pruned for change in found.changes if change.kind is FileKind.TEST)
+    for part, text in (("+    fn none", kept), ("use super::total", kept), (".max()", rest)):
+        assert part in text
+    assert '"2"' in rest
+    assert "later" in kept
+    assert "later" not in rest
+    assert "pub fn new" in rest

@@ -26,7 +26,17 @@ from afterd.vcs.tokens import Language, language_of
             FileKind.TEST,
             ["src/__tests__/x.js", "x.spec.ts", "t/t0001-x.sh", "FooTest.java", "test.c"],
         ),
-        (FileKind.TEST, ["a/tests.py", "lib/foo_unittest.cc", "spec/x_spec.rb", "run_tests.sh"]),
+        (
+            FileKind.TEST,
+            [
+                "a/tests.py",
+                "a/test.py",
+                "src/a/tests.rs",
+                "lib/foo_unittest.cc",
+                "spec/x_spec.rb",
+                "run_tests.sh",
+            ],
+        ),
         (FileKind.SOURCE, ["src/test.c", "latest/x.c", "contest.py", "src/t/x.c", "testing/x.py"]),
         (FileKind.SOURCE, ["main.c", "a/b.rs", "a\nb.py", "x.html", "attest.go", "bin/tool"]),
         (

@@ -88,7 +88,8 @@ _NONE_RAN = re.compile(
     r"|^(?:# )?tests 0$|^1\.\.0\b|^No tests found, exiting|^No test files found|^[ \t]*0 passing\b"
     r"|^Could not find '|^Error: No test files found|^No suitable tests defined|^# TOTAL: +0$"
     r"|^ERROR: not found: .*::|^no tests ran in "
-    r"|^Ran 0 tests in |does not exist in project .*tests|^ValueError: no such test|\bNo tests match\b",
+    r"|^Ran 0 tests in |\(unittest\.loader\._FailedTest.*\n-+\nAttributeError: "
+    r"|does not exist in project .*tests|^ValueError: no such test|\bNo tests match\b",
     re.MULTILINE,
 )
 _SOME_RAN = re.compile(
