@@ -28,10 +28,9 @@ from afterd.localization.formula.several_inputs import combined, together, withi
 from afterd.localization.fusion import Votes, fused, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
+from afterd.localization.votes import PARTS, line_votes
 from afterd.logic.correction import Corrections, Diagnosis
 from afterd.logic.maxsat import MaxSat
-from afterd.pipeline.ranking.voters import PARTS
-from afterd.pipeline.ranking.votes import line_votes
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.unrolling import Program, load

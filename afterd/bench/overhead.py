@@ -16,12 +16,11 @@ from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import which_broke
-from afterd.pipeline.failing import FailingTest
 from afterd.pipeline.tracing import traced
-from afterd.pipeline.workspace import Range, Workspace, opened, wanted_range
 from afterd.trace.python.stage.reexecution import WarmPython
 from afterd.vcs.sample import fixtures_directory, materialise
 from afterd.vcs.worktree import Slot
+from afterd.workspace import FailingTest, Range, Workspace, opened, wanted_range
 
 C_SAMPLE = "brindle", "long-run"
 PYTHON_SAMPLE = "sluice", "slice"

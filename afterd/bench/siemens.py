@@ -27,7 +27,7 @@ from afterd.limits import Limits
 from afterd.localization.examination import Line
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.spectrum import Spectrum
-from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
+from afterd.localization.suite import CountedTest, spectrum_of_processes
 from afterd.spectra.c import counted_program, prepared, processes
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.traced_build import environment

@@ -19,13 +19,10 @@ from afterd.execution.runners.reading import jobs as cores
 from afterd.localization.formats.files import write_matrix
 from afterd.localization.formats.weights import read_weights
 from afterd.localization.fusion import WEIGHTS
+from afterd.localization.suite import Ran, RankRequest, rank_suite, unheard
+from afterd.localization.votes import FORMS, ROUNDS, VOTERS, VoteOptions
 from afterd.model.progress import Progress as Listener
 from afterd.model.progress import Silent
-from afterd.pipeline.ranking.counting import Ran, unheard
-from afterd.pipeline.ranking.emitted import FORMS
-from afterd.pipeline.ranking.repository import RankRequest, rank_suite
-from afterd.pipeline.ranking.voters import VOTERS
-from afterd.pipeline.ranking.votes import ROUNDS, VoteOptions
 from afterd.report.live import listening
 from afterd.spectra.c import USUAL, WIDTHS
 

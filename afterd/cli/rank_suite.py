@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from afterd import __version__
 from afterd.cli.rank_text import SCHEMA, finite, tables
-from afterd.pipeline.ranking.lines import RankedPlace
-from afterd.pipeline.ranking.repository import RankedSuite
+from afterd.localization.suite import RankedSuite
+from afterd.localization.votes import RankedPlace
 from afterd.report.sanitize import clipped, one_line
 
 _WIDE = 60

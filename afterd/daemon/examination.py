@@ -17,12 +17,10 @@ from afterd.daemon.flakiness import record_runs
 from afterd.daemon.judgement import Case, Judged, judge
 from afterd.daemon.spending import left_of
 from afterd.daemon.tested import failing_of, tested_at
+from afterd.localization.suite import Ranker
 from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress
 from afterd.pipeline.explain import keep
-from afterd.pipeline.failing import suite_of
-from afterd.pipeline.ranking.explained import Ranker
-from afterd.pipeline.workspace import opened, range_between
 from afterd.report.verdicts import VerdictKind
 from afterd.store import Store
 from afterd.store.explanations import load
@@ -30,6 +28,7 @@ from afterd.store.jobs import Job, JobQueue
 from afterd.store.journal import StoredJournal
 from afterd.store.verdicts import StoredVerdict, keep_verdict, verdicts_at
 from afterd.vcs.repository import resolve
+from afterd.workspace import opened, range_between, suite_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from afterd.execution.flakiness import Prior, Repeats, prior_from_history, rate,
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.signature import telling
 from afterd.model.outcome import Outcome, Verdict
-from afterd.pipeline.workspace import Workspace
 from afterd.store.database import Reader
 from afterd.store.history import Observation, observations, observe
 from afterd.store.journal import attempts_of
 from afterd.store.marks import flaky_marks
+from afterd.workspace import Workspace
 
 MEASURED = 10
 """Runs of a flaky test that its rate rests on, at least, where the budget allows."""

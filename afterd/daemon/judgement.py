@@ -15,10 +15,9 @@ from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Progress
 from afterd.model.revision import RevisionRange
 from afterd.pipeline.explain import explain_test
-from afterd.pipeline.failing import FailingTest
-from afterd.pipeline.workspace import Workspace, range_between
 from afterd.report.verdicts import VerdictKind
 from afterd.store.jobs import Job
+from afterd.workspace import FailingTest, Workspace, range_between
 
 _KINDS = {
     Status.EXPLAINED: VerdictKind.CAUSED,

@@ -13,10 +13,9 @@ from afterd.execution.recipe import Recipe
 from afterd.execution.runners import GIVEN
 from afterd.model.outcome import FailureKind, FailureSignature, Unresolved, Verdict
 from afterd.model.progress import Progress
-from afterd.pipeline.failing import FailingTest, Suite, SuiteRun, run_suite
-from afterd.pipeline.workspace import Workspace
 from afterd.store.history import Observation, observe
 from afterd.store.jobs import Job, JobQueue
+from afterd.workspace import FailingTest, Suite, SuiteRun, Workspace, run_suite
 
 TESTED = "tested"
 THE_BUILD = "the build"

@@ -10,7 +10,7 @@ from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.revision import RevisionRange
 from afterd.pipeline.search import Found
 from afterd.pipeline.tracing import Tracing
-from afterd.pipeline.workspace import Range
+from afterd.workspace import Range
 
 
 def unanswered(test: str, status: Status, revisions: RevisionRange, reason: str) -> Explanation:

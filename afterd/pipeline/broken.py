@@ -13,11 +13,10 @@ from afterd.execution.runners.interpreters import own_modules
 from afterd.model.explanation import Status
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
-from afterd.pipeline.failing import FailingTest, Suite, suite_of
 from afterd.pipeline.suite_run import TestsSeen, run_tests
-from afterd.pipeline.workspace import Range, Workspace
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.vcs.trees import TreeReader
+from afterd.workspace import FailingTest, Range, Suite, Workspace, suite_of
 
 _NAMED = 3  # tests that a sentence names
 

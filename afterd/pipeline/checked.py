@@ -10,7 +10,7 @@ from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing
-from afterd.pipeline.workspace import Range, Workspace
+from afterd.workspace import Range, Workspace
 
 _UNCHECKED = (
     "The answer was seen to pass in a warm process alone: the budget was spent before it was run in a"

@@ -25,14 +25,13 @@ from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
 from afterd.model.change import ChangeSet, FileKind
-from afterd.pipeline.failing import FailingTest
-from afterd.pipeline.workspace import Range, Workspace
 from afterd.trace.coverage.counts import LineCounts, of_go, of_lcov, of_v8
 from afterd.vcs.enclosing import symbols
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.tokens import language_of
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
+from afterd.workspace import FailingTest, Range, Workspace
 
 _SCRIPTS = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
 _FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs)):(?P<line>\d+)")

@@ -17,6 +17,7 @@ from afterd.execution.failures.values import told
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
+from afterd.localization.suite import Ranker
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Outcome
@@ -25,18 +26,25 @@ from afterd.model.revision import RevisionRange
 from afterd.pipeline.answer import answered, unanswered
 from afterd.pipeline.broken import which_broke
 from afterd.pipeline.checked import checked_search
-from afterd.pipeline.failing import THE_SUITE, FailingTest, Suite
 from afterd.pipeline.meanwhile import answered_meanwhile
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.promises import kept_promises
-from afterd.pipeline.ranking.explained import Ranker
 from afterd.pipeline.suite_run import run_tests
 from afterd.pipeline.tracing import Tracing, traced
-from afterd.pipeline.workspace import Range, Workspace, opened, range_between, wanted_range
 from afterd.report.json import contract
 from afterd.report.masking import Masker
 from afterd.store.explanations import save
 from afterd.vcs.history import find_baseline
+from afterd.workspace import (
+    THE_SUITE,
+    FailingTest,
+    Range,
+    Suite,
+    Workspace,
+    opened,
+    range_between,
+    wanted_range,
+)
 
 
 @dataclass(frozen=True, slots=True)

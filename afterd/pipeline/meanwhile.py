@@ -6,11 +6,10 @@ from afterd.config import Settings, command_line
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import Verdict
 from afterd.model.progress import Progress, Silent
-from afterd.pipeline.failing import suite_of
-from afterd.pipeline.workspace import Range, Workspace
 from afterd.store.explanations import explained_since, load
 from afterd.store.history import tested_commits
 from afterd.store.verdicts import verdicts_at
+from afterd.workspace import Range, Workspace, suite_of
 
 _USUAL = Settings()
 

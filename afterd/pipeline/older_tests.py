@@ -24,9 +24,8 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.model.change import Change, ChangeList, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
-from afterd.pipeline.failing import FailingTest
-from afterd.pipeline.workspace import Range
 from afterd.vcs.file_changes import KEPT_TEST
+from afterd.workspace import FailingTest, Range
 
 _WORD = re.compile(r"[^\W\d]\w+")
 _SHOWN = 3

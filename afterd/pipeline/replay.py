@@ -12,11 +12,19 @@ from afterd.model.change import ChangeSet, in_order
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
-from afterd.pipeline.failing import THE_SUITE, detected, given, suite_of
-from afterd.pipeline.workspace import Range, Workspace, opened, range_between
 from afterd.store.explanations import load
 from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.file_changes import tree_patch
+from afterd.workspace import (
+    THE_SUITE,
+    Range,
+    Workspace,
+    detected,
+    given_recipe,
+    opened,
+    range_between,
+    suite_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,7 @@ def _recipe(
         if settings.test or explanation.test == command_line(command):
             build = explanation.build_command
             as_before = replace(settings, test=command, build=build, prepare="")
-            recipe, suite = given(workspace, as_before), settings.test
+            recipe, suite = given_recipe(workspace, as_before), settings.test
         else:
             # a test that was found, not given, needs what its runner sets, such as PYTHONPATH
             recipe, suite = _found(workspace, settings, wanted, explanation)

@@ -22,7 +22,7 @@ from afterd.model.trace import Execution, Predicate
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
-from afterd.pipeline.workspace import Range, Workspace
+from afterd.workspace import Range, Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.runners import runner_named
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress
-from afterd.pipeline.failing import Suite
-from afterd.pipeline.workspace import Workspace
+from afterd.workspace import Suite, Workspace
 
 _ENDED = (0, 1, 5)  # exit statuses of pytest: passed, failed, nothing was chosen
 _KEPT = 10  # files of reports

@@ -22,15 +22,12 @@ from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution
 from afterd.pipeline.covered import counted_languages, covered
-from afterd.pipeline.failing import FailingTest
-from afterd.pipeline.python_request import python_request
 from afterd.pipeline.runs_as_builds import (
     Clashing,
     Missing,
     nothing_clashes,
     nothing_missing,
 )
-from afterd.pipeline.workspace import Range, Workspace
 from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import TraceRequest
@@ -38,6 +35,7 @@ from afterd.trace.python.failure.places import raised_at
 from afterd.trace.python.source.unbuildable import MissingPieces
 from afterd.trace.python.source.variant_check import Lines, VariantCheck
 from afterd.vcs.trees import TreeReader
+from afterd.workspace import FailingTest, Range, Workspace, python_request
 
 _C = frozenset(
     [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".def", ".y", ".l"]

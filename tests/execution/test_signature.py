@@ -341,8 +341,12 @@ def test_any_output_has_a_signature_that_is_its_own(text: str, signal: int) -> N
     assert "\x1b" not in seen.message
 
 
-@pytest.mark.parametrize("filling", ["a", ":", " ", "1:", "E ", "'", "(", "\x1b[", "in 0x1 ", "\n", " \n", " / "])
-@pytest.mark.parametrize("beginning", ["x", "Assertion failed: ", "1/2 Test #1: a", "1 - a (Exit code ("])
+@pytest.mark.parametrize(
+    "filling", ["a", ":", " ", "1:", "E ", "'", "(", "\x1b[", "in 0x1 ", "\n", " \n", " / "]
+)
+@pytest.mark.parametrize(
+    "beginning", ["x", "Assertion failed: ", "1/2 Test #1: a", "1 - a (Exit code ("]
+)
 def test_what_is_repeated_without_end_takes_no_time(beginning: str, filling: str) -> None:
     """Backtracking patterns on hostile output would hang the daemon, not the test."""
     began = time.process_time()

@@ -16,7 +16,7 @@ from afterd.errors import TestError
 from afterd.model.explanation import Status
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import Broken, which_broke
-from afterd.pipeline.workspace import opened, wanted_range
+from afterd.workspace.workspace import opened, wanted_range
 
 CODE = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
 BAD = CODE.replace("x + 1", "x + 2")

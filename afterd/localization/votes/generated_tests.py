@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.localization.formula.sat_tar import Round
+from afterd.localization.votes.formula_programs import FailingInput, failing_inputs
+from afterd.localization.votes.sat_tar_rounds import rounds_of
+from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic.program_formula import TooLargeError
-from afterd.pipeline.ranking.formula_programs import FailingInput, failing_inputs
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.sat_tar_rounds import rounds_of
-from afterd.pipeline.ranking.votes import Counted
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.strings import printed
 from afterd.symbolic.trials import Trial, Trials

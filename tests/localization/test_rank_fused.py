@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterd.localization.examination import Line
-from afterd.pipeline.ranking.voters import VOTERS, FusedVoter
-from afterd.pipeline.ranking.votes import Counted, Votes
+from afterd.localization.votes.voters import VOTERS, FusedVoter
+from afterd.localization.votes.votes import Counted, Votes
 
 A, B = ("f.c", 1), ("f.c", 2)
 NOTHING: Any = None

@@ -12,24 +12,30 @@ from afterd.config import Settings, command_line
 from afterd.errors import TestError, TraceError, UsageError
 from afterd.localization.examination import Line
 from afterd.localization.spectrum import Entity, Spectrum
+from afterd.localization.suite.c_suite import NothingCountedError, counted_spectrum
+from afterd.localization.suite.counting import Counting, Ran, unheard
+from afterd.localization.suite.python_suite import is_python, python_counts, python_spectrum
+from afterd.localization.suite.spectrum import narrowed
+from afterd.localization.votes import (
+    FUSED,
+    VOTERS,
+    Counted,
+    Memory,
+    NoVoteError,
+    RankedPlace,
+    VoteOptions,
+    changed_lines,
+    emit,
+    ranked_lines,
+    voted,
+)
 from afterd.model.change import FileKind
 from afterd.model.progress import Progress
-from afterd.pipeline.failing import Suite, suite_of
-from afterd.pipeline.ranking.c_suite import NothingCountedError, counted_spectrum
-from afterd.pipeline.ranking.counting import Counting, Ran, unheard
-from afterd.pipeline.ranking.lines import RankedPlace, changed_lines, ranked_lines
-from afterd.pipeline.ranking.memory import Memory, NoVoteError
-from afterd.pipeline.ranking.python_spectrum import python_spectrum
-from afterd.pipeline.ranking.python_suite import is_python, python_counts
-from afterd.pipeline.ranking.sat_tar_votes import emit
-from afterd.pipeline.ranking.spectrum import narrowed
-from afterd.pipeline.ranking.voters import FUSED, VOTERS, voted
-from afterd.pipeline.ranking.votes import Counted, VoteOptions
-from afterd.pipeline.workspace import Workspace, opened, wanted_range
 from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.repository import resolve
 from afterd.vcs.trees import TreeReader
+from afterd.workspace import Suite, Workspace, opened, suite_of, wanted_range
 
 Rankings = Mapping[str, Sequence[RankedPlace]]
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from afterd.pipeline.ranking.memory import Memory, NoVoteError
+from afterd.localization.votes.votes import Memory, NoVoteError
 
 
 def test_an_answer_is_found_out_once() -> None:

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from afterd.pipeline.ranking.spectrum import CountedTest
+from afterd.localization.suite.spectrum import CountedTest
 from afterd.spectra.c import Process
 
 _REPORTS = (

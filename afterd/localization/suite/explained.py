@@ -11,17 +11,14 @@ import numpy as np
 from afterd.config import Settings
 from afterd.errors import AfterdError
 from afterd.localization.spectrum import Spectrum, spectrum_of
+from afterd.localization.suite.counting import Counting
+from afterd.localization.suite.python_suite import is_python
+from afterd.localization.suite.repository import source_text, suite_spectrum
+from afterd.localization.votes import VOTERS, Counted, changed_lines, ranked_lines
 from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Progress
 from afterd.model.ranking import RankedLine
-from afterd.pipeline.failing import suite_of
-from afterd.pipeline.ranking.counting import Counting
-from afterd.pipeline.ranking.lines import changed_lines, ranked_lines
-from afterd.pipeline.ranking.python_suite import is_python
-from afterd.pipeline.ranking.repository import source_text, suite_spectrum
-from afterd.pipeline.ranking.voters import VOTERS
-from afterd.pipeline.ranking.votes import Counted
-from afterd.pipeline.workspace import Range, Workspace
+from afterd.workspace import Range, Workspace, suite_of
 
 SHOWN = 20
 """Lines of an explanation's ranking, at most."""

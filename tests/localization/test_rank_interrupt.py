@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from afterd.pipeline.ranking.interrupt import stopped_by_interrupt
+from afterd.localization.votes.sat_tar_rounds import stopped_by_interrupt
 
 
 def test_the_first_says_stop_and_the_second_interrupts() -> None:

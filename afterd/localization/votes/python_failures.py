@@ -15,16 +15,14 @@ from afterd.compare.python import PythonExecution
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.localization.formula.recorded import RecordedRun
+from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import NOTHING, FileKind
-from afterd.pipeline.failing import FailingTest
-from afterd.pipeline.python_request import python_request
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.votes import Counted
 from afterd.trace.python.recorder import recorded
 from afterd.trace.python.stage.runner import PythonTraceRequest
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot
+from afterd.workspace import FailingTest, python_request
 
 
 @dataclass(slots=True)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.errors import UsageError
-from afterd.pipeline.ranking.emitted import C, write_module, write_tests
-from afterd.pipeline.ranking.failing_subjects import is_of_python, lacks_subjects
-from afterd.pipeline.ranking.generated_python import TestedPython, tested_python
-from afterd.pipeline.ranking.generated_tests import TestedProgram, tested_program
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.votes import Counted, Votes
+from afterd.localization.votes.emitted import C, write_module, write_tests
+from afterd.localization.votes.formula_programs import is_of_python, lacks_subjects
+from afterd.localization.votes.generated_python import TestedPython, tested_python
+from afterd.localization.votes.generated_tests import TestedProgram, tested_program
+from afterd.localization.votes.votes import Counted, NoVoteError, Votes
 
 Tested = TestedProgram | TestedPython
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from afterd.pipeline.ranking.generated_tests import GeneratedTest
+from afterd.localization.votes.generated_tests import GeneratedTest
 
 C, PYTEST = FORMS = ("c", "pytest")
 _MODULE = "test_afterd.py"

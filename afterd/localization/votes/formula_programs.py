@@ -3,22 +3,25 @@
 A counted build keeps the IR of its modules, and a counted run notes how each program was started.
 What the program should have shown is what the good version shows on the same input; without a
 range only its assertions and its exit status say that it failed.
+
+The failed tests of a counted suite as what formula-based techniques ask, whatever the language.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from afterd.execution.toolchain import find
 from afterd.limits import FormulaLimits
 from afterd.localization.formula.several_inputs import within
+from afterd.localization.formula.subject import Subject
+from afterd.localization.votes.python_failures import recorded_tests
+from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import FileKind
 from afterd.model.entity import Invocation
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.votes import Counted
 from afterd.spectra.c import counted_build
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.frames import Bounds
@@ -193,3 +196,24 @@ class _Programs:
 
 def _has_main(module: Module) -> bool:
     return any(function.name == "main" for function in module.functions)
+
+
+def failing_subjects(counted: Counted) -> list[Subject]:
+    """Some failed tests. Raises NoVoteError where there is none that can be followed."""
+    if is_of_python(counted):
+        return list(recorded_tests(counted, FormulaLimits().inputs))
+    return list(failing_inputs(counted))
+
+
+def lacks_subjects(counted: Counted) -> str:
+    """Whether the failed tests can be recorded, or executed from their IR, at all."""
+    runs = [run for run in counted.spectrum.runs if run.failed]
+    if not runs or is_of_python(counted) or any(run.invocations for run in runs):
+        return ""
+    return "a failed test that runs a C program"
+
+
+def is_of_python(counted: Counted) -> bool:
+    """Whether what was counted is Python."""
+    entities = counted.spectrum.entities
+    return bool(entities) and PurePath(entities[0].location.file).suffix in {".py", ".pyi"}

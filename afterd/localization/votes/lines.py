@@ -10,8 +10,8 @@ import numpy as np
 from afterd.localization.examination import Line
 from afterd.localization.ranking import worst_places
 from afterd.localization.spectrum import EntityKind, Spectrum
+from afterd.localization.votes.votes import Votes
 from afterd.model.change import Change, ChangeId, FileKind
-from afterd.pipeline.ranking.votes import Votes
 
 SourceText = Callable[[Line], str]
 

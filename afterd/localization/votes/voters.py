@@ -9,11 +9,10 @@ from types import MappingProxyType
 from afterd.localization.examination import Line
 from afterd.localization.fusion import KINDS, fused
 from afterd.localization.techniques import TECHNIQUES
-from afterd.pipeline.ranking.formula_votes import FORMULAS
-from afterd.pipeline.ranking.loop_votes import LoopVoter
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.sat_tar_votes import SatTarVoter
-from afterd.pipeline.ranking.votes import Counted, SpectrumVoter, Voter, Votes
+from afterd.localization.votes.formula_votes import FORMULAS
+from afterd.localization.votes.loop_votes import LoopVoter
+from afterd.localization.votes.sat_tar_votes import SatTarVoter
+from afterd.localization.votes.votes import Counted, NoVoteError, SpectrumVoter, Voter, Votes
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from afterd.config import command_line
 from afterd.localization.examination import Line
 from afterd.localization.fusion import SEEN
+from afterd.localization.votes.lines import changed_lines
+from afterd.localization.votes.votes import Counted, NoVoteError, Votes
 from afterd.model.change import FileKind
 from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
-from afterd.pipeline.ranking.lines import changed_lines
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.votes import Counted, Votes
 from afterd.store.explanations import explained, load
 from afterd.vcs.kinds import kind_of
 

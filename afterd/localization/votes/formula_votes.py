@@ -16,10 +16,9 @@ from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import ranked
 from afterd.localization.formula.several_inputs import together
 from afterd.localization.techniques import TECHNIQUES
+from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
+from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
 from afterd.logic.maxsat import MaxSat
-from afterd.pipeline.ranking.failing_subjects import failing_subjects, lacks_subjects
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.votes import Counted, Voter, Votes, line_votes
 
 _LIMITS = FormulaLimits()
 

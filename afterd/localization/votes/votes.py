@@ -1,4 +1,6 @@
-"""A ranking technique as votes on lines.
+"""What was found out for one ranking, so that no technique finds it out again.
+
+A ranking technique as votes on lines.
 
 A voter looks at a counted suite and gives each line it has an opinion of a score: the one shape in
 which spectrum-based and formula-based techniques meet, and what a fusion of them starts from.
@@ -6,19 +8,58 @@ which spectrum-based and formula-based techniques meet, and what a fusion of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
+from afterd.errors import TestError
 from afterd.localization.examination import Line, on_units
 from afterd.localization.fusion import WEIGHTS
 from afterd.localization.spectrum import Columns, EntityKind, Spectrum, Vector
 from afterd.localization.techniques import Suspicion, Technique
-from afterd.pipeline.failing import Suite
-from afterd.pipeline.ranking.memory import Memory
-from afterd.pipeline.workspace import Range, Workspace
+from afterd.logic.correction import Corrections
+from afterd.workspace import Range, Suite, Workspace
+
+_T = TypeVar("_T")
+
+
+class NoVoteError(TestError):
+    """A technique looked, and has no opinion; the message says why."""
+
+
+class Memory:
+    """Answers by question, also that there is none; and a solver whose encoding techniques share."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, object] = {}
+        self._solver: Corrections | None = None
+
+    def once(self, question: Hashable, answer: Callable[[], _T]) -> _T:
+        """The answer, which is found out when it is first asked for. Raises NoVoteError, also again."""
+        if question not in self._found:
+            try:
+                self._found[question] = answer()
+            except NoVoteError as nothing:
+                self._found[question] = nothing
+        found = self._found[question]
+        if isinstance(found, NoVoteError):
+            raise found
+        return cast("_T", found)
+
+    def solver(self, seconds: float) -> Corrections:
+        """The ranking's solver, with so much CPU time for the questions that come."""
+        if self._solver is None:
+            self._solver = Corrections()
+        self._solver.begin(seconds)
+        return self._solver
+
+    def close(self) -> None:
+        """End the solver's process."""
+        if self._solver is not None:
+            self._solver.close()
+
 
 _EVALUATED = frozenset([EntityKind.PREDICATE, EntityKind.CONDITION])
 

@@ -1,26 +1,30 @@
-"""The spectrum of a C or C++ program: built with counters, each of its tests run once."""
+"""The spectrum of a C or C++ program: built with counters, each of its tests run once.
+
+The tests of a suite one by one, where its runner can list them.
+"""
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from afterd.errors import TestError
+from afterd.errors import TestError, UsageError
 from afterd.execution.process import Ending
+from afterd.execution.runners import runner_named
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import find
 from afterd.localization.spectrum import Spectrum
-from afterd.pipeline.failing import Suite
-from afterd.pipeline.ranking.counting import Counting
-from afterd.pipeline.ranking.named_tests import NamedTest, each_file, listed
-from afterd.pipeline.ranking.results import divided
-from afterd.pipeline.ranking.spectrum import CountedTest, spectrum_of_processes
+from afterd.localization.suite.counting import Counting
+from afterd.localization.suite.results import divided
+from afterd.localization.suite.spectrum import CountedTest, spectrum_of_processes
 from afterd.spectra.c import CountedBuild, CountedRun, counted_build, counted_program, counted_run
 from afterd.vcs.worktree import Slot
+from afterd.workspace import Suite
 
 _SKIPPED = 125  # as git bisect run says it
 _MOST_OUTPUT = 64 << 20
@@ -137,3 +141,45 @@ def _as_one(ran: CountedRun, name: str) -> CountedTest | None:
     started = [process for test in ran.tests for process in test.processes]
     processes = (*ran.processes, *started)
     return CountedTest(name, not result.succeeded, processes, result.describe())
+
+
+Listed = Callable[[tuple[str, ...]], str]
+"""What a command prints in the built tree."""
+
+_CTEST = re.compile(r"^\s*Test\s+#\d+: (?P<name>.+?)(?: \(Disabled\))?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTest:
+    """A test and the command that runs it alone."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+def each_file(suite: Suite, pattern: str, root: Path) -> list[NamedTest]:
+    """A test for every file that matches ``pattern`` (below ``root``), its path added to the command.
+
+    Raises UsageError where none matches.
+    """
+    found = sorted(path for path in root.glob(pattern.lstrip("/")) if path.is_file())
+    if not found:
+        raise UsageError(f"No file of the tested version matches --each {pattern}.")
+    names = [str(path.relative_to(root)) for path in found]
+    return [NamedTest(name, (*suite.recipe.test, name)) for name in names]
+
+
+def listed(suite: Suite, say: Listed) -> list[NamedTest]:
+    """The tests that CTest or Meson lists; empty for a suite that can only be run as a whole."""
+    found = suite.found
+    if found is None:
+        return []
+    if found.runner == "CTest":
+        names = [match["name"] for match in _CTEST.finditer(say((*found.test, "-N")))]
+    elif found.runner == "Meson":
+        lines = say(("meson", "test", *found.test[2:4], "--list")).splitlines()
+        names = [line.rpartition(" / ")[2].strip() for line in lines if line.strip()]
+    else:
+        return []
+    runner = runner_named(found.runner)
+    return [NamedTest(name, runner.one_test(found, name)) for name in dict.fromkeys(names)]

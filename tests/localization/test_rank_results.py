@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.pipeline.ranking.results import divided, reports
+from afterd.localization.suite.results import divided, reports
 from afterd.spectra.c.counts import Process
 
 

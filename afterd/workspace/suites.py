@@ -1,4 +1,7 @@
-"""How the tests of a version are found, built and run, all of them and each by itself."""
+"""How the tests of a version are found, built and run, all of them and each by itself.
+
+How the Python tracer runs a test of a workspace.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from afterd.config import Settings, command_line
 from afterd.execution.confinement import Confinement, confined
 from afterd.execution.environment import scrubbed
 from afterd.execution.executors.protocol import Attempt, Job
-from afterd.execution.recipe import Recipe, Scope
+from afterd.execution.recipe import Recipe, Scope, import_path
 from afterd.execution.runners import (
     GIVEN,
     BuildsOne,
@@ -26,8 +29,9 @@ from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.signature import telling
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
-from afterd.pipeline.given import alone, import_paths, runner_of
-from afterd.pipeline.workspace import Workspace
+from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.workspace.test_command import alone, import_paths, runner_of
+from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
 AUTO = "auto"
@@ -90,7 +94,7 @@ class SuiteRun:
 def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Progress) -> Suite:
     """How all tests of a version are run; TestError where none are found."""
     if settings.test:
-        return Suite(given(workspace, settings))
+        return Suite(given_recipe(workspace, settings))
     progress.stage("looking for tests")
     found = detected(workspace, settings, tree)
     progress.stage("found tests", found.sentence)
@@ -137,7 +141,7 @@ def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, 
     return ("sh", "-c", "\n".join(("set -e", f"({settings.prepare})", shlex.join(build))))
 
 
-def given(workspace: Workspace, settings: Settings) -> Recipe:
+def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     """The recipe of the test command that was given: where it imports from, and who tells its tests."""
     extra = dict(workspace.surroundings)
     surrounding = scrubbed(extra=extra)
@@ -157,4 +161,33 @@ def given(workspace: Workspace, settings: Settings) -> Recipe:
         extra=extra,
         told_by=runner,
         limits=workspace.limits,
+    )
+
+
+def python_request(
+    workspace: Workspace,
+    recipe: Recipe,
+    place: str,
+    *,
+    test: str = "",
+    piece: str = "",
+) -> PythonTraceRequest:
+    """To run ``recipe`` in a version's tree, its folders first on the import path.
+
+    ``place`` is the folder of the workspace's state that takes the recordings, ``test`` the one test
+    that matters, ``piece`` names what is recorded, for a job that goes on after a kill (empty: it is
+    recorded anew).
+    """
+    extra, inside = import_path(recipe)
+    checkout = workspace.repository.workdir
+    return PythonTraceRequest(
+        command=recipe.test,
+        environment=scrubbed(extra=extra),
+        directory=workspace.state / place,
+        test=test,
+        folder=recipe.folder,
+        pythonpath=inside,
+        original=Path(checkout) if checkout else None,
+        limits=workspace.limits.test,
+        work=f"{workspace.work} {piece}" if workspace.work and piece else "",
     )

@@ -8,12 +8,11 @@ from pathlib import Path, PurePath
 
 from afterd.errors import TraceError
 from afterd.localization.formula.sat_tar import Round
+from afterd.localization.votes.python_failures import built, request_of
+from afterd.localization.votes.python_trials import PythonTrial, PythonTrials
+from afterd.localization.votes.sat_tar_rounds import rounds_of
+from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic.program_formula import Statement, TooLargeError
-from afterd.pipeline.ranking.memory import NoVoteError
-from afterd.pipeline.ranking.python_failures import built, request_of
-from afterd.pipeline.ranking.python_trials import PythonTrial, PythonTrials
-from afterd.pipeline.ranking.sat_tar_rounds import rounds_of
-from afterd.pipeline.ranking.votes import Counted
 from afterd.symbolic.python.lifted import lifted
 from afterd.symbolic.python.parametrised import NotLiftedError
 from afterd.trace.python.stage.runner import PythonTraceRequest

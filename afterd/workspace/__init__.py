@@ -1,0 +1,31 @@
+"""What an explanation, a suite and a ranking work in: an open repository, its changes, its tests."""
+
+from afterd.workspace.suites import (
+    THE_SUITE,
+    FailingTest,
+    Suite,
+    SuiteRun,
+    detected,
+    given_recipe,
+    python_request,
+    run_suite,
+    suite_of,
+)
+from afterd.workspace.workspace import Range, Workspace, opened, range_between, wanted_range
+
+__all__ = [
+    "THE_SUITE",
+    "FailingTest",
+    "Range",
+    "Suite",
+    "SuiteRun",
+    "Workspace",
+    "detected",
+    "given_recipe",
+    "opened",
+    "python_request",
+    "range_between",
+    "run_suite",
+    "suite_of",
+    "wanted_range",
+]
