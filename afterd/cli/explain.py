@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
+from rich.table import Table
 
 from afterd import pipeline
 from afterd.cli.answers import deliver, heard
@@ -17,10 +18,12 @@ from afterd.cli.options import (
     repository_option,
     settings_for,
 )
+from afterd.cli.output import errors
 from afterd.cli.state import subjects
 from afterd.config import Sandbox, Settings, Strategy
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.explanation import Explanation, Status
+from afterd.pipeline.phases import PhaseClock
 
 # worst last: of several failing tests the worst answer is the exit status
 _STATUSES = {
@@ -88,13 +91,20 @@ class WithTestCommand(click.Command):
     type=click.Choice([each.value for each in Sandbox]),
     help="What holds builds and tests.",
 )
+@click.option("--timings", is_flag=True, help="Also say where the time went.")
 @format_option()
 @output_option
 @repository_option
 @loudness_options
 @click.pass_context
 def command(
-    context: click.Context, /, repository: Path, loudness: Loudness, **given: object
+    context: click.Context,
+    /,
+    repository: Path,
+    loudness: Loudness,
+    *,
+    timings: bool,
+    **given: object,
 ) -> None:
     """Explain why the tests of a revision range fail.
 
@@ -104,9 +114,12 @@ def command(
     Example: afterd explain v1.2..HEAD --build make -- make check
     """
     settings = settings_for(repository, given | given_test_command(context, given))
+    clock = PhaseClock()
     with heard(repository, loudness) as progress:
-        explanations = pipeline.explain(settings, progress)
+        explanations = pipeline.explain(settings, progress, clock)
     _deliver(settings, explanations)
+    if timings:
+        say_timings(clock)
     context.exit(int(exit_status(explanation.status for explanation in explanations)))
 
 
@@ -114,6 +127,19 @@ def exit_status(statuses: Iterable[Status]) -> ExitStatus:
     """The exit status for several failing tests: that of the worst answer."""
     order = list(_STATUSES)
     return _STATUSES[max(statuses, key=order.index, default=Status.GREEN)]
+
+
+def say_timings(clock: PhaseClock) -> None:
+    """On standard error, so that the answer's format is as it was asked for."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("where the time went")
+    table.add_column("seconds", justify="right")
+    table.add_column("CPU of afterd itself", justify="right")
+    for phase, spent in clock.spent().items():
+        table.add_row(phase.value, f"{spent.seconds:.2f}", f"{spent.cpu:.2f}")
+    total = clock.total()
+    table.add_row("in all", f"{total.seconds:.2f}", f"{total.cpu:.2f}")
+    errors().print(table)
 
 
 def given_test_command(context: click.Context, given: dict[str, object]) -> dict[str, object]:

@@ -8,6 +8,7 @@ from afterd.config import Settings
 from afterd.execution.oracle import Oracle
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
+from afterd.pipeline.phases import Phase
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing
 from afterd.workspace import Range, Workspace
@@ -36,7 +37,8 @@ def checked_search(
     if not found.verified or not oracle.is_warm(reverted):
         return _told(found, workspace, oracle)
     progress.stage("confirming the answer", "in a process of its own")
-    outcome = oracle.afresh(reverted)
+    with workspace.clock.during(Phase.CONFIRM):
+        outcome = oracle.afresh(reverted)
     if outcome.reason is Unresolved.NOT_RUN:
         return replace(found, notes=(*found.notes, _UNCHECKED))
     if not outcome.passed:

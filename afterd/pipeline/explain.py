@@ -28,6 +28,7 @@ from afterd.pipeline.broken import which_broke
 from afterd.pipeline.checked import checked_search
 from afterd.pipeline.meanwhile import answered_meanwhile
 from afterd.pipeline.older_tests import settled_ends
+from afterd.pipeline.phases import Phase, PhaseClock
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.suite_run import run_tests
 from afterd.pipeline.tracing import Tracing, traced
@@ -59,18 +60,20 @@ class _Case:
     prior: Prior | None
 
 
-def explain(settings: Settings, progress: Progress | None = None) -> tuple[Explanation, ...]:
+def explain(
+    settings: Settings, progress: Progress | None = None, clock: PhaseClock | None = None
+) -> tuple[Explanation, ...]:
     """Explain each failing test of the range, in order; a green explanation when nothing fails.
 
-    Every explanation is stored and carries its id. Raises the AfterdError leaf that says what
-    stands in the way of any answer.
+    ``clock`` counts where the time goes. Every explanation is stored and carries its id. Raises the
+    AfterdError leaf that says what stands in the way of any answer.
     """
-    heard = progress or Silent()
+    heard, clock = progress or Silent(), clock or PhaseClock()
     if settings.sandbox is not Sandbox.AUTO:
-        return _explain(settings, heard)
+        return _explain(settings, heard, clock)
     outside = replace(settings, sandbox=Sandbox.OFF)
     try:
-        found = _explain(settings, heard)
+        found = _explain(settings, heard, clock)
     except (TestError, BuildError) as error:
         why = str(error)
     else:
@@ -79,17 +82,20 @@ def explain(settings: Settings, progress: Progress | None = None) -> tuple[Expla
         why = found[0].reason or f"{found[0].test} is {found[0].status.value} in it"
     # A sandbox must not be what breaks a project: where it is, the same is asked without.
     heard.stage("trying without the sandbox", why)
-    return _explain(outside, heard, f"The sandbox was left off, because with it: {why}")
+    return _explain(outside, heard, clock, f"The sandbox was left off, because with it: {why}")
 
 
-def _explain(settings: Settings, heard: Progress, note: str = "") -> tuple[Explanation, ...]:
+def _explain(
+    settings: Settings, heard: Progress, clock: PhaseClock, note: str = ""
+) -> tuple[Explanation, ...]:
     """Explain each failing test, in the sandbox that the settings name; ``note`` goes into each answer."""
     doing = f"explains {settings.diff or settings.range}"
-    with opened(settings, doing=doing, waiting=heard) as workspace:
+    with opened(settings, doing=doing, waiting=heard, clock=clock) as workspace:
         wanted = wanted_range(workspace, settings)
         if known := answered_meanwhile(workspace, settings, wanted, heard):
             return known
-        broken = which_broke(workspace, settings, wanted, heard)
+        with clock.during(Phase.SUITE):
+            broken = which_broke(workspace, settings, wanted, heard)
         if not broken.tests:
             nothing = unanswered(THE_SUITE, broken.status, wanted.revisions, broken.reason)
             nothing = replace(nothing, notes=(*nothing.notes, *filter(None, [note])))
@@ -100,11 +106,14 @@ def _explain(settings: Settings, heard: Progress, note: str = "") -> tuple[Expla
         while left:
             test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
-            same = _repaired_too(workspace, wanted, broken.suite, answer, left, heard)
+            with clock.during(Phase.SUITE):
+                same = _repaired_too(workspace, wanted, broken.suite, answer, left, heard)
             left = [test for test in left if test.recipe.test_id not in same]
             notes = (*answer.notes, *(() if found else broken.notes), *filter(None, [note]))
             answer = replace(answer, also=same, notes=notes)
-            found.append(keep(workspace, ranker.ranked(answer, wanted)))
+            with clock.during(Phase.RANK):
+                answer = ranker.ranked(answer, wanted)
+            found.append(keep(workspace, answer))
         return tuple(found)
 
 
@@ -157,8 +166,9 @@ def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
     if workspace.held is not None:
         notes = (*explanation.notes, workspace.held.describe())
         explanation = replace(explanation, notes=notes)
-    masked = _masker().value(explanation)
-    return save(workspace.store, workspace.name, masked, _contract)
+    with workspace.clock.during(Phase.KEEP):
+        masked = _masker().value(explanation)
+        return save(workspace.store, workspace.name, masked, _contract)
 
 
 def _masker() -> Masker:
@@ -181,7 +191,8 @@ def _explained(case: _Case, wanted: Range, before: Sequence[Explanation]) -> Exp
         times = case.settings.confirmations
         return oracle, confirm(oracle, one.everything, times, case.prior)
 
-    ends = settled_ends(wanted, case.test, asking, confirming)
+    with case.workspace.clock.during(Phase.CONFIRM):
+        ends = settled_ends(wanted, case.test, asking, confirming)
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
         name = case.test.recipe.test_id
@@ -331,8 +342,13 @@ def _searched(
 ) -> Explanation:
     blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
     test = _bounded(case.test, oracle.ledger.seconds_left)
-    tracing = Tracing(None) if blind else traced(case.workspace, wanted, test, case.progress)
-    found = checked_search(case.settings, case.workspace, wanted, oracle, tracing, case.progress)
+    clock = case.workspace.clock
+    with clock.during(Phase.TRACE):
+        tracing = Tracing(None) if blind else traced(case.workspace, wanted, test, case.progress)
+    with clock.during(Phase.COMPARE):
+        found = checked_search(
+            case.settings, case.workspace, wanted, oracle, tracing, case.progress
+        )
     total = time.monotonic() - case.began
     return answered(
         case.test.recipe.test_id, wanted, oracle, found, tracing, _failure(confirmation.bad), total

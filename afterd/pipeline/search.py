@@ -19,6 +19,7 @@ from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, Predicate
+from afterd.pipeline.phases import Phase
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
@@ -56,17 +57,18 @@ def search(
         return _delta_debugging(settings.strategy, wanted, oracle, tracing)
     with Solver(workspace.limits.solver) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
+        clock = workspace.clock
         oracles = Oracles(
-            variants.outcome,
-            variants.builds,
-            solver.core,
-            variants.outcomes if oracle.width > 1 else None,
-            unbuildable=tracing.unbuildable,
+            clock.over(Phase.RUN, variants.outcome),
+            clock.over(Phase.RUN, variants.builds),
+            clock.over(Phase.SOLVE, solver.core),
+            clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
+            unbuildable=clock.over(Phase.CHECK, tracing.unbuildable),
             is_read=tracing.is_read,
             suspected=tracing.suspected,
-            certain=tracing.certain,
+            certain=clock.over(Phase.CHECK, tracing.certain),
             share_spent=oracle.share_spent,
-            traced=tracing.variant,
+            traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
@@ -74,7 +76,8 @@ def search(
         live = {change.id: change for change in wanted.changes.live}
         execution = tracing.execution or UntracedExecution()
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
-        analysis = _promised(analysis, oracle, tracing)
+        with clock.during(Phase.RUN):
+            analysis = _promised(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
         told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
         return _found(analysis, told, frozenset(live), oracle, execution, solver)
@@ -107,11 +110,13 @@ def _story(
     if not analysis.verified:
         return None
     progress.stage("tracing the twin", "the bad version with only the guilty changes undone")
-    twin = tracing.twin(analysis.root | analysis.auxiliary)
+    with workspace.clock.during(Phase.TRACE):
+        twin = tracing.twin(analysis.root | analysis.auxiliary)
     if twin is None:
         return None
     changes = wanted.changes.by_id()
-    return story(twin, analysis.root, changes, solver.core, workspace.limits.story)
+    with workspace.clock.during(Phase.STORY):
+        return story(twin, analysis.root, changes, solver.core, workspace.limits.story)
 
 
 def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:

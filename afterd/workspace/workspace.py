@@ -28,6 +28,7 @@ from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.revision import RevisionRange
+from afterd.pipeline.phases import PhaseClock
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
 from afterd.trace.python.stage.reexecution import WarmTests
@@ -58,8 +59,9 @@ class Workspace:
     are variables that look secret and that the user lets through. ``held`` is the sandbox that was asked
     for; None: none was.
 
-    ``work`` names what is done here so that it finds its recordings again after a kill; empty where
-    it is not resumed. ``asked`` is when its turn was asked for (Unix time), if it had to wait.
+    ``clock`` counts where the time goes. ``work`` names what is done here so that it finds its recordings
+    again after a kill; empty where it is not resumed. ``asked`` is when its turn was asked for (Unix time),
+    if it had to wait.
     """
 
     repository: pygit2.Repository
@@ -74,6 +76,7 @@ class Workspace:
     held: Confinement | None
     reruns: Reruns
     work: str
+    clock: PhaseClock
     asked: float | None = None
 
     @property
@@ -122,6 +125,7 @@ def opened(
     *,
     doing: str = "",
     waiting: Progress | None = None,
+    clock: PhaseClock | None = None,
 ) -> Iterator[Workspace]:
     """Open the workspace; one afterd at a time uses a repository's slots.
 
@@ -160,6 +164,7 @@ def opened(
             held=held,
             reruns=reruns,
             work="" if journal is None else journal.work,
+            clock=clock or PhaseClock(),
             asked=asked,
         )
 
