@@ -118,6 +118,7 @@ def test_explain_takes_the_designs_options() -> None:
         "--diff",
         "--strategy",
         "--first",
+        "--timings",
         "--history",
         "--python",
         "--prepare",
