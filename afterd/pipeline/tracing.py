@@ -10,11 +10,11 @@ from pathlib import Path, PurePath
 from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
 from afterd.causality.deltas.clash import clashing
-from afterd.compare import CautiousExecution, Runs, RunT
+from afterd.compare import CautiousExecution, Pair, Runs, RunT
 from afterd.compare.c import CTracer
 from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import MissedNames
-from afterd.compare.python import PythonTracer, executed_lines
+from afterd.compare.python import PythonTracer, executed_lines, loaded_files
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.toolchain import find
@@ -32,8 +32,9 @@ from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import TraceRequest
 from afterd.trace.python.failure.places import raised_at
+from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source.unbuildable import MissingPieces
-from afterd.trace.python.source.variant_check import Lines, VariantCheck
+from afterd.trace.python.source.variant_check import VariantCheck
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
@@ -99,7 +100,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
         except TraceError as error:
             reasons.append(str(error))
         else:
-            check = _variant_check(workspace, wanted, executed_lines(pair))
+            check = _variant_check(workspace, wanted, pair)
             return Tracing(
                 CautiousExecution(python.execution(pair)),
                 "",
@@ -192,14 +193,16 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
     )
 
 
-def _variant_check(workspace: Workspace, wanted: Range, ran: tuple[Lines, Lines]) -> VariantCheck:
+def _variant_check(workspace: Workspace, wanted: Range, pair: Pair[RecordedRun]) -> VariantCheck:
     reader = TreeReader(workspace.objects)
 
     def files_of(reverted: ChangeSet) -> dict[str, str]:
         files = reader.files(wanted.variants.tree(reverted))
         return {os.fsdecode(path): entry.id for path, entry in files if entry.is_file}
 
-    return VariantCheck(files_of, reader.read, wanted.everything, ran)
+    return VariantCheck(
+        files_of, reader.read, wanted.everything, executed_lines(pair), loaded_files(pair)
+    )
 
 
 def _compared(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> Execution | None:

@@ -1,9 +1,15 @@
 """A pair of runs of a Python program."""
 
-from afterd.compare.python.execution import PythonExecution, PythonTracer, executed_lines
+from afterd.compare.python.execution import (
+    PythonExecution,
+    PythonTracer,
+    executed_lines,
+    loaded_files,
+)
 
 __all__ = [
     "PythonExecution",
     "PythonTracer",
     "executed_lines",
+    "loaded_files",
 ]

@@ -170,6 +170,12 @@ def executed_lines(pair: Pair[RecordedRun]) -> tuple[Lines, Lines]:
     return pair.mine.traces[0].lines(), other
 
 
+def loaded_files(pair: Pair[RecordedRun]) -> frozenset[str]:
+    """The files of the program that any process of either run loaded."""
+    runs = (pair.mine, pair.other) if pair.other else (pair.mine,)
+    return frozenset(path for run in runs for trace in run.traces for path in trace.files())
+
+
 class PythonExecution:
     """Implements ``model.trace.Execution``; ``test`` is the failing test's id, or empty."""
 

@@ -275,7 +275,7 @@ def test_what_is_said_against_a_variant(case: Case) -> None:
     assert not check.against(frozenset({"c1", "c2"}))
 
 
-def _check(case: Case) -> VariantCheck:
+def _check(case: Case, loaded: frozenset[str] = frozenset()) -> VariantCheck:
     """The variant is without c1, the good version without c2 as well."""
     versions = {
         frozenset(): case.bad,
@@ -288,6 +288,7 @@ def _check(case: Case) -> VariantCheck:
         lambda identifier: texts[identifier].encode(),
         frozenset({"c1", "c2"}),
         ({"a.py": case.ran}, {"a.py": case.green_ran}),
+        loaded,
     )
 
 
@@ -333,3 +334,14 @@ def test_of_a_file_that_does_not_parse_nothing_else_is_told() -> None:
     said = _check(Case(bad, good, variant, "SyntaxError")).against(frozenset({"c1"}))
     assert said.startswith("a.py: IndentationError")
     assert len(said.splitlines()) == 1
+
+
+def test_a_file_that_no_run_loaded_and_that_does_not_differ_is_not_read() -> None:
+    """What it would miss is missed where the test does not come; a project has thousands of them."""
+    bad = {"a.py": "def f(x):\n    return x\n", "b.py": "from a import f\n", "c.py": "import b\n"}
+    good = {**bad, "a.py": "def f(x):\n    return -x\n"}
+    case = Case(bad, good, {**bad, "a.py": "def g(x):\n    return -x\n"}, "ImportError")
+    variant = frozenset({"c1"})
+    assert _check(case).against(variant)
+    assert _check(case, frozenset({"a.py", "b.py"})).against(variant)
+    assert not _check(case, frozenset({"a.py", "c.py"})).against(variant)

@@ -72,6 +72,10 @@ class Trace:
         found = [self.module(key) for key in self._files]
         return [module for module in found if module is not None]
 
+    def files(self) -> frozenset[str]:
+        """The files of every traced module of the run, read or not."""
+        return frozenset(path for path, _ in self._files.values())
+
     def lines(self) -> dict[str, frozenset[int]]:
         """By file, the lines on which something that was executed begins."""
         found: dict[str, set[int]] = {}

@@ -48,7 +48,8 @@ class Fault:
 class VariantCheck:
     """Answers for the variants of one bad version; ``read`` gives a content by its id.
 
-    ``lines``: what the bad and the good version's runs executed, if that is known.
+    ``lines``: what the bad and the good version's runs executed, if that is known; ``loaded``: the files
+    that any process of either loaded. Files that none did, and that do not differ, are not read.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class VariantCheck:
         read: Callable[[str], bytes],
         everything: ChangeSet,
         lines: tuple[Lines, Lines] = ({}, {}),
+        loaded: Collection[str] = (),
     ) -> None:
         self._files_of = files_of
         self._read = read
@@ -64,6 +66,7 @@ class VariantCheck:
         self._mentions: dict[str, Mentions] = {}
         self._files: dict[tuple[str, str], _File] = {}
         self._ran = lines
+        self._loaded = loaded
         self._executed: dict[str, tuple[Ran, ...]] = {}
 
     def against(self, reverted: ChangeSet) -> str:
@@ -146,7 +149,18 @@ class VariantCheck:
 
     def _program(self, reverted: ChangeSet) -> _Program:
         files = self._files_of(reverted)
-        return _Program(self._file(p, i) for p, i in files.items() if p.endswith(".py"))
+        return _Program(
+            self._file(p, i) for p, i in files.items() if p.endswith(".py") and self._matters(p)
+        )
+
+    def _matters(self, path: str) -> bool:
+        """Whether the test can meet a file: a version's run did, or the versions differ in it."""
+        return not self._loaded or path in self._loaded or path in self._differing
+
+    @cached_property
+    def _differing(self) -> frozenset[str]:
+        bad, good = self._files_of(NOTHING), self._files_of(self._everything)
+        return frozenset(path for path, _ in bad.items() ^ good.items())
 
     def _file(self, path: str, identifier: str) -> _File:
         found = self._files.get((path, identifier))
