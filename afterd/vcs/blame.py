@@ -137,16 +137,28 @@ class _Trail:
             for path, question in map(_first_question, changes):
                 self._ask(str(commits[0].id), path, question)
         for commit in commits:  # children stand before their parents
-            for path, questions in self._open.pop(str(commit.id), {}).items():
+            asked = self._open.pop(str(commit.id), {})
+            for path, questions in self._not_passed_on(commit, asked):
                 self._answer(commit, path, questions)
         return self._credits
+
+    def _not_passed_on(
+        self, commit: pygit2.Commit, asked: dict[bytes, dict[_Question, None]]
+    ) -> list[tuple[bytes, dict[_Question, None]]]:
+        """The questions of files that no parent has as they are; the others go on to the first that has."""
+        for parent in commit.parents:
+            trees = str(parent.tree_id), str(commit.tree_id)
+            altered = {path for path, _, _ in self._reader.differences(*trees)}
+            there = self._open[str(parent.id)]
+            for path in [path for path in asked if path not in altered]:
+                there.setdefault(path, {}).update(asked.pop(path))
+        return list(asked.items())
 
     def _answer(self, commit: pygit2.Commit, path: bytes, questions: Collection[_Question]) -> None:
         by_line = any(question.form is ChangeForm.HUNK for question in questions)
         views = [self._view(commit, parent, path, by_line=by_line) for parent in commit.parents]
-        same = [view for view in views if view.before == view.here and view.path == view.origin]
         for question in questions:
-            agreeing = same[:1] or [view for view in views if not view.answers(question)]
+            agreeing = [view for view in views if not view.answers(question)]
             if not agreeing:
                 self._credits[question.change].append(str(commit.id))
             for view in agreeing or views:

@@ -29,6 +29,10 @@ _CONDITIONAL_IF = re.compile(r"#\s*if")
 _CONDITIONAL_END = re.compile(r"#\s*endif\b")
 
 
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where a Python statement holds others; expressions, most of the tree, hold none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """A named block: its qualified name, its first and its last line."""
@@ -105,7 +109,8 @@ def _python_symbols(content: bytes) -> Iterator[Symbol]:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             yield Symbol(name, first, node.end_lineno or node.lineno)
             prefix = f"{name}."
-        todo += [(child, prefix) for child in ast.iter_child_nodes(node)]
+        blocks = (getattr(node, block, ()) for block in _BLOCKS)
+        todo += [(child, prefix) for block in blocks for child in block]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from afterd.limits import GIT
@@ -198,6 +199,8 @@ def neutral_in_python(
         for hunk in hunks
         if comparison.is_plausible(hunk) and not (visible and hunk.old.count != hunk.new.count)
     ]
+    if not candidates or not comparison.parses:
+        return
     neutral = comparison.neutral(candidates)
     kept = [hunk for hunk in hunks if hunk not in neutral]
     if neutral and comparison.leaves_bad(neutral) and comparison.makes_good(kept):
@@ -211,13 +214,26 @@ class _Comparison:
     def __init__(self, good: bytes, bad: bytes, *, docstrings: bool) -> None:
         self._docstrings = docstrings
         self._good, self._bad = split_lines(good), split_lines(bad)
-        self._good_shape, self._bad_shape = self._shape(good), self._shape(bad)
+        self._texts = good, bad
         self._parses = 0
+
+    @cached_property
+    def _good_shape(self) -> str | None:
+        return self._shape(self._texts[0])
+
+    @cached_property
+    def _bad_shape(self) -> str | None:
+        return self._shape(self._texts[1])
+
+    @property
+    def parses(self) -> bool:
+        """Whether the bad version is Python that this one reads."""
+        return self._bad_shape is not None
 
     def is_plausible(self, hunk: Change) -> bool:
         """Whether the words of both sides agree, comments aside: a tree is only built for those."""
-        if self._bad_shape is None or not self._docstrings:
-            return self._bad_shape is not None
+        if not self._docstrings:
+            return True
         old = self._good[hunk.old.start - 1 : hunk.old.end - 1] if hunk.old.count else []
         new = self._bad[hunk.new.start - 1 : hunk.new.end - 1] if hunk.new.count else []
         return _words(old) == _words(new)

@@ -49,7 +49,7 @@ class VariantCheck:
     """Answers for the variants of one bad version; ``read`` gives a content by its id.
 
     ``lines``: what the bad and the good version's runs executed, if that is known; ``loaded``: the files
-    that any process of either loaded. Files that none did, and that do not differ, are not read.
+    that any process of either loaded: no others are read.
     """
 
     def __init__(
@@ -154,13 +154,8 @@ class VariantCheck:
         )
 
     def _matters(self, path: str) -> bool:
-        """Whether the test can meet a file: a version's run did, or the versions differ in it."""
-        return not self._loaded or path in self._loaded or path in self._differing
-
-    @cached_property
-    def _differing(self) -> frozenset[str]:
-        bad, good = self._files_of(NOTHING), self._files_of(self._everything)
-        return frozenset(path for path, _ in bad.items() ^ good.items())
+        """Whether the test meets a file, as far as is known."""
+        return not self._loaded or path in self._loaded
 
     def _file(self, path: str, identifier: str) -> _File:
         found = self._files.get((path, identifier))
