@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from traced_programs import SINGLE, Built, Laboratory, build_all
@@ -45,6 +46,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reason, number in reasons.most_common():
         terminalreporter.line(f"{number} skipped: {reason}")
     terminalreporter.line(f"{reasons.total()} skipped in all")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_hypothesis_in_tested_suites() -> Iterator[None]:
+    """The suites that afterd runs here use no Hypothesis; to load its plugin is most of such a run."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        yield
 
 
 @pytest.fixture(scope="session", params=["clang", "zig"])
