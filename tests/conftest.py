@@ -49,10 +49,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_hypothesis_in_tested_suites() -> Iterator[None]:
-    """The suites that afterd runs here use no Hypothesis; to load its plugin is most of such a run."""
+def _bare_pytest_in_tested_suites() -> Iterator[None]:
+    """The suites that afterd runs here use no such plugins; to load them is most of such a run."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        patched.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:benchmark")
         yield
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy import stats
+from scipy import special
 
 from afterd.config import Settings
 from afterd.model.change import NOTHING, ChangeSet
@@ -50,9 +50,9 @@ def calibration(record: Record) -> Calibration:
     """What checks and people say of the answers: an answer refuted by either does not hold."""
     held = record.held + record.marked - record.refuted
     wrong = record.failed + record.refuted
-    posterior = stats.beta(held + 0.5, wrong + 0.5)
-    low, high = posterior.interval(0.95)
-    return Calibration(held, held + wrong, float(posterior.mean()), float(low), float(high))
+    a, b = held + 0.5, wrong + 0.5  # of the posterior, a beta distribution
+    low, high = (float(special.betaincinv(a, b, share)) for share in (0.025, 0.975))
+    return Calibration(held, held + wrong, a / (a + b), low, high)
 
 
 def plan(store: Store, settings: Settings, clock: Callable[[], float] = time.time) -> bool:
