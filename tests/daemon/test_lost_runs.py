@@ -20,8 +20,8 @@ from pathlib import Path
 counter = Path(sys.argv[1])
 count = int(counter.read_text()) + 1
 counter.write_text(str(count))
-if count == int(sys.argv[2]):
-    os.kill(os.getppid() if sys.argv[3] == "supervisor" else os.getpid(), signal.SIGKILL)
+if count > 0 and count % 2:
+    os.kill(os.getppid() if sys.argv[2] == "supervisor" else os.getpid(), signal.SIGKILL)
 from lib import one
 
 assert one() == 1
@@ -74,19 +74,19 @@ def test_a_test_that_always_kills_its_supervisor_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("victim", ["supervisor", "program"])
-@pytest.mark.parametrize("number", range(1, 9))
-def test_no_kill_costs_a_python_answer_its_tree(tmp_path: Path, number: int, victim: str) -> None:
-    """The runs of the suite, both ends, the warm process, both traces and the variants."""
+def test_no_kill_costs_a_python_answer_its_tree(tmp_path: Path, victim: str) -> None:
+    """Every run is lost once: of the suite, both ends, the warm process, both traces, the variants."""
     where = made(tmp_path / "r", {"lib.py": LIB, "check.py": CHECK})
     counter = tmp_path / "counter"
     counter.write_text("-99")
-    test = (sys.executable, "check.py", str(counter), str(number), victim)
+    test = (sys.executable, "check.py", str(counter), victim)
     once(where, test=test)
     counter.write_text("0")
     red = commit(where, {"lib.py": LIB.replace("return 1", "return 2")})
     once(where, test=test)
     [verdict] = verdicts(where, red)
     assert verdict.kind == "caused", verdict.reason
+    assert int(counter.read_text()) >= 16
     with opened(where) as reader:
         explanation = load(reader, verdict.explanation_id or 0)
     assert [change.file for change in explanation.root] == ["lib.py"]
