@@ -85,10 +85,16 @@ class TraceLimits:
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
     """Work is counted in records of a trace that are looked through, so that it ends at the same place on
-    every machine and under every load. About 500 million take a second; a ``question`` to a recording
-    and a ``step`` of Python cost as many as can be looked through in their time (0.2 ms and 1 ms, measured).
+    every machine and under every load. About 500 million take a ``second``; what else is done costs as
+    many as can be looked through in its time: a ``question`` to a recording, a ``step`` of Python (0.2 ms
+    and 1 ms, measured), a ``unit`` of z3's, a file that a ``compiler`` checks, a variant whose ``text``
+    is (0.3 µs, 0.5 s and 0.05 s, chosen after measured ones).
     """
 
+    second: int = 500_000_000
+    unit: int = 150
+    compiler: int = 250_000_000
+    text: int = 25_000_000
     question: int = 100_000
     step: int = 500_000
     predicate: int = 5_000_000_000  # to explain one

@@ -43,3 +43,22 @@ class WarmShares:
 
 
 WARM_SHARES = WarmShares()
+
+
+@dataclass(frozen=True, slots=True)
+class WorthShares:
+    """What a search without evidence needs, and what evidence may save of it.
+
+    The first two are of delta debugging with two guilty changes (2 log2 n + 3 runs); the others are chosen.
+    """
+
+    runs_a_bit: float = 2.0  # runs for each bit of which changes are guilty
+    runs_more: float = 3.0  # runs besides
+    runs_saved: float = 3.0  # runs that the next level of causes may save
+    quickest: float = (
+        1 / 16
+    )  # seconds of CPU: a quicker run costs as much, by what goes on around it
+    least: int = 2  # seconds of work that evidence may always cost: a story is wanted, too
+
+
+WORTH = WorthShares()

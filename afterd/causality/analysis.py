@@ -16,6 +16,7 @@ from afterd.causality.semantic import CoreOf
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
 from afterd.causality.watch import Watch
+from afterd.causality.worth import Worth
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode
 from afterd.model.trace import Execution, Predicate
@@ -36,8 +37,8 @@ class Oracles:
     ``outcomes`` answers for several variants side by side, ``width`` of them at the same time; None where
     that is not possible.
     ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
-    by it go; ``suspected``: without a proof, but for what is ``certain``. ``share_spent`` is how much of the
-    budget is spent.
+    by it go; ``suspected``: without a proof, but for what is ``certain``. ``worth`` weighs what
+    evidence costs against the runs that it saves.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise. ``watch`` ends the search
     with the budget.
@@ -51,7 +52,7 @@ class Oracles:
     is_read: IsRead = all_are_read
     suspected: bool = False
     certain: Unbuildable = nothing_against
-    share_spent: Callable[[], float] = lambda: 0.0
+    worth: Worth = field(default_factory=Worth)
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
     watch: Watch = field(default_factory=Watch)
@@ -69,7 +70,7 @@ class Oracles:
             self.is_read,
             suspected=self.suspected,
             certain=lambda more: self.certain(reverted | more),
-            share_spent=self.share_spent,
+            worth=self.worth,
             traced=lambda more: self.traced(reverted | more),
             clashing=lambda more: self.clashing(reverted | more),
             watch=self.watch,

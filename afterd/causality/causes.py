@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
 from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
+from afterd.causality.worth import Worth
 from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Progress
@@ -22,10 +23,6 @@ _WIDTH = 12
 """Predicates of a level that are explained before it is asked whether the root is met."""
 _INSTANCES = 4
 """Instances of one branch statement that are explained: a loop has thousands."""
-_SHARE = 0.5
-"""Of the budget that may be spent until causes are no longer followed: runs decide, not causes."""
-_SHARE_FOR_SLICE = 0.03
-"""The same for the steps of the whole slice: four thousand of a run of 30 million took 45 seconds."""
 _URGENCY = {Alignment.DIFFERENT: 0, Alignment.ABSENT: 1, Alignment.UNKNOWN: 2, Alignment.SAME: 3}
 
 
@@ -57,7 +54,7 @@ class Causes:
         green: Green,
         most: int = 50,
         limits: SliceLimits | None = None,
-        share_spent: Callable[[], float] = lambda: 0.0,
+        worth: Worth | None = None,
     ) -> None:
         self.links: list[Link] = []
         self._execution = execution
@@ -66,18 +63,18 @@ class Causes:
         self._progress = progress
         self._left = most
         self._limits = limits
-        self._share_spent = share_spent
+        self._worth = worth or Worth()
         self._waiting: list[_Waiting] = []
         self._seen: set[StepId] = set()
         self._instances: Counter[object] = Counter()
         self._failures = list(execution.failures())
         self.failure = self._failures[0] if self._failures else None
 
-    def open_level(self, until: float = _SHARE) -> bool:
-        """Explain the predicates of the next level; False when there is nothing to explain, or
-        ``until`` of the budget is spent. The failure itself is always explained.
+    def open_level(self) -> bool:
+        """Explain the predicates of the next level; False when there is nothing to explain, or evidence
+        has cost what it is worth: runs decide, not causes. The failure itself is always explained.
         """
-        if self.links and self._share_spent() >= until:
+        if self.links and not self._worth.allows():
             return False
         if not self._waiting and self._failures:
             level = 1 + max((link.level for link in self.links), default=-1)
@@ -91,7 +88,7 @@ class Causes:
                 break
             if (self._waiting[0].idle, self._waiting[0].level) != (first.idle, first.level):
                 break
-            if self.links and self._share_spent() >= until:
+            if self.links and not self._worth.allows():
                 break
             self._explain(heapq.heappop(self._waiting))
         return True
@@ -116,7 +113,7 @@ class Causes:
 
     def slice_changes(self, most: int = 4000) -> list[str]:
         """The changes of the dynamic slice of the failure, nearest first: of ``most`` steps, and no more
-        than a small share of the budget allows.
+        than their changes' order is worth.
         """
         if self.failure is None:
             return []
@@ -129,8 +126,8 @@ class Causes:
             expand=lambda _step: True,
             through_branches=True,
         )
-        until = self._share_spent() + _SHARE_FOR_SLICE
-        steps = walk.take(most, lambda: self._share_spent() > until)
+        before = self._worth.spent()
+        steps = walk.take(most, lambda: not self._worth.beats_running(self._worth.spent() - before))
         return list(dict.fromkeys(change for step in steps for change in step.changes))
 
     def _accounted(self, step: Step, known: Container[StepId]) -> bool:

@@ -36,8 +36,6 @@ from afterd.model.trace import Conduct, Execution
 
 __all__ = ["Analysis", "Loop", "Oracles"]
 
-_PATIENCE = 2
-"""Levels that may be opened without a run while infected steps are unexplained."""
 _TOO_LITTLE = 0.05
 """Of the weight of all suspects, in those that the last causes added: they wait for the wider search."""
 _NOT_ALONE = 0.4
@@ -46,16 +44,9 @@ _ENTANGLED = 0.1
 """The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
 that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
 _LOOKED_AT = 40
-_SHARE_FOR_ALONE = 0.05
-"""Suspects of which that is asked before a run, and of the budget: of Lua's rewritten release each
-takes six seconds of a compiler.
-"""
+"""Suspects of which that is asked before a run."""
 _ASKED = 400  # of all changes of a range, whether they can be undone alone; 10 to 30 ms each
-_OTHERWISE = 2
-_SHARE_FOR_OTHERS = 0.7
-"""Other failures that are traced, and how much of the budget may be spent before that."""
-_SHARE_FOR_STORY = 0.1
-"""Of the budget, for causes that lead to a root that is known already."""
+_OTHERWISE = 2  # other failures that are traced
 _OTHERWISE_HERE = frozenset([Conduct.PASSED])
 """Statements that did otherwise than their old text would have, where nothing else leads on: an
 omission (yara: a rule that did not match) leaves no wrong value to walk back from.
@@ -115,8 +106,9 @@ class Loop:
             watch.over(oracles.core),
             progress,
             self._green,
-            share_spent=oracles.share_spent,
+            worth=oracles.worth,
         )
+        self._worth = oracles.worth
         self._notes: list[str] = []
 
     def explain(self) -> Analysis:
@@ -131,15 +123,16 @@ class Loop:
     def _along_causes(self) -> Root | None:
         """The while loop of Algorithm 1: semantic analysis, then dynamic analysis where it pays."""
         tried: ChangeSet = NOTHING
-        waited = 0
-        while self._causes.open_level():
+        while True:
+            before = self._worth.spent()
+            if not self._causes.open_level():
+                break
             plausible = self._plausible(unmet=not self._causes.promising)
             if {suspect.change for suspect in plausible} <= tried:
                 continue
-            if self._worth_waiting(plausible, waited):
-                waited += 1
+            if self._worth_waiting(plausible, self._worth.spent() - before):
                 continue
-            tried, waited = frozenset(suspect.change for suspect in plausible), 0
+            tried = frozenset(suspect.change for suspect in plausible)
             root = self._dynamic(plausible)
             if root is not None:
                 return root
@@ -163,8 +156,6 @@ class Loop:
         if root is not None:
             return root
         for reverted in self._reversion.failed_otherwise()[:_OTHERWISE]:
-            if self._oracles.share_spent() > _SHARE_FOR_OTHERS:
-                break
             names = ", ".join(in_order(reverted))
             self._progress.stage("tracing another failure", f"as the test fails without {names}")
             execution = self._oracles.traced(reverted)
@@ -190,9 +181,11 @@ class Loop:
             root = self._through_other_failures(deep - 1)
         return NOTHING if root is None else root.changes | root.auxiliary
 
-    def _worth_waiting(self, suspects: Sequence[Suspect], waited: int) -> bool:
-        """Whether the next level is opened without a run: what is infected has no origin yet."""
-        more = self._causes.promising and waited < _PATIENCE
+    def _worth_waiting(self, suspects: Sequence[Suspect], cost: int) -> bool:
+        """Whether the next level is opened without a run: what is infected has no origin yet, and it
+        will cost less than runs do if it costs what this one did.
+        """
+        more = self._causes.promising and self._worth.beats_running(cost)
         return more and not self._explained(suspects)
 
     def _explained(self, suspects: Sequence[Suspect]) -> bool:
@@ -215,11 +208,10 @@ class Loop:
         closed = self._explained(suspects) or not self._causes.promising
         outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
-        share = 1.0 if self._suspected else _SHARE_FOR_ALONE  # the text tells in milliseconds
-        until = self._oracles.share_spent() + share
+        before = self._worth.spent()
         suspects = [
             self._alone(suspect)
-            if rank < _LOOKED_AT and self._oracles.share_spent() <= until
+            if rank < _LOOKED_AT and self._worth.beats_running(self._worth.spent() - before)
             else suspect
             for rank, suspect in enumerate(suspects)
         ]
@@ -305,8 +297,7 @@ class Loop:
 
     def _complete(self, root: ChangeSet) -> None:
         """Open further levels, which costs no run, until each root change stands in a cause."""
-        until = min(1.0, self._oracles.share_spent() + _SHARE_FOR_STORY)
-        while not root <= self._spoken_of() and self._causes.open_level(until):
+        while not root <= self._spoken_of() and self._causes.open_level():
             continue
 
     def _spoken_of(self) -> ChangeSet:

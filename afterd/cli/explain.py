@@ -23,7 +23,7 @@ from afterd.cli.state import subjects
 from afterd.config import Sandbox, Settings, Strategy
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.explanation import Explanation, Status
-from afterd.pipeline.phases import PhaseClock
+from afterd.workspace import PhaseClock
 
 # worst last: of several failing tests the worst answer is the exit status
 _STATUSES = {

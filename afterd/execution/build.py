@@ -40,7 +40,7 @@ class Built:
 
     ``detail`` is its diagnostics where it failed, ``missing`` the tool that is not there (empty:
     none was missed). ``lasting`` says whether another build of the same tree would end alike: not
-    after a time-out or a kill. ``ran`` is False where there was nothing to run.
+    after a time-out or a kill. ``ran`` is False where there was nothing to run. ``cpu``: seconds of CPU.
     """
 
     ok: bool
@@ -49,6 +49,7 @@ class Built:
     missing: str = ""
     lasting: bool = True
     ran: bool = True
+    cpu: float = 0.0
 
 
 class Builder:
@@ -125,7 +126,7 @@ class Builder:
 def _built(result: ProcessResult, recipe: Recipe) -> Built:
     """How the build command ended, with its diagnostics."""
     if result.succeeded:
-        return Built(ok=True, seconds=result.seconds)
+        return Built(ok=True, seconds=result.seconds, cpu=result.cpu_seconds)
     text = result.stdout.text()
     detail = diagnostics(text, recipe.limits.search.build_diagnostics)
     if result.ending is not Ending.EXITED or not detail:

@@ -57,6 +57,7 @@ class _End:
     repeats: Repeats
     quickest: float = 0.0  # seconds of a run
     slowest: float = 0.0
+    cpu: float = 0.0  # seconds of CPU of the dearest one, with its build
 
     @property
     def is_flaky(self) -> bool:
@@ -98,6 +99,7 @@ def confirm(
     ends = Ends.CONFIRMED if good.outcome.passed else Ends.ALREADY_RED
     if ends is Ends.CONFIRMED:
         slowest = max(bad.slowest, good.slowest)
+        oracle.cpu = good.cpu
         oracle.bound(max(_SHORTEST, slowest + _LONGER * max(bad.quickest, good.quickest)))
     return Confirmation(ends, bad.outcome, good.outcome, good.repeats, doubt)
 
@@ -107,9 +109,11 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
     first: Outcome | None = None
     seconds: list[float] = []
+    cpu = 0.0
     for run in range(runs):
         attempt = oracle.attempt(tree)
         seconds.append(attempt.outcome.test_seconds)
+        cpu = max(cpu, attempt.cpu)
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
         if first is not None and not _alike(first, attempt.outcome):
@@ -117,7 +121,7 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
         _require_verdict(attempt, name)
         first = first or attempt.outcome
     assert first is not None, "at least one run"
-    return _End(name, first, Repeats(runs, 0), min(seconds), max(seconds))
+    return _End(name, first, Repeats(runs, 0), min(seconds), max(seconds), cpu)
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:

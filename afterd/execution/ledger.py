@@ -49,14 +49,6 @@ class Ledger:
         return None if self.budget.runs is None else max(0, self.budget.runs - self.tests)
 
     @property
-    def share(self) -> float:
-        """How much of the budget is spent, of time or of runs, whichever is more; 1 is all of it."""
-        seconds, runs = self.budget.seconds, self.budget.runs
-        of_seconds = (self._clock() - self._began) / seconds if seconds else float(seconds == 0.0)
-        of_runs = self.tests / runs if runs else float(runs == 0)
-        return max(of_seconds, of_runs)
-
-    @property
     def spent(self) -> bool:
         """Whether nothing more may be run."""
         return self.seconds_left == 0.0 or self.runs_left == 0

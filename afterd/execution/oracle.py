@@ -32,7 +32,8 @@ class Oracle:
     """Answers for the variants of one range and one test.
 
     ``reference`` is the failure under explanation; ``confirmation.confirm`` finds it, and until it
-    is known every failure counts. Used by one thread at a time; its executor may use many.
+    is known every failure counts; also ``cpu``, the seconds of CPU that a variant's build and run take.
+    Used by one thread at a time; its executor may use many.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Oracle:
         self.tree_of = tree_of
         self.recipe = recipe
         self.reference = reference
+        self.cpu = 1.0
         self.ledger = Ledger(budget or Budget())
         self.progress = progress or Silent()
         self._executor = executor
@@ -65,10 +67,6 @@ class Oracle:
     def spent(self) -> bool:
         """Whether the budget allows no further run."""
         return self.ledger.spent
-
-    def share_spent(self) -> float:
-        """How much of the budget is spent: 0 to 1, and more where the last run went past it."""
-        return self.ledger.share
 
     def counts(self) -> RunCounts:
         """What all runs cost so far."""

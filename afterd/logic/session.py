@@ -71,6 +71,11 @@ class Session:
             self.reason = self._why()
         return verdict
 
+    @property
+    def used(self) -> int:
+        """z3's resource units that all checks took together."""
+        return self._used
+
     def core(self) -> set[int]:
         """z3's core of the last UNSAT: not minimal."""
         return {self._positions[literal.get_id()] for literal in self._solver.unsat_core()}

@@ -35,11 +35,14 @@ class Asks(Protocol):
 
 
 class Solver:
-    """A solver in a process of its own. ``calls`` counts z3's checks, ``seconds`` its time."""
+    """A solver in a process of its own. ``calls`` counts z3's checks, ``units`` its resource units and
+    ``seconds`` its time.
+    """
 
     def __init__(self, limits: SolverLimits | None = None, worker: Asks | None = None) -> None:
         self.limits = limits or SolverLimits()
         self.calls = 0
+        self.units = 0
         self.seconds = 0.0
         self._worker = worker or Worker(
             "afterd.logic.solver_process",
@@ -94,9 +97,11 @@ class Solver:
         reply = self._worker.ask(self._request(question, problem), self.limits.wall)
         if isinstance(reply, Died):
             self.calls += 1
+            self.units += self.limits.rlimit
             self.seconds += self.limits.wall if reply.signal == 0 else 0.0
             return Undecided(f"the solver {reply.detail}")
         self.calls += int(reply.value["checks"])
+        self.units += int(reply.value["units"])
         self.seconds += reply.seconds
         return self._read(reply.value)
 

@@ -20,10 +20,10 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         session = Session(decode_problem(request["problem"]), request["rlimit"], request["timeout"])
         found = explain(session) if request["ask"] == "core" else solve(session)
-        checks = session.checks
+        checks, units = session.checks, session.used
     except (z3.Z3Exception, MemoryError) as error:
-        found, checks = Undecided(f"the solver failed: {error}"), 1
-    return {**encode_answer(found), "checks": checks}
+        found, checks, units = Undecided(f"the solver failed: {error}"), 1, request["rlimit"]
+    return {**encode_answer(found), "checks": checks, "units": units}
 
 
 def solve(session: Session) -> Answer:

@@ -8,10 +8,9 @@ from afterd.config import Settings
 from afterd.execution.oracle import Oracle
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
-from afterd.pipeline.phases import Phase
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing
-from afterd.workspace import Range, Workspace
+from afterd.workspace import Phase, Range, Workspace
 
 _UNCHECKED = (
     "The answer was seen to pass in a warm process alone: the budget was spent before it was run in a"

@@ -28,7 +28,6 @@ from afterd.pipeline.broken import which_broke
 from afterd.pipeline.checked import checked_search
 from afterd.pipeline.meanwhile import answered_meanwhile
 from afterd.pipeline.older_tests import settled_ends
-from afterd.pipeline.phases import Phase, PhaseClock
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.suite_run import run_tests
 from afterd.pipeline.tracing import Tracing, traced
@@ -39,6 +38,8 @@ from afterd.vcs.history import find_baseline
 from afterd.workspace import (
     THE_SUITE,
     FailingTest,
+    Phase,
+    PhaseClock,
     Range,
     Suite,
     Workspace,

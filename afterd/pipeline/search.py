@@ -10,20 +10,21 @@ from afterd.causality.deltas.dd import dd
 from afterd.causality.loop import Analysis, Loop, Oracles
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
+from afterd.causality.worth import CountedQuestions, Worth, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
 from afterd.execution.oracle import Oracle
+from afterd.limits import WORK
 from afterd.logic.solver import Solver
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, Predicate
-from afterd.pipeline.phases import Phase
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
-from afterd.workspace import Range, Workspace
+from afterd.workspace import Phase, Range, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +59,30 @@ def search(
     with Solver(workspace.limits.solver) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
         clock = workspace.clock
+        execution = tracing.execution or UntracedExecution()
+        checks = CountedQuestions(tracing.unbuildable)
+        check = WORK.text if tracing.suspected else WORK.compiler
+        worth = Worth(
+            lambda: execution.work() + solver.units * WORK.unit + checks.asked * check,
+            run_work(oracle.cpu),
+            len(wanted.everything),
+        )
         oracles = Oracles(
             clock.over(Phase.RUN, variants.outcome),
             clock.over(Phase.RUN, variants.builds),
             clock.over(Phase.SOLVE, solver.core),
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
-            unbuildable=clock.over(Phase.CHECK, tracing.unbuildable),
+            unbuildable=clock.over(Phase.CHECK, checks),
             is_read=tracing.is_read,
             suspected=tracing.suspected,
             certain=clock.over(Phase.CHECK, tracing.certain),
-            share_spent=oracle.share_spent,
+            worth=worth,
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
         live = {change.id: change for change in wanted.changes.live}
-        execution = tracing.execution or UntracedExecution()
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
         with clock.during(Phase.RUN):
             analysis = _promised(analysis, oracle, tracing)

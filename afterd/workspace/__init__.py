@@ -1,5 +1,6 @@
 """What an explanation, a suite and a ranking work in: an open repository, its changes, its tests."""
 
+from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
     THE_SUITE,
     FailingTest,
@@ -16,6 +17,8 @@ from afterd.workspace.workspace import Range, Workspace, opened, range_between, 
 __all__ = [
     "THE_SUITE",
     "FailingTest",
+    "Phase",
+    "PhaseClock",
     "Range",
     "Suite",
     "SuiteRun",

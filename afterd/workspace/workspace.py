@@ -28,7 +28,6 @@ from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.revision import RevisionRange
-from afterd.pipeline.phases import PhaseClock
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
 from afterd.trace.python.stage.reexecution import WarmTests
@@ -46,6 +45,7 @@ from afterd.vcs.repository import (
 from afterd.vcs.trees import TreeReader
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
+from afterd.workspace.phases import PhaseClock
 
 LOCAL = "local"
 _WRITTEN = ("slots", "traced", "warm", "counted", "suites", "environments")

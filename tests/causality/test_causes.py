@@ -9,16 +9,17 @@ from recorded import Recorded, aligned, compare, op, without_green
 
 from afterd.causality.causes import Causes
 from afterd.causality.infection import Green
+from afterd.causality.worth import Worth
 from afterd.logic.solver import Solver
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Silent
 from afterd.model.term import Op
 
 
-def causes_of(run: Recorded, *, most: int = 50, spent: float = 0.0) -> Causes:
+def causes_of(run: Recorded, *, most: int = 50, spent: int = 0) -> Causes:
     """No level is open yet."""
     core = Solver(worker=InProcess()).core
-    return Causes(run, core, Silent(), Green(run), most, share_spent=lambda: spent)
+    return Causes(run, core, Silent(), Green(run), most, worth=Worth(lambda: spent))
 
 
 def levels(causes: Causes) -> list[list[int]]:
@@ -80,8 +81,8 @@ def test_no_more_causes_are_sought_than_is_allowed(most: int, links: int) -> Non
     assert len(causes.links) == links
 
 
-def test_once_half_of_the_budget_is_spent_only_the_failure_is_explained() -> None:
-    causes = causes_of(running_example(), spent=0.6)
+def test_once_evidence_has_cost_all_that_runs_would_only_the_failure_is_explained() -> None:
+    causes = causes_of(running_example(), spent=10**12)
     assert levels(causes) == [[130]]
 
 

@@ -24,6 +24,7 @@ from simulated import regression
 
 from afterd.causality.analysis import Analysis, Oracles
 from afterd.causality.loop import Loop
+from afterd.causality.worth import Worth
 from afterd.logic.solver import Solver
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode
@@ -47,7 +48,7 @@ def explained(
         outcome,
         lambda reverted: answer(reverted).built,
         solver.core,
-        share_spent=lambda: 0.0 if causes else 1.0,
+        worth=Worth() if causes else Worth(lambda: 10**12),
     )
     return Loop(execution, changes, frozenset(changes), oracles, Silent()).explain(), asked
 

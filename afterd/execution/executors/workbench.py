@@ -62,7 +62,8 @@ class Workbench:
             return Attempt(passed, builds=int(built.ran))
         attempt = self._test(_shortened(recipe, deadline), deadline, job)
         outcome = dataclasses.replace(attempt.outcome, build_seconds=built.seconds)
-        return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran))
+        cpu = attempt.cpu + built.cpu
+        return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran), cpu=cpu)
 
     def run(
         self, command: Command, limits: ProcessLimits, watch: Watch | None = None
@@ -115,6 +116,7 @@ class Workbench:
             outcome,
             lasting=outcome.reason in _REPEATS,
             unrunnable=unrunnable(result, recipe.test),
+            cpu=result.cpu_seconds,
             failures=tuple(by_test.failure(test, roots) for test in by_test.failed),
         )
 

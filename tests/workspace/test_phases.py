@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.pipeline.phases import Phase, PhaseClock, Spent
+from afterd.workspace.phases import Phase, PhaseClock, Spent
 
 STEPS = st.lists(st.tuples(st.sampled_from(Phase), st.integers(0, 9)), max_size=8)
 

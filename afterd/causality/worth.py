@@ -1,0 +1,58 @@
+"""Whether evidence is worth what it costs, beside the test runs that it may save.
+
+A run of 0.2 s and an analysis of 10 s are both questions, and the one that tells more for its cost is
+asked first (value of information; Howard 1966). Everything is counted in units of work
+(``limits.WORK``), never timed: the same repository gives the same search on every machine and under
+every load, with a budget and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log2
+
+from afterd.causality.auxiliary import Unbuildable
+from afterd.limits import WORK
+from afterd.model.change import ChangeSet
+from afterd.weights import WORTH
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """``spent`` is the work that evidence has cost so far, ``run`` what a test run of a variant costs
+    with its build, ``changes`` how many there are to choose from.
+    """
+
+    spent: Callable[[], int] = lambda: 0
+    run: int = WORK.second
+    changes: int = 1
+
+    def allows(self) -> bool:
+        """Whether evidence has cost less than all the runs of a search without any."""
+        blind = self.run * (WORTH.runs_a_bit * log2(self.changes + 1) + WORTH.runs_more)
+        return self.spent() < max(WORTH.least * WORK.second, blind)
+
+    def beats_running(self, cost: int) -> bool:
+        """Whether more evidence of this cost is to be had for less than the runs that it may save."""
+        return cost <= WORTH.runs_saved * self.run
+
+
+def run_work(cpu: float) -> int:
+    """The work that a test run is, which took so many seconds of CPU: rounded to a power of two, so that it
+    is the same whenever it is measured.
+    """
+    return int(2.0 ** round(log2(max(cpu, WORTH.quickest))) * WORK.second)
+
+
+@dataclass(slots=True)
+class CountedQuestions:
+    """What speaks against variants, and how often it was asked."""
+
+    question: Unbuildable
+    asked: int = 0
+
+    def __call__(self, reverted: ChangeSet) -> str:
+        """The question's answer."""
+        self.asked += 1
+        return self.question(reverted)
