@@ -29,12 +29,8 @@ from afterd.localization.fusion import Votes, fused, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes import PARTS, line_votes
-from afterd.logic.correction import Corrections, Diagnosis
-from afterd.logic.maxsat import MaxSat
-from afterd.symbolic.failing import FailingRun
-from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.unrolling import Program, load
-from afterd.symbolic.world import Input
+from afterd.logic import Corrections, Diagnosis, MaxSat
+from afterd.symbolic import FailingRun, Input, NotFollowedError, Program, load
 
 _TRIED = 4  # failing tests for each that is explained
 FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")

@@ -19,7 +19,7 @@ from afterd.bench.memory import PeakMemory
 from afterd.bench.progress_log import ProgressLog
 from afterd.config import Budget, Settings, Strategy
 from afterd.errors import AfterdError
-from afterd.trace.c.read.process import recorded
+from afterd.trace.c.read import recorded
 from afterd.trace.c.window.recording import Recording
 from afterd.vcs.repository import open_repository, state_directory
 

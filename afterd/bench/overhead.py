@@ -17,7 +17,7 @@ from afterd.limits import ProcessLimits
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import which_broke
 from afterd.pipeline.tracing import traced
-from afterd.trace.python.stage.reexecution import WarmPython
+from afterd.trace.python.stage import WarmPython
 from afterd.vcs.sample import fixtures_directory, materialise
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, Range, Workspace, opened, wanted_range

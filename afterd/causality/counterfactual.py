@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from afterd.causality.cause import Link
 from afterd.causality.infection import Green, detours, effect, infected, settled
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, normal, observed, same
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed, same
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.term import Read, Sort, SortKind, StepId

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, evaluate, normal, same
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, evaluate, normal, same
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, SortKind, StepId, Term
 from afterd.model.trace import Alignment, Effect, Execution, Step, StepKind

@@ -19,8 +19,7 @@ import pygit2
 from afterd.errors import AfterdError, ToolchainError
 from afterd.execution import toolchain
 from afterd.execution.confinement import bubblewrap_trouble, landlock_version
-from afterd.logic.constraint import Constraint, Kind, Problem, Unsatisfiable
-from afterd.logic.solver import Solver
+from afterd.logic import Constraint, Kind, Problem, Solver, Unsatisfiable
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read
 from afterd.store.database import DATABASE_NAME, open_reader
 from afterd.store.faults import damaged

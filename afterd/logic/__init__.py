@@ -1,1 +1,52 @@
 """The only package that knows z3 and python-sat: weakest preconditions, cores, MaxSAT."""
+
+from afterd.logic.constraint import Constraint, Kind, Problem, Unsatisfiable
+from afterd.logic.correction import Corrections, Diagnosis, Found, merged
+from afterd.logic.encoding import Encoded
+from afterd.logic.evaluation import UNKNOWN, Evaluator, evaluate, same, signed
+from afterd.logic.gates import TRUE, Word
+from afterd.logic.maxsat import MaxSat
+from afterd.logic.program_formula import (
+    Branch,
+    Definition,
+    Frontier,
+    PathCondition,
+    ProgramFormula,
+    Statement,
+    TooLargeError,
+    Violated,
+    suspecting,
+)
+from afterd.logic.solver import Solver
+from afterd.logic.terms import distinct_reads
+
+__all__ = [
+    "TRUE",
+    "UNKNOWN",
+    "Branch",
+    "Constraint",
+    "Corrections",
+    "Definition",
+    "Diagnosis",
+    "Encoded",
+    "Evaluator",
+    "Found",
+    "Frontier",
+    "Kind",
+    "MaxSat",
+    "PathCondition",
+    "Problem",
+    "ProgramFormula",
+    "Solver",
+    "Statement",
+    "TooLargeError",
+    "Unsatisfiable",
+    "Violated",
+    "Word",
+    "distinct_reads",
+    "evaluate",
+    "merged",
+    "same",
+    "signed",
+    "suspecting",
+]

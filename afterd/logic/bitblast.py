@@ -14,7 +14,7 @@ from functools import reduce
 
 from afterd.limits import LOGIC
 from afterd.logic import words
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
 from afterd.logic.terms import bottom_up
 from afterd.model.term import (

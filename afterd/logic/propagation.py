@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from afterd.logic.constraint import Kind, Problem
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known
 from afterd.logic.terms import distinct_reads, operands
 from afterd.model.term import Apply, Op, Read, SortKind, StepId, Term
 

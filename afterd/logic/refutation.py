@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, Sort, SortKind, StepId
 

@@ -15,7 +15,7 @@ import z3
 
 from afterd.limits import LOGIC
 from afterd.logic import theory
-from afterd.logic.evaluate import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
 from afterd.logic.terms import bottom_up
 from afterd.logic.theory import Precision
 from afterd.model.term import Apply, Concrete, Const, Free, Op, Read, Sort, SortKind, StepId, Term

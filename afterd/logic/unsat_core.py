@@ -30,7 +30,7 @@ from afterd.logic.constraint import (
     Undecided,
     Unsatisfiable,
 )
-from afterd.logic.evaluate import UNKNOWN, Known, Unknown, evaluate, normal, same
+from afterd.logic.evaluation import UNKNOWN, Known, Unknown, evaluate, normal, same
 from afterd.logic.propagation import contradiction
 from afterd.logic.session import Session, Verdict, all_reads
 from afterd.logic.terms import distinct_reads

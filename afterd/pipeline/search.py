@@ -15,7 +15,7 @@ from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
 from afterd.execution.oracle import Oracle
 from afterd.limits import WORK
-from afterd.logic.solver import Solver
+from afterd.logic import Solver
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved

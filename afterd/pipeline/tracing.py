@@ -31,10 +31,9 @@ from afterd.pipeline.runs_as_builds import (
 from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import TraceRequest
-from afterd.trace.python.failure.places import raised_at
+from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
-from afterd.trace.python.source.unbuildable import MissingPieces
-from afterd.trace.python.source.variant_check import VariantCheck
+from afterd.trace.python.source import MissingPieces, VariantCheck
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from afterd.logic.terms import distinct_reads
+from afterd.logic import distinct_reads
 from afterd.model.term import Concrete, Read, Sort, SortKind, Term, Value, bitvec
 from afterd.symbolic.code import Code
 from afterd.symbolic.frames import Frame

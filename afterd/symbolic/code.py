@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from afterd.logic.program_formula import Statement
+from afterd.logic import Statement
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Sort, Value, bitvec
 from afterd.symbolic.refusal import NotFollowedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from afterd.logic.program_formula import (
+from afterd.logic import (
     Branch,
     Definition,
     Frontier,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
-from afterd.logic.program_formula import Branch, PathCondition
+from afterd.logic import Branch, PathCondition
 from afterd.model.term import BOOL, Const, Term, Value
 from afterd.symbolic import branches, effects
 from afterd.symbolic.branches import Arrival, OpenBranch, Position, Side

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+from afterd.logic import Branch, ProgramFormula, TooLargeError
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.unrolling import Program, Shown, among

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cmp_to_key
 
-from afterd.logic.evaluate import signed
+from afterd.logic import signed
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.symbolic.calls import Call
 from afterd.symbolic.code import Code, plain_name

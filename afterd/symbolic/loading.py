@@ -14,7 +14,7 @@ from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import Limits
-from afterd.logic.program_formula import Statement
+from afterd.logic import Statement
 from afterd.model.location import Location
 from afterd.symbolic.code import Body, Context, decode
 from afterd.symbolic.linking import told_apart
@@ -22,8 +22,8 @@ from afterd.symbolic.memory import Memory
 from afterd.trace.c.ir.initialisers import image_of
 from afterd.trace.c.ir.ir import NAME, Function, functions
 from afterd.trace.c.ir.metadata import DebugInformation
-from afterd.trace.c.read.program import _DEFINITION as DEFINITION
-from afterd.trace.c.weave.instrument import structs
+from afterd.trace.c.read import DEFINITION
+from afterd.trace.c.weave import structs
 
 _FLAGS = (
     "-O0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from afterd.logic.program_formula import ProgramFormula, Statement
+from afterd.logic import ProgramFormula, Statement
 from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value, bitvec
 from afterd.symbolic import branches
 from afterd.symbolic.branches import Position

@@ -5,8 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 
-from afterd.logic.evaluate import UNKNOWN, Evaluator, signed
-from afterd.logic.terms import distinct_reads
+from afterd.logic import UNKNOWN, Evaluator, distinct_reads, signed
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Read, SortKind, Term, Value
 from afterd.symbolic.code import Code
 from afterd.symbolic.refusal import NotFollowedError, SideEndedError

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from afterd.logic.program_formula import Statement
-from afterd.logic.terms import distinct_reads
+from afterd.logic import Statement, distinct_reads
 from afterd.model.term import Concrete, Read, Sort, Term, Value, bitvec
 from afterd.symbolic.collecting import TRUE, Collector
 from afterd.symbolic.memory import Cell, Memory

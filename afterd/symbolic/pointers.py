@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from afterd.logic.evaluate import signed
-from afterd.logic.program_formula import Statement
+from afterd.logic import Statement, signed
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.symbolic.code import Code
 from afterd.symbolic.collecting import Collector, any_of, negated

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from afterd.logic.evaluate import signed
-from afterd.logic.terms import distinct_reads
+from afterd.logic import distinct_reads, signed
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Term, Value, bitvec
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from afterd.logic.evaluate import signed
+from afterd.logic import signed
 from afterd.model.term import StepId
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.observing import Event

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from afterd.execution.toolchain import Toolchain
-from afterd.logic.program_formula import Branch, ProgramFormula
+from afterd.logic import Branch, ProgramFormula
 from afterd.model.term import Value, bitvec
 from afterd.symbolic import library
 from afterd.symbolic.collecting import Names

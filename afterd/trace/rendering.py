@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from afterd.logic.evaluate import signed
+from afterd.logic import signed
 from afterd.model.term import Sort, SortKind, Value
 
 

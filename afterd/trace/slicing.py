@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 
-from afterd.logic.terms import distinct_reads
+from afterd.logic import distinct_reads
 from afterd.model.term import Read, StepId, Term
 from afterd.model.trace import Execution, Step, StepKind
 

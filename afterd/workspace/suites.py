@@ -29,7 +29,7 @@ from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.signature import telling
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
-from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.trace.python.stage import PythonTraceRequest
 from afterd.workspace.test_command import alone, import_paths, runner_of
 from afterd.workspace.workspace import Workspace
 

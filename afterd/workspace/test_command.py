@@ -18,7 +18,7 @@ from afterd.execution.runners.cmake import literally
 from afterd.execution.runners.go import anchored
 from afterd.execution.runners.interpreters import ask
 from afterd.execution.runners.python import home_folder
-from afterd.trace.python.stage.command import of_shell, python_command
+from afterd.trace.python.stage import of_shell, python_command
 
 
 def import_paths(command: Sequence[str], environment: Mapping[str, str], checkout: Path) -> str:

@@ -30,7 +30,7 @@ from afterd.model.progress import Progress
 from afterd.model.revision import RevisionRange
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
-from afterd.trace.python.stage.reexecution import WarmTests
+from afterd.trace.python.stage import WarmTests
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store as open_objects

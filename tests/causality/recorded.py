@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.logic.evaluation import UNKNOWN, evaluate
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId
 from afterd.model.location import Location

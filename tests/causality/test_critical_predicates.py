@@ -11,7 +11,7 @@ from recorded import Recorded, aligned, compare, op
 
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
 from afterd.causality.semantic import semantic_analysis
-from afterd.logic.evaluate import evaluate
+from afterd.logic.evaluation import evaluate
 from afterd.logic.solver import Solver
 from afterd.model.term import Op
 from afterd.model.trace import Alignment, Predicate

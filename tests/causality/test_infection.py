@@ -10,7 +10,7 @@ from recorded import ABSENT, Recorded, aligned, compare, op
 from afterd.causality.cause import Cause, Link
 from afterd.causality.infection import Green, Role, detours, effect, role, settled
 from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
-from afterd.logic.evaluate import UNKNOWN
+from afterd.logic.evaluation import UNKNOWN
 from afterd.model.explanation import Evidence
 from afterd.model.term import INT, OPAQUE, Const, Op, Read, Value
 from afterd.model.trace import Alignment, Conduct, Effect, GreenValue, Step

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable
 
 from afterd.logic.constraint import Constraint, Kind, Problem
-from afterd.logic.evaluate import Known, evaluate
+from afterd.logic.evaluation import Known, evaluate
 from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Sort, Term, Value, bitvec
 
 BYTE = bitvec(8)

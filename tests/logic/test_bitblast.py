@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from afterd.logic.bitblast import Blaster
-from afterd.logic.evaluate import UNKNOWN, Known, evaluate
+from afterd.logic.evaluation import UNKNOWN, Known, evaluate
 from afterd.logic.gates import Gates, Word, split
 from afterd.model.term import BOOL, Sort, StepId, Term, bitvec
 

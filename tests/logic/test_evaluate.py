@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from afterd.logic.evaluate import UNKNOWN, Known, evaluate, same
+from afterd.logic.evaluation import UNKNOWN, Known, evaluate, same
 from afterd.logic.terms import bottom_up, distinct_reads
 from afterd.model.term import (
     BOOL,

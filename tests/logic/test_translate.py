@@ -7,7 +7,7 @@ from generated_terms import READS_OF_A_SORT, SORTS, terms, values
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from afterd.logic.evaluate import UNKNOWN, Known, evaluate
+from afterd.logic.evaluation import UNKNOWN, Known, evaluate
 from afterd.logic.theory import Precision, reasons
 from afterd.logic.translate import Translator
 from afterd.model.term import Term

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from problems import random_problem
 
 from afterd.logic.constraint import Answer, Constraint, Kind, Satisfiable, Undecided, Unsatisfiable
-from afterd.logic.evaluate import evaluate, same
+from afterd.logic.evaluation import evaluate, same
 from afterd.logic.wire import (
     Encoder,
     decode_answer,

@@ -6,7 +6,7 @@ import pytest
 from in_process_solver import InProcess
 
 from afterd.logic.constraint import Constraint, Kind, Unsatisfiable
-from afterd.logic.evaluate import evaluate
+from afterd.logic.evaluation import evaluate
 from afterd.logic.solver import Solver
 from afterd.logic.wp import generated, weakest_precondition
 from afterd.model.location import Location

@@ -10,9 +10,7 @@ from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.ties import Ties
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId, reads
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.statements import Statement
+from afterd.trace.c.read import Instance, Process, Statement
 from afterd.trace.c.window import records
 
 _NEAREST = 256  # green block instances before the point of interest that are looked at

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from afterd.compare.c.block_map import BlockMap
 from afterd.compare.c.function_pairs import FunctionPairs
 from afterd.compare.c.siblings import sibling
-from afterd.trace.c.read.frames import Frames, Instance
-from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read import Frames, FunctionView, Instance
 from afterd.trace.c.window import records
 from afterd.trace.linemap import LineMap, Reversed
 

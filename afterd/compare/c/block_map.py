@@ -12,7 +12,7 @@ from functools import cache
 from afterd.compare.c.block_matching import matched, shape_of, signature
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import pointer_of
-from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read import FunctionView
 from afterd.trace.linemap import LineMap, Reversed
 
 _Kind = tuple[str, str]

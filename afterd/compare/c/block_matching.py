@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from afterd.trace.c.ir.ir import Instruction
-from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read import FunctionView
 from afterd.trace.linemap import LineMap, Reversed
 
 

@@ -18,9 +18,7 @@ from afterd.limits import WORK
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId
 from afterd.model.trace import Conduct, Effect
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read import FunctionView, Instance, Process
 from afterd.trace.c.window import records
 
 _LATEST, _SPREAD = 6, 6

@@ -7,10 +7,7 @@ from afterd.compare.c.dual import DualSlice
 from afterd.model.term import StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.statements import Statement
-from afterd.trace.c.read.symbols import same_address
+from afterd.trace.c.read import Instance, Process, Statement, same_address
 from afterd.trace.c.window import records
 from afterd.trace.rendering import rendered
 

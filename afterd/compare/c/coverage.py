@@ -9,8 +9,7 @@ import numpy as np
 from afterd.compare.c.ties import Ties
 from afterd.model.change import ChangeId
 from afterd.model.location import Location
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read import FunctionView, Process
 from afterd.trace.c.window import records
 
 _PART = 1 << 18  # records

@@ -15,8 +15,7 @@ from afterd.compare.c.ties import Ties
 from afterd.model.change import ChangeId
 from afterd.model.term import Apply, Op, Read, StepId, Term, reads
 from afterd.model.trace import StepKind
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.process import Process
+from afterd.trace.c.read import Instance, Process
 from afterd.trace.c.window import records
 
 _MOVES = 16  # copies of copies that are looked through

@@ -21,13 +21,16 @@ from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, bitvec, concretised
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind
-from afterd.trace.c.failure.failed import NEVER, Failed, other_way
-from afterd.trace.c.read.choices import choices
-from afterd.trace.c.read.influence import Influence
-from afterd.trace.c.read.process import Process, partners
-from afterd.trace.c.read.statements import Statement
-from afterd.trace.c.read.steps import StepIds
-from afterd.trace.c.read.symbols import initial_counterpart
+from afterd.trace.c.failure import NEVER, Failed, other_way
+from afterd.trace.c.read import (
+    Influence,
+    Process,
+    Statement,
+    StepIds,
+    choices,
+    initial_counterpart,
+    partners,
+)
 from afterd.trace.c.recorder import CRecorder, RecordedRun
 from afterd.trace.linemap import Reversed
 from afterd.trace.rendering import rendered

@@ -9,12 +9,9 @@ from afterd.compare.c.printed import printed_otherwise
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Term
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.failure.crashes import crash
-from afterd.trace.c.failure.endings import wrong_status
-from afterd.trace.c.failure.failed import NEVER, Failed, call_at, other_way
+from afterd.trace.c.failure import NEVER, Failed, call_at, crash, other_way, wrong_status
 from afterd.trace.c.ir.recorded import callee
-from afterd.trace.c.read.frames import Call
-from afterd.trace.c.read.process import Process
+from afterd.trace.c.read import Call, Process
 from afterd.trace.c.window import records
 
 _MOST_DEPARTURES = 200

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from functools import cache
 
-from afterd.trace.c.read.program import FunctionView
+from afterd.trace.c.read import FunctionView
 
 _REGISTER = re.compile(r"%(?!struct\.|union\.|class\.)(?:[-a-zA-Z$._0-9]+|\"[^\"]*\")")
 _PRIVATE = re.compile(r"@(\.str[.\d]*|__const\.[\w.]+|switch\.table[\w.]*)")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 
 from afterd.model.location import Location
-from afterd.trace.c.read.program import FunctionView, Program
+from afterd.trace.c.read import FunctionView, Program
 from afterd.trace.linemap import LineMap, Reversed
 
 _Declared = tuple[str, str]

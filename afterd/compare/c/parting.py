@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from afterd.compare.c.alignment import Alignment
 from afterd.model.term import StepId
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.statements import Statement
+from afterd.trace.c.read import Instance, Process, Statement
 from afterd.trace.c.window import records
 from afterd.trace.c.window.recording import Recording
 

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from afterd.compare.c.outputs import Departure
 from afterd.model.term import Const, SortKind, Term, bitvec
-from afterd.trace.c.failure.failed import another_value
+from afterd.trace.c.failure import another_value
 from afterd.trace.c.ir.recorded import arguments, callee
-from afterd.trace.c.read.formats import (
+from afterd.trace.c.read import (
     MESSAGES,
     WRITTEN,
+    Call,
     Conversion,
+    Process,
     argument,
     conversions,
     format_of,
+    known,
 )
-from afterd.trace.c.read.frames import Call
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.values import known
 
 _BUFFERS = {"@write": 1, "@pwrite": 1, "@send": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
 _LENGTHS = {"@fwrite": (1, 2), "@fwrite_unlocked": (1, 2)} | dict.fromkeys(

@@ -13,10 +13,7 @@ from afterd.compare.c.function_pairs import plain_name
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.program import FunctionView
-from afterd.trace.c.read.statements import Statement
-from afterd.trace.c.read.symbols import Placed
+from afterd.trace.c.read import FunctionView, Instance, Placed, Statement
 from afterd.trace.linemap import LineMap
 
 _NESTED = 200

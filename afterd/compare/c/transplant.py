@@ -19,11 +19,7 @@ from afterd.trace.c.ir.constants import literal, sort_of
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
 from afterd.trace.c.ir.recorded import arguments, callee, operands, typed
-from afterd.trace.c.read.frames import Instance
-from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.program import FunctionView
-from afterd.trace.c.read.statements import Passed, Statement
-from afterd.trace.c.read.values import known
+from afterd.trace.c.read import FunctionView, Instance, Passed, Process, Statement, known
 from afterd.trace.c.window import records
 
 _CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')

@@ -19,9 +19,7 @@ from afterd.limits import PYTHON_PAIR
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.model.term import reads
 from afterd.trace.linemap import LineMap
-from afterd.trace.python.read.program import BLOCKS, FRAMES, FUNCTIONS, Node
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read import BLOCKS, FRAMES, FUNCTIONS, Node, Steps, Trace
 from afterd.trace.python.record.rows import Kind
 
 

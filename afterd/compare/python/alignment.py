@@ -14,9 +14,7 @@ from functools import cached_property
 
 from afterd.compare.python.matching import Matching
 from afterd.limits import PYTHON_PAIR
-from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read import Frame, Node, Trace
 from afterd.trace.python.record.rows import Kind
 
 _Key = tuple[object, ...]

@@ -29,13 +29,17 @@ from afterd.compare.python.likeness import Likeness
 from afterd.limits import PYTHON_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.trace import Conduct
-from afterd.trace.python.read.evaluation import constant
-from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.parameters import is_generator
-from afterd.trace.python.read.program import FRAMES, FUNCTIONS, Node
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.trace import Trace
-from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read import (
+    FRAMES,
+    FUNCTIONS,
+    Frame,
+    Node,
+    Recorded,
+    Steps,
+    Trace,
+    constant,
+    is_generator,
+)
 from afterd.trace.python.record.rows import Kind
 
 

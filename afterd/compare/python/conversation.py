@@ -16,12 +16,7 @@ from itertools import takewhile, zip_longest
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import Matching
 from afterd.limits import PYTHON_PAIR
-from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.trace import Trace
-from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import Unknown
+from afterd.trace.python.read import Frame, Node, Recorded, Steps, Trace, Unknown
 from afterd.trace.python.record.rows import Kind
 
 _OUT = {Kind.YIELD: "yield", Kind.RETURN: "return", Kind.RAISE: "raise"}

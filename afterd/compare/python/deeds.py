@@ -12,14 +12,20 @@ from functools import cached_property
 from itertools import islice
 
 from afterd.limits import PYTHON_PAIR
-from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.names import definition_row
-from afterd.trace.python.read.parameters import is_generator
-from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.purity import may_write, pure_function, unchanging
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import Unknown, identity, same_object
+from afterd.trace.python.read import (
+    Frame,
+    Node,
+    Recorded,
+    Steps,
+    Unknown,
+    definition_row,
+    identity,
+    is_generator,
+    may_write,
+    pure_function,
+    same_object,
+    unchanging,
+)
 from afterd.trace.python.record.rows import Kind
 
 _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}

@@ -43,12 +43,8 @@ from afterd.model.term import (
 )
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, GreenValue, Predicate, Step
-from afterd.trace.python.failure.failures import Failures, departures, output_predicate, reported
-from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.influence import Influence
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.trace import Trace
-from afterd.trace.python.read.values import plain, render
+from afterd.trace.python.failure import Failures, departures, output_predicate, reported
+from afterd.trace.python.read import Frame, Influence, Steps, Trace, plain, render
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
 from afterd.vcs.enclosing import parse_python

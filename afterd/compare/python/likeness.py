@@ -11,11 +11,15 @@ from collections.abc import Callable
 
 from afterd.compare.python.alignment import Alignment
 from afterd.limits import PYTHON_PAIR
-from afterd.trace.python.read.births import FIRST_SEEN_IN
-from afterd.trace.python.read.program import Node
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import Comparison, Unknown, identity
+from afterd.trace.python.read import (
+    FIRST_SEEN_IN,
+    Comparison,
+    Node,
+    Recorded,
+    Steps,
+    Unknown,
+    identity,
+)
 from afterd.trace.python.record.describe import CUT
 
 _TOLD_BY_TYPE = frozenset({"generator", "coroutine", "function", "method", "module"})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from afterd.trace.linemap import LineMap
-from afterd.trace.python.read.program import BLOCKS, Module, Node, qualified_name
+from afterd.trace.python.read import BLOCKS, Module, Node, qualified_name
 from afterd.weights import SIMILARITY
 
 _Key = Callable[[Node], str]

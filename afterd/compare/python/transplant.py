@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from afterd.compare.python.matching import Matching
 from afterd.model.term import Concrete, Term, concretised
-from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import BUILTIN, FRAMES, MODULE_SCOPE, Node
-from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read import BUILTIN, FRAMES, MODULE_SCOPE, Frame, Node, Steps
 from afterd.trace.python.record.rows import Kind
 
 _BRANCHES = frozenset({"If", "While", "Assert"})

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject
-from afterd.logic.correction import Corrections
-from afterd.logic.program_formula import TooLargeError
+from afterd.logic import Corrections, TooLargeError
 
 SIZE = 5
 """Statements of one diagnosis at most (III-B6, Solution Space Pruning)."""

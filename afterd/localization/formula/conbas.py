@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 from afterd.localization.formula.relevant_slice import relevant_slice
 from afterd.localization.formula.report import Line, places
 from afterd.localization.formula.subject import Subject
-from afterd.logic.correction import Corrections
-from afterd.logic.encoding import Encoded
-from afterd.logic.maxsat import MaxSat
-from afterd.logic.program_formula import ProgramFormula, Statement, TooLargeError
+from afterd.logic import Corrections, Encoded, MaxSat, ProgramFormula, Statement, TooLargeError
 
 SIZES = (2, 5)
 """Single and double faults first; more only where those cannot explain the failure (section 4)."""

@@ -10,9 +10,16 @@ from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject
-from afterd.logic.correction import Corrections, Diagnosis, Found
-from afterd.logic.encoding import Encoded
-from afterd.logic.program_formula import Branch, Frontier, ProgramFormula, TooLargeError
+from afterd.logic import (
+    Branch,
+    Corrections,
+    Diagnosis,
+    Encoded,
+    Found,
+    Frontier,
+    ProgramFormula,
+    TooLargeError,
+)
 
 ITERATIONS = 60
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from afterd.localization.formula.report import Line
-from afterd.logic.program_formula import (
+from afterd.logic import (
     Branch,
     Definition,
     PathCondition,
@@ -18,8 +18,8 @@ from afterd.logic.program_formula import (
     Statement,
     TooLargeError,
     Violated,
+    distinct_reads,
 )
-from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Const, Op, Read, StepId, Term
 from afterd.model.trace import Execution, Predicate, Step, StepKind
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from afterd.logic.program_formula import ProgramFormula, Statement
-from afterd.logic.terms import distinct_reads
+from afterd.logic import ProgramFormula, Statement, distinct_reads
 from afterd.model.term import Term
 
 

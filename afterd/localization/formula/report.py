@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from afterd.logic.correction import Diagnosis
+from afterd.logic import Diagnosis
 
 Line = tuple[str, int]
 

@@ -16,10 +16,16 @@ from typing import Protocol, TypeVar
 
 from afterd.localization.formula.report import Line
 from afterd.localization.formula.subject import Subject
-from afterd.logic.correction import Corrections
-from afterd.logic.encoding import Encoded
-from afterd.logic.gates import TRUE, Word
-from afterd.logic.program_formula import ProgramFormula, Statement, TooLargeError, suspecting
+from afterd.logic import (
+    TRUE,
+    Corrections,
+    Encoded,
+    ProgramFormula,
+    Statement,
+    TooLargeError,
+    Word,
+    suspecting,
+)
 from afterd.model.term import StepId
 
 PATIENCE = 2

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from afterd.limits import FormulaLimits
 from afterd.localization.formula.report import Line, Report, places, ranked
-from afterd.logic.correction import Corrections, merged
-from afterd.logic.encoding import Encoded
-from afterd.logic.program_formula import ProgramFormula
+from afterd.logic import Corrections, Encoded, ProgramFormula, merged
 
 _ALWAYS = 2  # inputs, however long their runs are
 

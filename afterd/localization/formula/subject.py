@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from afterd.logic.program_formula import Branch, ProgramFormula
+from afterd.logic import Branch, ProgramFormula
 
 
 class Subject(Protocol):

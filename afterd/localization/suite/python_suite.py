@@ -21,7 +21,7 @@ from afterd.model.location import Location
 from afterd.spectra.python import Entity as Counted
 from afterd.spectra.python import EntityKind as Kind
 from afterd.spectra.python import PythonSpectra, shared_spectra
-from afterd.trace.python.stage.command import python_command
+from afterd.trace.python.stage import python_command
 from afterd.vcs.worktree import Slot
 from afterd.workspace import Suite, Workspace, python_request
 

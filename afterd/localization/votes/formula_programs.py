@@ -19,17 +19,11 @@ from afterd.localization.formula.several_inputs import within
 from afterd.localization.formula.subject import Subject
 from afterd.localization.votes.python_failures import recorded_tests
 from afterd.localization.votes.votes import Counted, NoVoteError
-from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
+from afterd.logic import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import FileKind
 from afterd.model.entity import Invocation
 from afterd.spectra.c import counted_build
-from afterd.symbolic.failing import FailingRun
-from afterd.symbolic.frames import Bounds
-from afterd.symbolic.loading import Image
-from afterd.symbolic.observing import Expectation
-from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.unrolling import Program
-from afterd.symbolic.world import Input
+from afterd.symbolic import Bounds, Expectation, FailingRun, Image, Input, NotFollowedError, Program
 from afterd.trace.c.build.modules import Module, ModuleStore
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot

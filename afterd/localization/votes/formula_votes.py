@@ -18,7 +18,7 @@ from afterd.localization.formula.several_inputs import together
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
 from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
-from afterd.logic.maxsat import MaxSat
+from afterd.logic import MaxSat
 
 _LIMITS = FormulaLimits()
 

@@ -12,10 +12,9 @@ from afterd.localization.votes.python_failures import built, request_of
 from afterd.localization.votes.python_trials import PythonTrial, PythonTrials
 from afterd.localization.votes.sat_tar_rounds import rounds_of
 from afterd.localization.votes.votes import Counted, NoVoteError
-from afterd.logic.program_formula import Statement, TooLargeError
-from afterd.symbolic.python.lifted import lifted
-from afterd.symbolic.python.parametrised import NotLiftedError
-from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.logic import Statement, TooLargeError
+from afterd.symbolic import NotLiftedError, lifted
+from afterd.trace.python.stage import PythonTraceRequest
 
 _TRIED = 4
 

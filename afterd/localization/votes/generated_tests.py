@@ -13,11 +13,8 @@ from afterd.localization.formula.sat_tar import Round
 from afterd.localization.votes.formula_programs import FailingInput, failing_inputs
 from afterd.localization.votes.sat_tar_rounds import rounds_of
 from afterd.localization.votes.votes import Counted, NoVoteError
-from afterd.logic.program_formula import TooLargeError
-from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.strings import printed
-from afterd.symbolic.trials import Trial, Trials
-from afterd.symbolic.world import Input
+from afterd.logic import TooLargeError
+from afterd.symbolic import Input, NotFollowedError, Trial, Trials, printed
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.localization.formula.recorded import RecordedRun
 from afterd.localization.votes.votes import Counted, NoVoteError
-from afterd.logic.program_formula import Branch, ProgramFormula, Statement, suspecting
+from afterd.logic import Branch, ProgramFormula, Statement, suspecting
 from afterd.model.change import NOTHING, FileKind
 from afterd.trace.python.recorder import recorded
-from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.trace.python.stage import PythonTraceRequest
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, python_request

@@ -20,14 +20,13 @@ from afterd.compare.python import PythonExecution
 from afterd.errors import TraceError
 from afterd.localization.examination import Line
 from afterd.localization.formula.recorded import RecordedRun, input_step
-from afterd.logic.evaluate import signed
-from afterd.logic.program_formula import Branch, ProgramFormula, TooLargeError
+from afterd.logic import Branch, ProgramFormula, TooLargeError, signed
 from afterd.model.term import StepId
 from afterd.spectra.python import EntityKind, counted_spectra
-from afterd.symbolic.python.lifted import NAME, SEEN, LiftedTest, lines_of_numbers, read_seen
-from afterd.trace.python.failure.assertions import RAISED, Seen
+from afterd.symbolic import NAME, SEEN, LiftedTest, lines_of_numbers, read_seen
+from afterd.trace.python.failure import RAISED, Seen
 from afterd.trace.python.recorder import recorded
-from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.trace.python.stage import PythonTraceRequest
 
 MOST = 40
 """Tests that are made of one trace, at most."""

@@ -14,7 +14,7 @@ from types import FrameType
 from afterd.localization.formula.sat_tar import Executed, Executes, Round, sat_tar
 from afterd.localization.formula.subject import Subject
 from afterd.localization.votes.votes import Counted
-from afterd.logic.program_formula import Statement
+from afterd.logic import Statement
 
 _SECONDS = 30.0
 """Of the solver's CPU time."""

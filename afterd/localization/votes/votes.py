@@ -19,7 +19,7 @@ from afterd.localization.examination import Line, on_units
 from afterd.localization.fusion import WEIGHTS
 from afterd.localization.spectrum import Columns, EntityKind, Spectrum, Vector
 from afterd.localization.techniques import Suspicion, Technique
-from afterd.logic.correction import Corrections
+from afterd.logic import Corrections
 from afterd.workspace import Range, Suite, Workspace
 
 _T = TypeVar("_T")

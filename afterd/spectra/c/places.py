@@ -8,7 +8,7 @@ from pathlib import Path
 
 from afterd.model.location import Location
 from afterd.trace.c.ir.ir import Block, Function
-from afterd.trace.c.read.program import Unit
+from afterd.trace.c.read import Unit
 
 # What clang makes of a closing brace.
 _GLUE = re.compile(r"^  (?:ret void|%\S+ = load .*, ptr %retval\b)")

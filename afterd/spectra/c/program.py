@@ -17,7 +17,7 @@ from afterd.spectra.c.plan import Plan, planned
 from afterd.spectra.c.predicates import Sum, predicates
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.ir.ir import Function, parse_function
-from afterd.trace.c.read.program import Unit
+from afterd.trace.c.read import Unit
 
 Key = tuple[str, str, int, int]
 Summed = list[tuple[int, int, int]]  # counter, column, weight

@@ -12,9 +12,13 @@ from dataclasses import dataclass, field
 
 from afterd.spectra.c.plan import Plan, planned
 from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, functions
-from afterd.trace.c.weave.instrument import Instrumented, NumberedFunction, untouched
-from afterd.trace.c.weave.structors import with_constructor
-from afterd.trace.c.weave.weaver import Numbers
+from afterd.trace.c.weave import (
+    Instrumented,
+    NumberedFunction,
+    Numbers,
+    untouched,
+    with_constructor,
+)
 
 PAGE = 4096
 """Counters of a module are padded to this many: its bytes are whole pages for any width."""

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from afterd.trace.python.read.program import FRAMES, Module, Node
-from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read import FRAMES, Module, Node, Trace
 from afterd.trace.python.record.rows import Kind
 
 _LOOPS = frozenset({"While", "For", "AsyncFor"})

@@ -11,7 +11,7 @@ from threading import Event
 from afterd.spectra.python.entities import Entity
 from afterd.spectra.python.spectra import PythonSpectra, counted_spectra, results
 from afterd.trace.python.record.progress import tallied
-from afterd.trace.python.stage.runner import PythonTraceRequest
+from afterd.trace.python.stage import PythonTraceRequest
 
 Ran = Callable[[int, int], None]
 """Hears how many tests were run, and of how many."""

@@ -9,9 +9,9 @@ from threading import Event
 from typing import Any
 
 from afterd.spectra.python.entities import Count, Entity, EntityKind, entities
-from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read import Trace
 from afterd.trace.python.record.counting import TRUTH_BITS
-from afterd.trace.python.stage.runner import PythonTraceRequest, record
+from afterd.trace.python.stage import PythonTraceRequest, record
 
 Place = tuple[EntityKind, str, int, str]
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.symbolic.python.parametrised import NotLiftedError, given_parameters
-from afterd.trace.python.failure.assertions import Seen, expecting, looked_at, observing
+from afterd.trace.python.failure import Seen, expecting, looked_at, observing
 
 NAME = "test_afterd_"
 """What the written tests are called, with a number behind it."""

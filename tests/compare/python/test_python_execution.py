@@ -18,7 +18,7 @@ from python_pairs import (
 )
 
 from afterd.compare.python.execution import PythonExecution
-from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.logic.evaluation import UNKNOWN, evaluate
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Apply, Op, Read, reads
 from afterd.model.trace import Alignment, Step, StepKind

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from python_pairs import suspects, traced_pair
 
-from afterd.logic.evaluate import evaluate
+from afterd.logic.evaluation import evaluate
 from afterd.model.outcome import FailureKind
 
 SCRIPT = (sys.executable, "check.py")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from afterd.logic.evaluate import same
+from afterd.logic.evaluation import same
 from afterd.model.term import SortKind, Term, Value, concretised, reads
 from afterd.model.trace import StepKind
 from afterd.trace.c.ir.constants import from_word

@@ -1,1 +1,7 @@
 """The failed assertion of one process: abort, crash or exit status."""
+
+from afterd.trace.c.failure.crashes import crash
+from afterd.trace.c.failure.endings import wrong_status
+from afterd.trace.c.failure.failed import NEVER, Failed, another_value, call_at, other_way
+
+__all__ = ["NEVER", "Failed", "another_value", "call_at", "crash", "other_way", "wrong_status"]

@@ -1,1 +1,47 @@
 """Records as steps in SSA form: frames, registers, memory, statements and the branches that decided them."""
+
+from afterd.trace.c.read.formats import (
+    MESSAGES,
+    WRITTEN,
+    Conversion,
+    argument,
+    conversions,
+    format_of,
+)
+from afterd.trace.c.read.frames import Call, Frames, Instance
+from afterd.trace.c.read.influence import Influence
+from afterd.trace.c.read.inner_branches import choices
+from afterd.trace.c.read.process import Process, partners, recorded
+from afterd.trace.c.read.program import DEFINITION, FunctionView, Program, Unit
+from afterd.trace.c.read.statements import Passed, Statement
+from afterd.trace.c.read.steps import StepIds
+from afterd.trace.c.read.symbols import Placed, initial_counterpart, same_address
+from afterd.trace.c.read.values import known
+
+__all__ = [
+    "DEFINITION",
+    "MESSAGES",
+    "WRITTEN",
+    "Call",
+    "Conversion",
+    "Frames",
+    "FunctionView",
+    "Influence",
+    "Instance",
+    "Passed",
+    "Placed",
+    "Process",
+    "Program",
+    "Statement",
+    "StepIds",
+    "Unit",
+    "argument",
+    "choices",
+    "conversions",
+    "format_of",
+    "initial_counterpart",
+    "known",
+    "partners",
+    "recorded",
+    "same_address",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.logic import UNKNOWN, evaluate
 from afterd.model.term import Term, bitvec
 from afterd.trace.c.ir.constants import to_word
 from afterd.trace.c.read.passed import Passed

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from afterd.logic.evaluate import evaluate
+from afterd.logic import evaluate
 from afterd.model.term import (
     Apply,
     Concrete,

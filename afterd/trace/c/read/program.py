@@ -29,7 +29,7 @@ from afterd.trace.c.weave.instrument import NumberedFunction, global_names, stru
 from afterd.trace.c.window import records
 
 _TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
-_DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
+DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
 _ALIAS = re.compile(rf"^@({NAME}) = (?:[\w() ]*?)(?:alias|ifunc) .*, ptr @({NAME})", re.MULTILINE)
 
 _READABLE = 60
@@ -78,7 +78,7 @@ class Unit:
     def globals(self) -> Mapping[str, GlobalVariable]:
         """Global variables by symbol (without @)."""
         found: dict[str, GlobalVariable] = {}
-        for symbol, definition in _DEFINITION.findall(self.text):
+        for symbol, definition in DEFINITION.findall(self.text):
             attached = re.search(r"!dbg !(\d+)", definition)
             known = self.debug.variable(int(attached.group(1))) if attached else None
             name, place = known or (symbol, Location(""))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from afterd.logic.evaluate import same
+from afterd.logic import same
 from afterd.model.location import Location
 from afterd.model.term import (
     BOOL,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from math import prod
 
-from afterd.logic.evaluate import UNKNOWN, evaluate
+from afterd.logic import UNKNOWN, evaluate
 from afterd.model.term import (
     BOOL,
     OPAQUE,

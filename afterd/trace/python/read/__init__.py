@@ -1,1 +1,59 @@
 """Rows as steps in SSA form: frames, names, attributes, contents, terms and branches."""
+
+from afterd.trace.python.read.births import FIRST_SEEN_IN
+from afterd.trace.python.read.evaluation import constant
+from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.influence import Influence
+from afterd.trace.python.read.names import definition_row
+from afterd.trace.python.read.parameters import is_generator
+from afterd.trace.python.read.program import (
+    BLOCKS,
+    BUILTIN,
+    FRAMES,
+    FUNCTIONS,
+    MODULE_SCOPE,
+    Module,
+    Node,
+    qualified_name,
+)
+from afterd.trace.python.read.purity import may_write, pure_function, unchanging
+from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import (
+    Comparison,
+    Unknown,
+    identity,
+    plain,
+    render,
+    same_object,
+)
+
+__all__ = [
+    "BLOCKS",
+    "BUILTIN",
+    "FIRST_SEEN_IN",
+    "FRAMES",
+    "FUNCTIONS",
+    "MODULE_SCOPE",
+    "Comparison",
+    "Frame",
+    "Influence",
+    "Module",
+    "Node",
+    "Recorded",
+    "Steps",
+    "Trace",
+    "Unknown",
+    "constant",
+    "definition_row",
+    "identity",
+    "is_generator",
+    "may_write",
+    "plain",
+    "pure_function",
+    "qualified_name",
+    "render",
+    "same_object",
+    "unchanging",
+]

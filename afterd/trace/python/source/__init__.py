@@ -1,1 +1,6 @@
 """What a text defines and needs, without running it: what speaks against a variant before it is run."""
+
+from afterd.trace.python.source.unbuildable import MissingPieces
+from afterd.trace.python.source.variant_check import Lines, VariantCheck
+
+__all__ = ["Lines", "MissingPieces", "VariantCheck"]
