@@ -146,13 +146,22 @@ class SearchLimits:
 @dataclass(frozen=True, slots=True)
 class StoryLimits:
     """How far the story of a root is followed: ``steps`` that differ are walked from each of so many
-    ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps.
+    ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps. An expression
+    with its values put in has ``infix`` characters and so many levels, a text in it ``literal`` ones.
+    A line that was taken away is what a statement was where so much of the two is ``alike``.
     """
 
     failures: int = 4
     steps: int = 3_000
     proofs: int = 8
     slice: int = 200
+    infix: int = 60
+    infix_depth: int = 5
+    literal: int = 24
+    alike: float = 0.5
+
+
+STORY = StoryLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +208,7 @@ class PythonPairLimits:
     activations: int = 60  # of one function
     sequenced: int = 400  # calls of one frame that are aligned as sequences; more by their ordinal
     green_rows: int = 400  # looked at for one question about what did not happen
+    altered_rows: int = 400  # of one change, that are held against the other run's
     rows_within: int = 50_000  # one call into code that is not followed
     branches_within: int = 6  # such a call that stand for what it did not do
     reasons: int = 4  # why a value was taken as it was, that one note names
@@ -268,6 +278,9 @@ class ReportLimits:
     terminal_patch: int = 12  # lines of an undone change
     terminal_changes: int = 12  # of the root, and as many auxiliary ones
     terminal_causes: int = 20  # of a tree
+    story: int = 12  # lines of the story of a failure
+    story_value: int = 44  # characters of one of two values beside each other
+    story_width: int = 100  # columns of its lines, where the terminal is not narrower
     statement: int = 160  # characters
     value: int = 80  # characters
     progress_width: int = 100  # characters of a line while it works

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from afterd.bench.judgement import Verdict
+from afterd.bench.tree_facts import TreeFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,8 @@ class Measurement:
     change that shows it is needed. ``tests`` leaves out the confirmation of both ends. ``seconds``
     are wall clock and hold everything, builds and confirmation included. ``memory`` is the peak in
     bytes of afterd with its solver and LLVM processes, without builds and tests. ``events`` is the
-    length of the failing run's trace (0: unknown), ``causes`` the size of the causal tree. ``log``
-    are the progress lines.
+    length of the failing run's trace (0: unknown), ``causes`` the size of the causal tree,
+    ``tree`` what it is worth. ``log`` are the progress lines.
     """
 
     case: str
@@ -37,6 +38,7 @@ class Measurement:
     memory: int = 0
     events: int = 0
     causes: int = 0
+    tree: TreeFacts | None = None
     log: tuple[str, ...] = ()
 
     @property

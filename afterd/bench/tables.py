@@ -13,6 +13,8 @@ from rich.text import Text
 
 from afterd.bench.measurement import SLACKS, Measurement, Summary, summaries
 from afterd.bench.overhead import Comparison
+from afterd.bench.tree_facts import HEADINGS
+from afterd.bench.tree_facts import rows as tree_rows
 from afterd.report.sanitize import prose, visible
 
 Row = Sequence[str]
@@ -84,6 +86,15 @@ def measured(title: str, rows: Sequence[Measurement]) -> list[Grid]:
         Grid(title, headings, cells, words=3),
         _overall(summaries(rows)),
         Grid("Notes", ["case", "strategy", "note"], notes, words=3),
+    ]
+
+
+def trees(title: str, rows: Sequence[Measurement]) -> list[Grid]:
+    """What the causal trees are worth, and what there is to say."""
+    notes = [[row.case, row.note] for row in rows if row.note]
+    return [
+        Grid(title, HEADINGS, tree_rows(rows), words=2),
+        Grid("Notes", ["case", "note"], notes, words=2),
     ]
 
 

@@ -16,6 +16,7 @@ from afterd.bench.case import Case, Prepared, UnavailableError
 from afterd.bench.judgement import Verdict, judge
 from afterd.bench.measurement import Measurement
 from afterd.bench.measuring import Answered, Request
+from afterd.bench.tree_facts import tree_facts
 from afterd.config import Budget, Strategy
 from afterd.config.kinds import NO_LIMIT
 from afterd.execution.process import Command, ProcessResult
@@ -104,6 +105,7 @@ def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measure
         builds=runs.builds,
         solver_calls=runs.smt_calls,
         causes=_size(explanation.tree) if explanation.tree else 0,
+        tree=tree_facts(explanation),
     )
 
 

@@ -8,8 +8,10 @@ predicates; Weeratunge and others, ISSTA 2010, on two runs), and takes the short
 What is the same in both runs is no part of it.
 
 Where nothing that differs leads on, code in between was not followed (a library, a callback, C code
-called from Python). The change then stands behind the step at which the trail ends, as *inferred*:
-that it matters was seen, by which way was not.
+called from Python). There the step is the call (Shapiro's question, asked of both runs): what the change
+did, and what each call around it gave, here and in the twin. What the change kept from running is
+read off the twin. Only where neither is known the change stands behind the end of the trail, as
+*inferred*: that it matters was seen, by which way was not.
 """
 
 from __future__ import annotations
@@ -20,14 +22,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-from afterd.causality.infection import clean, infected
+from afterd.causality.infection import clean, infected, settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
+from afterd.causality.told import Telling, not_linked, not_run
 from afterd.limits import StoryLimits
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.model.term import BOOL, Apply, Concrete, Op, StepId
-from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
+from afterd.model.trace import Alignment, Effect, Predicate, Step, TwinExecution
 
 Changes = Mapping[ChangeId, Change]
 
@@ -38,7 +41,15 @@ class Way(IntEnum):
     DATA = 2  # it defined what was read
     BRANCH = 3  # it decided that the other was executed
     OVERWRITE = 4  # its other side, taken by the twin, overwrote what was read
+    OBJECT = 6  # an object that looks the same as the twin's, and may not be
     ABSENCE = 7  # a change acts by what did not happen: only where no step near by is its own
+    CALL = (
+        9  # it was in a call that this step made, or that came before: what is between was not seen
+    )
+
+
+_DATA = frozenset({Way.DATA, Way.OBJECT, Way.CALL})
+"""The ways that a value came, not a decision."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,7 +70,7 @@ class _Walk:
     """
 
     def __init__(
-        self, execution: Execution, predicate: Predicate, root: ChangeSet, most: int
+        self, execution: TwinExecution, predicate: Predicate, root: ChangeSet, most: int
     ) -> None:
         self.reached: dict[StepId, _Reached] = {}
         self.entered: dict[ChangeId, StepId] = {}
@@ -74,6 +85,8 @@ class _Walk:
                 self.entered.setdefault(change, found.step)
             if found.step not in self.reached:
                 self._visit(found, predicate)
+        for change in in_order(root - self.entered.keys()):
+            self._bridge(change, predicate.step)
 
     def _visit(self, found: _Reached, predicate: Predicate) -> None:
         self.reached[found.step] = found
@@ -93,6 +106,34 @@ class _Walk:
         for source, way in further:
             self._push(_Reached(source, found.cost + way, step.id, way))
 
+    def _bridge(self, change: ChangeId, failed: StepId) -> None:
+        """Where code in between was not followed: what the change did, and the calls that it was in,
+        as far as they gave something else than in the twin.
+        """
+        first = min(self.ends, default=failed)
+        acted = [step for step in self._execution.altered(change) if step < failed]
+        acted = [step for step in acted if step < first] or acted
+        if not acted:
+            return
+        chain = [acted[0], *self._calls_around(acted[0], failed)]
+        met = chain[-1] if chain[-1] in self.reached else None
+        beyond = met or min(step for step in self.reached if step > chain[-1])
+        nearer = beyond
+        for step in reversed(chain if met is None else chain[:-1]):
+            self.reached[step] = _Reached(step, Way.CALL, nearer, Way.CALL)
+            nearer = step
+        self.entered[change] = chain[0]
+
+    def _calls_around(self, step: StepId, failed: StepId) -> Iterator[StepId]:
+        """What the calls that a step was in gave, up to one that is on the way already."""
+        caller = self._execution.calling(step)
+        while caller is not None and step < caller < failed:
+            if caller in self.reached or infected(self._execution.step(caller)):
+                yield caller
+            if caller in self.reached:
+                return
+            step, caller = caller, self._execution.calling(caller)
+
     def _push(self, found: _Reached, change: ChangeId = "") -> None:
         """The cheapest first, of equals the nearest to the failure; ``change`` is said to act there."""
         heapq.heappush(self._waiting, (found.cost, -found.step, found, change))
@@ -107,7 +148,11 @@ class Story:
 
 
 def story(
-    execution: Execution, root: ChangeSet, changes: Changes, core_of: CoreOf, limits: StoryLimits
+    execution: TwinExecution,
+    root: ChangeSet,
+    changes: Changes,
+    core_of: CoreOf,
+    limits: StoryLimits,
 ) -> Story | None:
     """The story of the first failed assertion from which a guilty change can be reached; of the
     first of all where none can. None where no failed assertion was recognised.
@@ -124,7 +169,9 @@ def story(
     return _Told(execution, *best, root, changes, core_of, limits).story()
 
 
-def _behind(execution: Execution, step: Step, predicate: Predicate) -> Iterator[tuple[StepId, Way]]:
+def _behind(
+    execution: TwinExecution, step: Step, predicate: Predicate
+) -> Iterator[tuple[StepId, Way]]:
     """What differs of that which a step depends on."""
     own = step.id == predicate.step
     reads = distinct_reads(predicate.condition if own else step.term)
@@ -143,10 +190,12 @@ def _behind(execution: Execution, step: Step, predicate: Predicate) -> Iterator[
     if not led:
         for read in reads:
             yield from _overwriting(execution, step.id, read.step)
+            if not settled(execution.step(read.step)):
+                yield read.step, Way.OBJECT
 
 
 def _overwriting(
-    execution: Execution, use: StepId, definition: StepId
+    execution: TwinExecution, use: StepId, definition: StepId
 ) -> Iterator[tuple[StepId, Way]]:
     """The branches by which the twin went to overwrite what the failing run read."""
     for branch in execution.indirect_influences(use, definition):
@@ -159,7 +208,7 @@ class _Told:
 
     def __init__(
         self,
-        execution: Execution,
+        execution: TwinExecution,
         walk: _Walk,
         predicate: Predicate,
         root: ChangeSet,
@@ -173,6 +222,7 @@ class _Told:
         self._root = root
         self._changes = changes
         self._core_of = core_of
+        self._telling = Telling(execution)
         self._limits = limits
         self._behind: dict[StepId, list[StepId]] = defaultdict(list)
         self._left = limits.proofs
@@ -195,7 +245,8 @@ class _Told:
                 at = nearer
         tree = self._cause(self._predicate, Evidence.OBSERVED)
         if unlinked:
-            tree = replace(tree, steps=(*tree.steps, *map(self._behind_the_end, unlinked)))
+            behind = (self._not_reached(self._changes[change]) for change in unlinked)
+            tree = replace(tree, steps=(*tree.steps, *behind))
         return Story(tree, unlinked)
 
     def _cause(self, predicate: Predicate, evidence: Evidence) -> CauseNode:
@@ -208,7 +259,7 @@ class _Told:
             step = self._execution.step(pending.pop())
             steps.append(step)
             for source in self._behind[step.id]:
-                data = self._walk.reached[source].way is Way.DATA
+                data = self._walk.reached[source].way in _DATA
                 (pending if data else branches).append(source)
         own = self._execution.step(predicate.step)
         told = self._each_once([step for step in steps if self._tells(step, predicate, steps)])
@@ -269,35 +320,15 @@ class _Told:
         entered = [each for each, at in self._walk.entered.items() if at == step.id]
         return entered or [each for each in step.changes if each in self._root]
 
+    def _not_reached(self, change: Change) -> TreeStep:
+        """A guilty change to which no way leads: what only the twin did, where that was seen."""
+        missed = self._execution.missed(change.id)
+        return not_linked(change) if missed is None else not_run(change, missed)
+
     def _shown(self, step: Step, proved: frozenset[StepId]) -> Iterator[TreeStep]:
         """The step; once for each change that acts there."""
-        absent = step.green.alignment is Alignment.ABSENT
-        seen = infected(step)
-        shown = TreeStep(
-            file=step.location.file,
-            line=step.location.line,
-            text=step.text,
-            target=step.target,
-            observed=step.rendered,
-            green=step.green.rendered or ("not executed" if absent else ""),
-            evidence=Evidence.PROVED
-            if step.id in proved
-            else Evidence.OBSERVED
-            if seen
-            else Evidence.INFERRED,
-        )
-        for change in in_order(frozenset(self._guilty(step))) or [""]:
-            yield replace(shown, change=change)
-
-    def _behind_the_end(self, identifier: ChangeId) -> TreeStep:
-        """A guilty change to which no way was found."""
-        change = self._changes[identifier]
-        lines = [line for line in change.patch.splitlines() if line[:1] in "+-"]
-        written = [line[1:].strip() for line in lines if not line.startswith(("+++", "---"))]
-        return TreeStep(
-            file=change.file,
-            line=change.new.start or change.old.start,
-            text=next((text for text in reversed(written) if text), ""),
-            change=identifier,
-            evidence=Evidence.INFERRED,
-        )
+        acting: list[Change | None] = [
+            self._changes[each] for each in in_order(frozenset(self._guilty(step)))
+        ]
+        for change in acting or [None]:
+            yield self._telling.step(step, proved=step.id in proved, change=change)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from afterd.bench.real_c import real_c_cases
 from afterd.bench.real_python import real_python_cases
 from afterd.bench.releases import Releases, cache_directory
 from afterd.bench.tables import Grid, compared, document, markdown, measured, text
+from afterd.bench.tables import trees as tree_grids
 from afterd.bench.trial import Options, measurements
 from afterd.cli import bench_daemon, bench_rank
 from afterd.cli.bench_formula import formula
@@ -137,6 +139,32 @@ def real_python(
     _bench("real-python", cases, form, output, _options(**given))
 
 
+@command.command("trees")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_case_options
+def trees(
+    names: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    **given: Any,  # noqa: ANN401 - click has checked them
+) -> None:
+    """The causal trees of all cases: what stands in them, and how it is known.
+
+    NAME is a case of fixtures, real-c or real-python. The only strategy is after, which makes trees.
+
+    Example: afterd bench trees sluice brindle/long-run
+    """
+    releases = Releases(cache_directory())
+    every: list[Case] = [*fixture_cases(), *real_c_cases(releases), *real_python_cases(releases)]
+    options = replace(_options(**given), strategies=(Strategy.AFTER,))
+    rows = _rows(selected(every, names), options)
+    facts = machine()
+    if form == "json":
+        write(document("trees", facts, rows), output)
+        return
+    _deliver(tree_grids(f"trees: {sentence(facts)}", rows), form, output)
+
+
 @command.command("overhead")
 @_output_options
 def overhead(form: str, output: Path | None) -> None:
@@ -159,15 +187,20 @@ def _bench(
     name: str, cases: Sequence[Case], form: str, output: Path | None, options: Options
 ) -> None:
     """Measure, saying each row as it is done, and write the tables."""
-    rows = []
-    for row in measurements(cases, options):
-        errors().print(_line(row), markup=False, soft_wrap=True)
-        rows.append(row)
+    rows = _rows(cases, options)
     facts = machine()
     if form == "json":
         write(document(name, facts, rows), output)
         return
     _deliver(measured(f"{name}: {sentence(facts)}", rows), form, output)
+
+
+def _rows(cases: Sequence[Case], options: Options) -> list[Measurement]:
+    rows = []
+    for row in measurements(cases, options):
+        errors().print(_line(row), markup=False, soft_wrap=True)
+        rows.append(row)
+    return rows
 
 
 def _deliver(grids: Sequence[Grid], form: str, output: Path | None) -> None:

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from afterd.model.change import ChangeId
 from afterd.model.location import Location
-from afterd.model.term import OPAQUE, Concrete, StepId
-from afterd.model.trace import Conduct, Execution, Predicate, Step, StepKind
+from afterd.model.term import OPAQUE, Concrete, StepId, Term
+from afterd.model.trace import Conduct, Predicate, Step, StepKind, TwinExecution
 
 _T = TypeVar("_T")
 _MOST = 5  # distinct faults that are reported
@@ -17,7 +17,7 @@ _MOST = 5  # distinct faults that are reported
 class CautiousExecution:
     """An execution whose every answer is given, if only "unknown"; reversion goes on without it."""
 
-    def __init__(self, execution: Execution) -> None:
+    def __init__(self, execution: TwinExecution) -> None:
         self._execution = execution
         self._faults: dict[str, None] = {}
 
@@ -38,6 +38,22 @@ class CautiousExecution:
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         """Changes that act through absence; none when they cannot be read."""
         return self._asked(lambda: self._execution.omitted(step), ())
+
+    def counterpart(self, step: StepId) -> Term | None:
+        """The other run's term; none when it cannot be read."""
+        return self._asked(lambda: self._execution.counterpart(step), None)
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:
+        """Steps that a change altered; none when they cannot be read."""
+        return self._asked(lambda: self._execution.altered(change), ())
+
+    def missed(self, change: ChangeId) -> Step | None:
+        """A step that did not happen; none when it cannot be read."""
+        return self._asked(lambda: self._execution.missed(change), None)
+
+    def calling(self, step: StepId) -> StepId | None:
+        """The caller's step; none when it cannot be read."""
+        return self._asked(lambda: self._execution.calling(step), None)
 
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """The changes' conduct; of none when it cannot be read."""

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from afterd.model.change import Change, ChangeForm, ChangeSet
 from afterd.model.location import LineSpan
-from afterd.model.trace import Execution
+from afterd.model.trace import TwinExecution
 from afterd.trace.linemap import LineMap
 
 RunT = TypeVar("RunT")
@@ -52,7 +52,7 @@ class Tracer(Protocol[RunT]):
         """The test's run without the changes of ``variant``. Raises TraceError, ToolchainError."""
         ...
 
-    def execution(self, pair: Pair[RunT]) -> Execution:
+    def execution(self, pair: Pair[RunT]) -> TwinExecution:
         """``mine`` as the algorithms see it, with ``other`` beside it."""
         ...
 
@@ -65,7 +65,7 @@ class Runs(Generic[RunT]):
         self._changes = tuple(changes)
         self._recorded: dict[ChangeSet, RunT] = {}
 
-    def execution(self, mine: ChangeSet, other: ChangeSet) -> Execution:
+    def execution(self, mine: ChangeSet, other: ChangeSet) -> TwinExecution:
         """The run without the changes of ``mine``, beside the one without those of ``other``.
 
         Raises TraceError, ToolchainError.

@@ -28,6 +28,19 @@ class UntracedExecution:
         """None."""
         return ()
 
+    def counterpart(self, step: StepId) -> None:
+        """Nothing."""
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:  # noqa: ARG002 - the protocol's signature
+        """Nothing."""
+        return ()
+
+    def missed(self, change: ChangeId) -> None:
+        """Nothing."""
+
+    def calling(self, step: StepId) -> None:
+        """Nothing."""
+
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """Not known."""
         return {}

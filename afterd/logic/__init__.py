@@ -5,6 +5,7 @@ from afterd.logic.correction import Corrections, Diagnosis, Found, merged
 from afterd.logic.encoding import Encoded
 from afterd.logic.evaluation import UNKNOWN, Evaluator, evaluate, same, signed
 from afterd.logic.gates import TRUE, Word
+from afterd.logic.infix import infix
 from afterd.logic.maxsat import MaxSat
 from afterd.logic.program_formula import (
     Branch,
@@ -45,6 +46,7 @@ __all__ = [
     "Word",
     "distinct_reads",
     "evaluate",
+    "infix",
     "merged",
     "same",
     "signed",

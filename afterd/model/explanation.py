@@ -49,7 +49,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class TreeStep:
-    """A line of a cause: what the statement had, what the green run had, and how it is known."""
+    """A line of a cause: what the statement had, what it had without the change, and how it is known.
+
+    ``was`` is the statement as it stands with ``change`` undone. ``computed`` is the statement with
+    the values that it read put in, ``undone`` the same of the run with the root undone. ``tested``:
+    with that run's value put here, and nothing else altered, the test passes.
+    """
 
     file: str
     line: int
@@ -59,6 +64,10 @@ class TreeStep:
     green: str = ""
     change: ChangeId = ""
     evidence: Evidence = Evidence.INFERRED
+    was: str = ""
+    computed: str = ""
+    undone: str = ""
+    tested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +84,14 @@ class CauseNode:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Wall-clock seconds by stage."""
+    """Wall-clock seconds by stage; ``story``: the causal tree, once the root was known."""
 
     total: float = 0.0
     build: float = 0.0
     test: float = 0.0
     trace: float = 0.0
     solve: float = 0.0
+    story: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,8 @@ class RunCounts:
     """What the answer cost.
 
     ``confirmation`` runs (both ends, and an answer that was seen in warm runs alone) are apart from
-    ``tests``; ``warm`` counts those of both kinds that were forks of a warm process.
+    ``tests``; ``warm`` counts those of both kinds that were forks of a warm process. ``interventions`` are runs
+    in which one value of the story was set to what it had without the root; apart from ``tests`` too.
     """
 
     tests: int = 0
@@ -99,6 +110,7 @@ class RunCounts:
     confirmation: int = 0
     seconds: Seconds = field(default_factory=Seconds)
     warm: int = 0
+    interventions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

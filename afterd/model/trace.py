@@ -166,3 +166,23 @@ class Execution(Protocol):
     def notes(self) -> Sequence[str]:
         """Sentences on what was not followed: threads, longjmp, windows cut, terms made concrete."""
         ...
+
+
+class TwinExecution(Execution, Protocol):
+    """A failing run beside its twin, of which more is asked: what a story is made of."""
+
+    def counterpart(self, step: StepId) -> Term | None:
+        """The term of the other run's step that corresponds, over what was read there."""
+        ...
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:
+        """The steps that a change altered and that are not as in the other run, the last first."""
+        ...
+
+    def missed(self, change: ChangeId) -> Step | None:
+        """The last step that only the other run took because of a change, as it was there."""
+        ...
+
+    def calling(self, step: StepId) -> StepId | None:
+        """The step of the caller at which the activation that ``step`` belongs to was left."""
+        ...

@@ -29,7 +29,13 @@ def answered(
 ) -> Explanation:
     """The explanation of a confirmed failure; inconclusive where no root was seen to repair it."""
     counts = oracle.counts()
-    seconds = replace(counts.seconds, total=total, trace=tracing.seconds, solve=found.solve_seconds)
+    seconds = replace(
+        counts.seconds,
+        total=total,
+        trace=tracing.seconds,
+        solve=found.solve_seconds,
+        story=found.story_seconds,
+    )
     pruned = sum(1 for change in wanted.changes.changes if change.pruned)
     return Explanation(
         id=0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 from afterd.causality.auxiliary import nothing_against
@@ -41,6 +42,7 @@ class Found:
     strategy: str = "after"
     smt_calls: int = 0
     solve_seconds: float = 0.0
+    story_seconds: float = 0.0
     notes: tuple[str, ...] = ()
     reason: str = ""
 
@@ -87,8 +89,10 @@ def search(
         with clock.during(Phase.RUN):
             analysis = _promised(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
+        began = time.monotonic()
         told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
-        return _found(analysis, told, frozenset(live), oracle, execution, solver)
+        found = _found(analysis, told, frozenset(live), oracle, execution, solver)
+        return replace(found, story_seconds=time.monotonic() - began)
 
 
 def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:

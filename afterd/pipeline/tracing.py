@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -20,7 +21,7 @@ from afterd.execution.build import Builder
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 from afterd.model.progress import Progress
-from afterd.model.trace import Execution
+from afterd.model.trace import Execution, TwinExecution
 from afterd.pipeline.covered import counted_languages, covered
 from afterd.pipeline.runs_as_builds import (
     Clashing,
@@ -41,6 +42,11 @@ _C = frozenset(
     [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".def", ".y", ".l"]
 )
 _PYTHON = frozenset((".py",))
+TracedTwin = Callable[[ChangeSet], TwinExecution | None]
+
+
+def no_twin(_root: ChangeSet) -> None:
+    """Nothing is traced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class Tracing:
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
     variant: TracedVariant = not_traced
-    twin: TracedVariant = not_traced
+    twin: TracedTwin = no_twin
 
 
 def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
@@ -204,7 +210,7 @@ def _variant_check(workspace: Workspace, wanted: Range, pair: Pair[RecordedRun])
     )
 
 
-def _compared(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> Execution | None:
+def _compared(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> TwinExecution | None:
     """One variant's run beside another's; None where either leaves no trace that can be read."""
     try:
         return CautiousExecution(runs.execution(mine, other))

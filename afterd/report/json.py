@@ -232,12 +232,15 @@ _CHANGE = _record(
 _CHANGES = _several(_Form(_CHANGE.written, _change), RECEIVED.changes)
 _STEP = _record(
     TreeStep,
-    "file line text observed green change evidence target",
+    "file line text observed green change evidence target was computed undone tested",
     file=_PATH,
     observed=_KNOWN_TEXT,
     green=_KNOWN_TEXT,
     change=_Form(_or_null, _perhaps(_matching(_CHANGE_ID, "a change id"), "").read),
     target=_KNOWN_TEXT,
+    was=_KNOWN_TEXT,
+    computed=_KNOWN_TEXT,
+    undone=_KNOWN_TEXT,
 )
 _TREE: _Form = _record(
     CauseNode,
@@ -248,10 +251,10 @@ _TREE: _Form = _record(
     causes=_Form(lambda causes: list(map(_TREE.written, causes)), _causes),
 )
 _RANKED = _record(RankedLine, "file line score votes text", file=_PATH, votes=_Form(dict, _votes))
-_SECONDS = _record(Seconds, "total build test trace solve")
+_SECONDS = _record(Seconds, "total build test trace solve story")
 _RUNS = _record(
     RunCounts,
-    "tests builds cached smt_calls seconds confirmation warm",
+    "tests builds cached smt_calls seconds confirmation warm interventions",
     seconds=_Form(_SECONDS.written, _seconds),
 )
 _EXPLANATION = _record(

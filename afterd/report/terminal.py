@@ -1,7 +1,8 @@
 """An explanation on a terminal: the face of afterd at two in the morning.
 
-The verdict comes first, then the failure, then the causal tree from the failure back to the
-changes, then the lines to edit and the commands to type. Every text that is not ours goes through
+The verdict comes first, then the story from the changes to the failure, then the lines to edit and the
+commands to type; whole, also the failure by itself, every step of the causal tree, and what was not
+followed. Every text that is not ours goes through
 ``sanitize`` into a rich ``Text``, never into markup.
 """
 
@@ -20,6 +21,7 @@ from afterd.model.explanation import Explanation, Failure, Status
 from afterd.report.causal_tree import CausalTree
 from afterd.report.sanitize import clipped, one_line, visible
 from afterd.report.snippet import undone
+from afterd.report.story_lines import Story
 from afterd.report.summary import (
     along,
     as_plain,
@@ -68,9 +70,12 @@ class TerminalReport:
             parts.append(Text(one_line(explanation.reason)))
         if explanation.root:
             parts.append(_changes(explanation, self.subjects))
-        if explanation.failure is not None:
+        told = bool(explanation.root) and explanation.tree is not None
+        if explanation.failure is not None and (self.whole or not told):
             parts.append(_failure(explanation.failure))
-        if explanation.tree is not None:
+        if told:
+            parts.append(Story(explanation))
+        if explanation.tree is not None and (self.whole or not told):
             guilty = frozenset(change.id for change in explanation.root)
             parts.append(CausalTree(explanation.tree, guilty, whole=self.whole))
         if explanation.root:
@@ -78,7 +83,7 @@ class TerminalReport:
         elif explanation.ranking:
             parts.append(_ranking(explanation))
         if explanation.status is not Status.GREEN:
-            parts.append(_costs(explanation))
+            parts.append(_costs(explanation, notes=self.whole or not told))
         if next_steps(explanation):
             parts.append(_commands(explanation))
         return parts
@@ -153,9 +158,10 @@ def _ranking(explanation: Explanation) -> RenderableType:
     return Group(Text("Where to look first", "bold"), Padding(grid, (0, 0, 0, 2)))
 
 
-def _costs(explanation: Explanation) -> RenderableType:
-    notes = [Text(f"Note: {one_line(note)}", "dim") for note in explanation.notes]
-    return Group(*notes, Text(as_plain(measure(explanation)), "dim"))
+def _costs(explanation: Explanation, *, notes: bool) -> RenderableType:
+    said = explanation.notes if notes else ()
+    notes_said = [Text(f"Note: {one_line(note)}", "dim") for note in said]
+    return Group(*notes_said, Text(as_plain(measure(explanation)), "dim"))
 
 
 def _commands(explanation: Explanation) -> RenderableType:

@@ -22,6 +22,15 @@ def add_also_column(database: Database) -> None:
     database.execute("ALTER TABLE explanation ADD COLUMN also TEXT NOT NULL DEFAULT '[]'")
 
 
+def add_story_columns(database: Database) -> None:
+    """From schema 6 to 7: what the steps of a story computed, and what the story cost."""
+    for column in ("was TEXT", "computed TEXT", "undone TEXT"):
+        database.execute(f"ALTER TABLE step ADD COLUMN {column} NOT NULL DEFAULT ''")
+    database.execute("ALTER TABLE step ADD COLUMN tested INTEGER NOT NULL DEFAULT 0")
+    database.execute("ALTER TABLE run_counts ADD COLUMN interventions INTEGER NOT NULL DEFAULT 0")
+    database.execute("ALTER TABLE run_counts ADD COLUMN seconds_story REAL NOT NULL DEFAULT 0")
+
+
 def add_failure_columns(database: Database) -> None:
     """From schema 5 to 6: how tests failed beside that they did; of older runs it is not known."""
     database.execute("ALTER TABLE history ADD COLUMN signature TEXT NOT NULL DEFAULT ''")

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterd.errors import StoreError
-from afterd.store.added_columns import add_also_column, add_failure_columns, add_warm_columns
+from afterd.store.added_columns import (
+    add_also_column,
+    add_failure_columns,
+    add_story_columns,
+    add_warm_columns,
+)
 from afterd.store.daemon_tables import add_daemon_tables
 from afterd.store.faults import foreign
 from afterd.store.ranking_tables import add_ranking_tables
@@ -30,6 +35,7 @@ STEPS: Mapping[int, Step] = {
     4: add_ranking_tables,
     5: add_also_column,
     6: add_failure_columns,
+    7: add_story_columns,
 }
 
 

@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -108,6 +108,10 @@ CREATE TABLE step (
     green TEXT NOT NULL,  -- the value it had in the green run; empty: unknown
     change TEXT NOT NULL,  -- the change that altered the statement; empty: none
     evidence TEXT NOT NULL,  -- proved, observed or inferred
+    was TEXT NOT NULL DEFAULT '',  -- the statement with the change undone; empty: as it is, or unknown
+    computed TEXT NOT NULL DEFAULT '',  -- the statement with the values that it read put in
+    undone TEXT NOT NULL DEFAULT '',  -- the same of the run with the root undone
+    tested INTEGER NOT NULL DEFAULT 0,  -- 1: with that run's value put here alone the test passes
     PRIMARY KEY (explanation_id, node, position)
 ) WITHOUT ROWID;
 
@@ -136,7 +140,9 @@ CREATE TABLE run_counts (
     seconds_test REAL NOT NULL,  -- of it, testing
     seconds_trace REAL NOT NULL,  -- of it, recording
     seconds_solve REAL NOT NULL,  -- of it, in the solver
-    warm INTEGER NOT NULL DEFAULT 0  -- of the test runs, those in forks of a warm process
+    warm INTEGER NOT NULL DEFAULT 0,  -- of the test runs, those in forks of a warm process
+    interventions INTEGER NOT NULL DEFAULT 0,  -- runs with one value of the story set otherwise
+    seconds_story REAL NOT NULL DEFAULT 0  -- of the seconds, the causal tree after the search
 );
 
 -- What a person said of an explanation (`afterd mark`).

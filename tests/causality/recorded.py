@@ -31,6 +31,9 @@ class Recorded:
     remarks: tuple[str, ...] = ()
     conducts: dict[ChangeId, Conduct] = field(default_factory=dict)
     asked: list[StepId] = field(default_factory=list)
+    counterparts: dict[StepId, Term] = field(default_factory=dict)
+    not_run: dict[ChangeId, Step] = field(default_factory=dict)
+    callers: dict[StepId, StepId] = field(default_factory=dict)
 
     def assign(
         self,
@@ -105,6 +108,22 @@ class Recorded:
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
         return self.absent.get(step, ())
+
+    def counterpart(self, step: StepId) -> Term | None:
+        """As given."""
+        return self.counterparts.get(step)
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:
+        found = [step for step in self.steps.values() if change in step.changes]
+        return [step.id for step in reversed(found) if step.green.alignment is not Alignment.SAME]
+
+    def missed(self, change: ChangeId) -> Step | None:
+        """As given."""
+        return self.not_run.get(change)
+
+    def calling(self, step: StepId) -> StepId | None:
+        """As given."""
+        return self.callers.get(step)
 
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """As given."""

@@ -16,7 +16,8 @@ from afterd.limits import StoryLimits
 from afterd.logic.solver import Solver
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
-from afterd.model.term import Op
+from afterd.model.term import INT, OPAQUE, Concrete, Op
+from afterd.model.trace import Alignment
 
 
 def _told(run: Recorded, *root: str) -> Story:
@@ -102,6 +103,59 @@ def test_what_is_missing_acts_where_it_was_not_done() -> None:
     run.absent[1] = ("c1",)
     run.fail(2, compare(Op.EQ, total, 8))
     assert [step.change for step in _steps(_told(aligned(run), "c1").tree)] == ["c1"]
+
+
+def test_where_code_is_not_followed_the_change_stands_with_what_it_did() -> None:
+    """A callback of a library's call: no definition leads to it, both runs show what it gave."""
+    run = Recorded()
+    run.assign(1, "key", 5, green=7, changes=["c9"])
+    run.assign(2, "given", 6, green=8)
+    run.callers[1] = 2
+    given = run.input(3, "table", 5)
+    looked_up = run.assign(4, "lookup()", given, green=7)
+    run.fail(5, compare(Op.EQ, looked_up, 7))
+    found = _told(aligned(run), "c9")
+    assert not found.unlinked
+    shown = [(step.target, step.change, step.evidence) for step in _steps(found.tree)]
+    assert shown == [
+        ("lookup()", "", Evidence.PROVED),
+        ("given", "", Evidence.OBSERVED),
+        ("key", "c9", Evidence.OBSERVED),
+    ]
+
+
+def test_what_only_the_twin_did_is_seen_as_well() -> None:
+    run = Recorded()
+    run.assign(1, "reset", 5)
+    run.not_run["c9"] = run.steps.pop(1)
+    value = run.assign(2, "current", 0, green=2)
+    run.fail(3, compare(Op.EQ, value, 2))
+    last = list(_steps(_told(aligned(run), "c9").tree))[-1]
+    assert (last.change, last.observed, last.evidence) == ("c9", "not executed", Evidence.OBSERVED)
+
+
+def test_an_object_that_only_looks_the_same_is_looked_behind() -> None:
+    """A pattern is told by its type; what it was compiled from is in both runs."""
+    run = Recorded()
+    rules = run.assign(1, "rules", 5, green=7, changes=["c1"])
+    compiled = Concrete(None, OPAQUE, "an object", (rules,))
+    pattern = run.assign(2, "pattern", compiled, green=Alignment.SAME)
+    matched = Concrete(3, INT, "a call", (pattern,))
+    run.fail(4, compare(Op.EQ, run.assign(3, "end", matched, green=4), 4))
+    steps = list(_steps(_told(aligned(run), "c1").tree))
+    assert [step.target for step in steps] == ["end", "rules"]
+
+
+def test_a_step_says_what_it_computed_and_what_it_would_have() -> None:
+    run = Recorded()
+    length, whole = run.input(1, "length", 9), run.input(2, "whole", 7)
+    guard = run.branch(
+        3, compare(Op.EQ, op(Op.SUB, length, 1), 6), green=True, changes=["c1"], line=3
+    )
+    run.counterparts[guard] = compare(Op.EQ, op(Op.SUB, whole, 1), 6)
+    run.fail(5, compare(Op.EQ, run.assign(4, "x", 5, green=ABSENT, control=guard), 6))
+    guilty = next(step for step in _steps(_told(aligned(run), "c1").tree) if step.change)
+    assert (guilty.computed, guilty.undone) == ("9 - 1 == 6", "7 - 1 == 6")
 
 
 @pytest.mark.parametrize("root", [("c1",), ("c1", "c2")])

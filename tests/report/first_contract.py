@@ -114,6 +114,10 @@ def _step(step: TreeStep) -> Json:
         "change": step.change or None,
         "evidence": step.evidence.value,
         "target": step.target or None,
+        "was": step.was or None,
+        "computed": step.computed or None,
+        "undone": step.undone or None,
+        "tested": step.tested,
     }
 
 
@@ -140,7 +144,9 @@ def _runs(runs: RunCounts) -> Json:
             "test": seconds.test,
             "trace": seconds.trace,
             "solve": seconds.solve,
+            "story": seconds.story,
         },
         "confirmation": runs.confirmation,
         "warm": runs.warm,
+        "interventions": runs.interventions,
     }

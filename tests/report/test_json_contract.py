@@ -44,6 +44,10 @@ TREE: dict[str, object] = {
             "change": TEXT_OR_NULL,
             "evidence": str,
             "target": TEXT_OR_NULL,
+            "was": TEXT_OR_NULL,
+            "computed": TEXT_OR_NULL,
+            "undone": TEXT_OR_NULL,
+            "tested": bool,
         }
     ],
 }
@@ -72,9 +76,10 @@ EXPLANATION = {
         "builds": int,
         "cached": int,
         "smt_calls": int,
-        "seconds": dict.fromkeys(["total", "build", "test", "trace", "solve"], NUMBER),
+        "seconds": dict.fromkeys(["total", "build", "test", "trace", "solve", "story"], NUMBER),
         "confirmation": int,
         "warm": int,
+        "interventions": int,
     },
     "notes": [str],
     "reason": TEXT_OR_NULL,

@@ -97,6 +97,9 @@ OTHERS = {
     ),
 }
 
+UNROOTED = replace(RUNNING_EXAMPLE, root=(), auxiliary=())
+"""Without a root there is no story: the tree is shown as it is."""
+
 
 @pytest.mark.parametrize("name", ["explained", *OTHERS])
 def test_golden(name: str) -> None:
@@ -113,12 +116,10 @@ def test_a_reader_finds_place_values_evidence_and_commands() -> None:
     text = shown(RUNNING_EXAMPLE)
     for needle in (
         "sum.c:5 in sum_of by bbbbbbbbbb",
-        "sum.c:13",
-        "observed  1",
-        "expected  4",
-        "sum = sum - z;  ◀ c3",
-        "sum = 1  (green: 4)",
-        "● because x < y",
+        "→ 13  sum == 4",
+        "1 where 4 was expected",
+        "sum = sum - z;  c3",
+        "sum = 1; without them 4",
         "+        if (x > y)",
         "3 test runs (no fewer than 3 for 2 causes)",
         "afterd patch 42 | git apply",
@@ -189,20 +190,23 @@ def test_hostile_names_obey_nobody(attack: str) -> None:
     )
     output = SEQUENCES.sub("", shown(hostile, colour=True))
     assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", output)
-    assert "Why: from the failure back" in output
+    assert "→ " in output
+    whole = SEQUENCES.sub("", shown(hostile, colour=True, whole=True))
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", whole)
+    assert "Why: from the failure back" in whole
 
 
 def test_a_long_cause_keeps_its_ends_and_its_changes() -> None:
     steps = [replace(TREE.steps[2], line=number, observed=str(number)) for number in range(100)]
     steps[50] = replace(steps[50], change="c9")
-    long = replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=tuple(steps), causes=()))
+    long = replace(UNROOTED, tree=replace(TREE, steps=tuple(steps), causes=()))
     text = shown(long)
     assert "◀ c9" in text
     assert "… 46 more steps" in text
     assert "… 45 more steps" in text
     assert shown(long, whole=True).count("else sum = y;") == 100
     loop = [replace(step, change="c9", line=7) for step in steps]
-    text = shown(replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=tuple(loop), causes=())))
+    text = shown(replace(UNROOTED, tree=replace(TREE, steps=tuple(loop), causes=())))
     assert text.count("◀ c9") == 10
 
 
@@ -211,12 +215,12 @@ def test_what_only_hands_on_a_value_is_counted_not_shown() -> None:
     carried = [replace(TREE.steps[2], line=number, text=f"step {number}") for number in range(6)]
     made = replace(carried[-1], text="made()", change="c9")
     causes = replace(TREE, steps=(*carried, made), causes=())
-    text = shown(replace(RUNNING_EXAMPLE, tree=causes))
+    text = shown(replace(UNROOTED, tree=causes))
     assert "step 0" in text
     assert "made()" in text
     assert "step 3" not in text
     assert "… 5 more steps" in text
-    assert "step 3" in shown(replace(RUNNING_EXAMPLE, tree=causes), whole=True)
+    assert "step 3" in shown(replace(UNROOTED, tree=causes), whole=True)
 
 
 def test_a_deep_chain_stays_on_the_screen() -> None:
@@ -228,10 +232,10 @@ def test_a_deep_chain_stays_on_the_screen() -> None:
     for _ in range(6):
         forks = replace(forks, causes=(forks, forks))
     for tree in (chain, forks):
-        text = shown(replace(RUNNING_EXAMPLE, tree=tree), 40, whole=True)
+        text = shown(replace(UNROOTED, tree=tree), 40, whole=True)
         assert max(map(cell_len, text.partition("\nNext\n")[0].split("\n"))) <= 40
         assert text.count("because") > 50
-        assert "--all" in shown(replace(RUNNING_EXAMPLE, tree=tree), 40)
+        assert "--all" in shown(replace(UNROOTED, tree=tree), 40)
 
 
 def test_a_cause_never_looks_like_its_siblings_child_or_its_childs_sibling() -> None:
@@ -239,7 +243,7 @@ def test_a_cause_never_looks_like_its_siblings_child_or_its_childs_sibling() -> 
         return CauseNode(name, "f.c", 1, (), causes)
 
     tree = node("top", node("one", node("one.one", node("one.one.one"))), node("two"))
-    text = shown(replace(RUNNING_EXAMPLE, tree=tree))
+    text = shown(replace(UNROOTED, tree=tree))
     indent = {
         name: next(
             line for line in text.split("\n") if line.endswith(f"because {name}  f.c:1")
@@ -252,10 +256,23 @@ def test_a_cause_never_looks_like_its_siblings_child_or_its_childs_sibling() -> 
 def test_a_message_of_many_lines_keeps_them_and_is_cut() -> None:
     assert RUNNING_EXAMPLE.failure is not None
     failure = replace(RUNNING_EXAMPLE.failure, message="one\ntwo\n" + "x" * 5000)
-    text = shown(replace(RUNNING_EXAMPLE, failure=failure))
+    text = shown(replace(UNROOTED, failure=failure))
     assert re.search(r"one\n\s+two\n", text)
     assert "…" in text
     assert len(text) < 5000
+
+
+def test_all_shows_the_failure_the_tree_and_the_notes() -> None:
+    text, short = shown(RUNNING_EXAMPLE, whole=True), shown(RUNNING_EXAMPLE)
+    for needle in (
+        "observed  1",
+        "sum = sum - z;  ◀ c3",
+        "sum = 1  (green: 4)",
+        "● because x < y",
+        "Note: ",
+    ):
+        assert needle in text
+        assert needle not in short
 
 
 def test_without_a_root_the_ranking_says_where_to_look() -> None:
@@ -285,7 +302,7 @@ def test_one_execution_of_a_statement_is_one_line() -> None:
     loop = [replace(line, line=9, target="i", observed=str(n), green=str(n)) for n in (3, 2, 1)]
     far = replace(line, line=2, target="p", observed="0x55550000aa", green="0x55550000bb")
     steps = (line, between, other, *loop, far)
-    text = shown(replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=steps, causes=())))
+    text = shown(replace(UNROOTED, tree=replace(TREE, steps=steps, causes=())))
     assert text.count("int end = MIN") == 1 + 3 + 1
     assert "end = 1, _b = 2  (green: not executed)" in text
     assert "p = 0x55550000aa  (green: another address)" in text

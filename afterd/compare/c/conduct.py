@@ -57,6 +57,21 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     }
 
 
+def altered(bad: Process, ties: Ties, change: ChangeId) -> Iterator[StepId]:
+    """Some executions of a change's statements, in the blocks executed last first."""
+    left, until = _STATEMENTS, bad.recording.work() + WORK.conduct
+    for view, block in executed_blocks(bad):
+        numbers = [
+            number for number, changes in _tied(view, block, ties).items() if change in changes
+        ]
+        if not numbers or left <= 0 or bad.recording.work() > until:
+            continue
+        for instance in _sampled(bad, view, block):
+            left -= len(numbers)
+            steps = (_step(bad, instance, number) for number in numbers)
+            yield from (step for step in steps if step is not None)
+
+
 def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeId, ...]]:
     """The instructions of a block that do something, on lines that changes altered."""
     found: dict[int, tuple[ChangeId, ...]] = {}

@@ -8,7 +8,7 @@ from functools import cache
 
 from afterd.compare.c.absence import Absence
 from afterd.compare.c.alignment import Alignment
-from afterd.compare.c.conduct import conduct
+from afterd.compare.c.conduct import altered, conduct
 from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
@@ -216,6 +216,34 @@ class LlvmExecution:
         if statement.instance is not None:
             found.update(dict.fromkeys(pair.absence.guards(statement.instance)))
         return tuple(found)
+
+    def counterpart(self, step: StepId) -> Term | None:
+        """The term of green's statement."""
+        pair = self._pairs[StepIds.process(step)]
+        try:
+            partner = self._partner(pair, pair.bad.statements.statement(step))
+            if pair.green is None or partner is None:
+                return None
+            return pair.green.statements.statement(partner).term
+        except KeyError:
+            return None
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:
+        """The sampled executions of a change's statements that did otherwise than green's."""
+        differs = {Aligned.DIFFERENT, Aligned.ABSENT}
+        return [
+            step
+            for pair in self._pairs.values()
+            if pair.ties is not None
+            for step in altered(pair.bad, pair.ties, change)
+            if self.step(step).green.alignment in differs
+        ]
+
+    def missed(self, change: ChangeId) -> None:
+        """Not told."""
+
+    def calling(self, step: StepId) -> None:
+        """Not told."""
 
     def _conducted(self) -> Mapping[ChangeId, Conduct]:
         """What the executed changes did beside their old text, on the same values."""

@@ -21,6 +21,7 @@ from textwrap import dedent
 
 from afterd.compare.pair import Pair
 from afterd.compare.python.absence import Absence, Ties
+from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.calls import Calls, mentioned
 from afterd.compare.python.likeness import Likeness
@@ -193,6 +194,7 @@ class PythonExecution:
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
+            self._acted = Acted(self.alignment, self.absence, self.ties, self._differs)
         self._made: dict[StepId, Step] = {}
         self._conduct: dict[ChangeId, Conduct] | None = None
         self._reasons: dict[str, None] = {}
@@ -284,6 +286,28 @@ class PythonExecution:
             return []
         return list(dict.fromkeys(self.absence.changes(self.trace.position(step))))
 
+    def counterpart(self, step: StepId) -> Term | None:
+        """What green's row was made from."""
+        if self.green is None or (row := self.alignment.row(self.trace.position(step))) is None:
+            return None
+        return self.green.step(self.green.trace.number(row)).term
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:
+        """The rows in a change's lines that are not as in green."""
+        if self.green is None:
+            return []
+        return [self.trace.number(row) for row in self._acted.altered(change)]
+
+    def missed(self, change: ChangeId) -> Step | None:
+        """The last of green's rows in a change's lines that this run has no counterpart of."""
+        row = None if self.green is None else self._acted.missed(change)
+        return None if row is None or self.green is None else self.green.step(row)
+
+    def calling(self, step: StepId) -> StepId | None:
+        """The row of the calling activation that follows the call."""
+        row = None if self.green is None else self._acted.calling(self.trace.position(step))
+        return None if row is None else self.trace.number(row)
+
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """What the changed functions did on what they were given, beside green's."""
         if self.green is None:
@@ -340,6 +364,9 @@ class PythonExecution:
             others = [f"{more} other expressions"] if more > 0 else []
             found.append(f"The solver took as it was: {'; '.join([*shown, *others])}.")
         return found
+
+    def _differs(self, position: int) -> Aligned:
+        return self._green_value(position).alignment
 
     # -- the green run -----------------------------------------------------------------------
 

@@ -1,0 +1,84 @@
+"""A step of a story as it is shown: what it computed, and what it did with the root undone."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+from afterd.causality.infection import infected
+from afterd.limits import STORY
+from afterd.logic import infix
+from afterd.model.change import Change
+from afterd.model.explanation import Evidence, TreeStep
+from afterd.model.trace import Alignment, Step, TwinExecution
+
+
+class Telling:
+    """Tells the steps of the failing run beside its twin."""
+
+    def __init__(self, execution: TwinExecution) -> None:
+        self._execution = execution
+
+    def step(self, step: Step, *, proved: bool, change: Change | None = None) -> TreeStep:
+        """The step; ``change`` acts there, and ``proved`` says that it is in a minimal core."""
+        absent = step.green.alignment is Alignment.ABSENT
+        known = Evidence.OBSERVED if infected(step) else Evidence.INFERRED
+        computed = infix(step.term)
+        twin = None if absent else self._execution.counterpart(step.id)
+        undone = "" if twin is None else infix(twin)
+        return TreeStep(
+            file=step.location.file,
+            line=step.location.line,
+            text=step.text,
+            target=step.target,
+            observed=step.rendered,
+            green=step.green.rendered or ("not executed" if absent else ""),
+            change=change.id if change is not None else "",
+            evidence=Evidence.PROVED if proved else known,
+            was=was(change, step.text) if change is not None else "",
+            computed=computed if computed != undone else "",
+            undone=undone if computed != undone else "",
+        )
+
+
+def was(change: Change, text: str) -> str:
+    """The statement that ``text`` was before the change; empty where it was none, or another one."""
+    old = [line for line in written(change, "-") if line]
+    if not old:
+        return ""
+    likeness = {line: SequenceMatcher(None, line, text, autojunk=False).ratio() for line in old}
+    best = max(old, key=lambda line: likeness[line])
+    return best if best != text and likeness[best] >= STORY.alike else ""
+
+
+def written(change: Change, sign: str) -> list[str]:
+    """The lines that a change took away (``-``) or put in (``+``), without their indentation."""
+    heads = ("---", "+++")
+    lines = change.patch.splitlines()
+    return [line[1:].strip() for line in lines if line[:1] == sign and not line.startswith(heads)]
+
+
+def not_run(change: Change, missed: Step) -> TreeStep:
+    """What a change kept from running: ``missed`` is a step of the run with the root undone."""
+    return TreeStep(
+        file=change.file,
+        line=change.new.start or change.old.start,
+        text=missed.text,
+        target=missed.target,
+        observed="not executed",
+        green=missed.rendered or "executed",
+        change=change.id,
+        evidence=Evidence.OBSERVED,
+    )
+
+
+def not_linked(change: Change) -> TreeStep:
+    """A guilty change to which no way was found."""
+    new, old = written(change, "+"), written(change, "-")
+    return TreeStep(
+        file=change.file,
+        line=change.new.start or change.old.start,
+        text=next(filter(None, reversed(new or old)), ""),
+        change=change.id,
+        was=next(filter(None, reversed(old)), "") if new else "",
+        evidence=Evidence.INFERRED,
+    )

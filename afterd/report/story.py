@@ -1,0 +1,231 @@
+"""The story of a failure: from the changes to the failed assertion, in at most a dozen lines.
+
+The causal tree is read from its far end, in the order in which things happened: what the changed text
+did on the values it met and what it would have done, where control or data went another way, how that
+reached the failure. What only hands a value on is counted and not shown, and what was the same without
+the changes is no part of it. Nothing is lost: ``--all``, HTML and JSON have every step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from afterd.limits import REPORT
+from afterd.model.change import ChangeSet
+from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
+from afterd.report.sanitize import one_line
+from afterd.report.summary import Phrase, Quoted
+
+NOT_RUN = "not executed"
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_VERDICTS = frozenset({"True", "False", "true", "false"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A step of the story, after ``carried`` steps that only hand a value on.
+
+    ``was``: the part of the statement that the change altered, as it was. ``values`` says what it did
+    and what it did without the changes; empty where the statement says it all. ``evidence``: how it is
+    known; empty for the failure itself.
+    """
+
+    file: str
+    line: int
+    text: str
+    was: str = ""
+    values: Phrase = ()
+    evidence: str = ""
+    change: str = ""
+    carried: tuple[TreeStep, ...] = ()
+
+    @property
+    def lines(self) -> int:
+        """How many it takes."""
+        return 1 + bool(self.values) + bool(self.carried)
+
+
+def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Told]:
+    """What is told, the failure last; at most ``most`` lines as far as the changes leave room for it
+    (None: every step that differs). Empty where there is no tree.
+    """
+    if explanation.tree is None:
+        return []
+    root = frozenset(change.id for change in explanation.root)
+    steps = list(_in_order(explanation.tree))
+    end = _end(explanation, explanation.tree)
+    steps = [step for step in steps if step.change or not _is_said_by(step, end)]
+    shown = [_is_told(step) for step in steps]
+    if most is not None:
+        _without_carriers(steps, shown)
+        _shortened(steps, shown, most - end.lines)
+    told: list[Told] = []
+    carried: list[TreeStep] = []
+    for step, chosen in zip(steps, shown, strict=True):
+        if chosen:
+            told.append(replace(_told(step, root), carried=tuple(carried)))
+            carried = []
+        else:
+            carried.append(step)
+    return [*told, replace(end, carried=tuple(carried))]
+
+
+def carried_words(carried: Sequence[TreeStep]) -> str:
+    """``through 6 steps of text.c``."""
+    files = list(dict.fromkeys(step.file.rpartition("/")[2] for step in carried))
+    named = ", ".join(files[:2]) + (" and others" if len(files) > 2 else "")
+    return f"through {len(carried)} step{'' if len(carried) == 1 else 's'} of {one_line(named)}"
+
+
+def _in_order(tree: CauseNode) -> Iterator[TreeStep]:
+    """The steps as they happened, without recursion: causes before what they explain."""
+    pending: list[CauseNode | TreeStep] = [tree]
+    while pending:
+        top = pending.pop()
+        if isinstance(top, TreeStep):
+            yield top
+        else:
+            pending += [*top.steps, *top.causes]
+
+
+def _end(explanation: Explanation, tree: CauseNode) -> Told:
+    """The failed assertion: where, which statement, and its two values."""
+    failure = explanation.failure
+    if failure is None:
+        return Told(tree.file, tree.line, tree.predicate)
+    here = failure.file in {"", tree.file} and failure.line in {0, tree.line}
+    text = tree.predicate if here or not failure.file else failure.message.split("\n")[0]
+    told = Told(failure.file or tree.file, failure.line or tree.line, text)
+    if failure.observed and failure.expected and failure.observed != failure.expected:
+        mine, other = beside(failure.observed, failure.expected)
+        return replace(told, values=(Quoted(mine), " where ", Quoted(other), " was expected"))
+    if failure.observed and not failure.expected:
+        return replace(told, values=(Quoted(beside(failure.observed, "")[0]),))
+    message = failure.message.split("\n")[0]
+    return replace(told, values=(Quoted(message),) if message and message != text else ())
+
+
+def _is_said_by(step: TreeStep, end: Told) -> bool:
+    return (step.file, step.line) == (end.file, end.line)
+
+
+def _is_told(step: TreeStep) -> bool:
+    return bool(step.change) or step.observed != step.green
+
+
+def _without_carriers(steps: Sequence[TreeStep], shown: list[bool]) -> None:
+    """Leave out steps with the values of the one before: it was only handed on."""
+    before: TreeStep | None = None
+    for number, step in enumerate(steps):
+        same = before is not None and (step.observed, step.green) == (before.observed, before.green)
+        if same and not step.change and step.observed not in _VERDICTS:
+            shown[number] = False
+        if step.observed != step.green:
+            before = step
+
+
+def _shortened(steps: Sequence[TreeStep], shown: list[bool], room: int) -> None:
+    """Leave out what tells least until the story has at most ``room`` lines: what is neither a change, a
+    decision, nor next to one or to the end; of equals what is farther from the failure.
+    """
+    chosen = [number for number, kept in enumerate(shown) if kept]
+    beside_one = {
+        chosen[place + 1] for place, number in enumerate(chosen[:-1]) if steps[number].change
+    } | set(chosen[-1:])
+
+    def importance(number: int) -> tuple[int, int]:
+        step = steps[number]
+        decides = step.observed in _VERDICTS and not step.target
+        rank = 3 if step.change else 2 if number in beside_one else 1 if decides else 0
+        return rank, number
+
+    left = sorted(chosen, key=importance)
+    while left and _height(steps, shown) > room:
+        if steps[left[0]].change and sum(shown) <= 1:
+            return
+        shown[left.pop(0)] = False
+
+
+def _height(steps: Sequence[TreeStep], shown: Sequence[bool]) -> int:
+    height, carrying = 0, False
+    for step, kept in zip(steps, shown, strict=True):
+        height += (1 + carrying + bool(_values(step, ""))) if kept else 0
+        carrying = not kept
+    return height + carrying
+
+
+def _told(step: TreeStep, root: ChangeSet) -> Told:
+    return Told(
+        file=step.file,
+        line=step.line,
+        text=step.text.strip(),
+        was=_altered_part(step.text.strip(), step.was.strip()),
+        values=_values(step, "without it" if len(root) == 1 else "without them"),
+        evidence=step.evidence.value if not step.tested else Evidence.OBSERVED.value,
+        change=step.change if step.change in root else "",
+    )
+
+
+def _values(step: TreeStep, without: str) -> Phrase:
+    """What a step did, and what it did without the changes."""
+    if step.observed == NOT_RUN:
+        return (f"does not run; {without}, it does",)
+    if not step.observed:
+        return ()
+    mine, other = beside(step.observed, step.green)
+    if _ADDRESS.fullmatch(step.observed):
+        said: Phrase = ()
+    elif step.computed and step.target:
+        said = (Quoted(f"{step.target} = {step.computed} = {mine}"),)
+    elif step.computed:
+        said = (Quoted(step.computed), " is ", Quoted(mine))
+    else:
+        name = f"{step.target} = " if step.target else ""
+        said = (Quoted(f"{name}{mine}"),)
+    also = (*said, "; ") if said else ()
+    if step.green == NOT_RUN:
+        return (*also, f"not run {without}")
+    if not step.green:
+        return said
+    if step.green == step.observed or not said:
+        return (*also, f"another one {without}")
+    joined = " is " if step.computed and not step.target else " = "
+    undone = (Quoted(step.undone), joined) if step.undone else ()
+    return (*said, f"; {without} ", *undone, Quoted(other))
+
+
+def beside(mine: str, other: str) -> tuple[str, str]:
+    """Two values, cut so that where they part can be seen."""
+    room = REPORT.story_value
+    if max(len(mine), len(other)) <= room:
+        return mine, other
+    parted = next(
+        (place for place, (one, two) in enumerate(zip(mine, other, strict=False)) if one != two),
+        min(len(mine), len(other)),
+    )
+    start = max(0, min(parted - room // 3, max(len(mine), len(other)) - room))
+    return _cut(mine, start, room), _cut(other, start, room)
+
+
+def _cut(text: str, start: int, room: int) -> str:
+    head = "…" if start and len(text) > start else ""
+    kept = text[start:] if head else text
+    return head + (kept if len(kept) <= room else kept[: room - 1] + "…")
+
+
+def _altered_part(text: str, was: str) -> str:
+    """What was written where ``text`` is another, from the first word that differs to the last one."""
+    if not was or len(was) <= REPORT.story_value:
+        return was
+    one, two = (re.findall(r"\w+|\s+|.", line) for line in (text, was))
+    first = 0
+    while first < min(len(one), len(two)) and one[first] == two[first]:
+        first += 1
+    last = 0
+    while last < min(len(one), len(two)) - first and one[-1 - last] == two[-1 - last]:
+        last += 1
+    first = max(0, first - 4)
+    part = "".join(two[first : len(two) - max(0, last - 4)])
+    return _cut(("…" if first else "") + part + ("…" if last > 4 else ""), 0, REPORT.story_value)

@@ -1,0 +1,74 @@
+"""The story of a failure on a terminal: where, what, the values in both runs, and how it is known."""
+
+from __future__ import annotations
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from afterd.limits import REPORT
+from afterd.model.explanation import Explanation
+from afterd.report.sanitize import clipped, one_line
+from afterd.report.story import Told, carried_words, story
+from afterd.report.summary import as_terminal
+
+_NARROW = 60  # columns below which place and statement stand below each other
+
+
+class Story:
+    """Renders what the root of an explanation did."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        self.explanation = explanation
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Rich's protocol: a grid of places, statements and evidence."""
+        width = min(options.max_width, max(REPORT.story_width, options.max_width))
+        told = story(self.explanation)
+        places = _places(told, ascii_only=options.ascii_only)
+        first = max(map(len, places), default=0)
+        wide = width - first > _NARROW
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=wide, overflow="fold")
+        grid.add_column(overflow="fold")
+        grid.add_column(no_wrap=True, justify="right")
+        room = width - first - 16
+        for place, step in zip(places, told, strict=True):
+            if step.carried:
+                sign = ":" if options.ascii_only else "⋮"
+                grid.add_row("", Text(f"{sign} {carried_words(step.carried)}", "dim"), "")
+            grid.add_row(
+                Text(place, "dim"), _statement(step, room), "" if step.values else _known(step)
+            )
+            if step.values:
+                grid.add_row(
+                    "", Text("  ").append_text(as_terminal(step.values, "cyan")), _known(step)
+                )
+        yield grid
+
+
+def _places(told: list[Told], *, ascii_only: bool) -> list[str]:
+    """A file is named where it is another one than in the line before."""
+    found: list[str] = []
+    for number, step in enumerate(told):
+        same = number > 0 and told[number - 1].file == step.file
+        sign = ("> " if ascii_only else "→ ") if number == len(told) - 1 else ""
+        named = f"{step.line}" if same else one_line(f"{step.file}:{step.line}")
+        found.append(f"  {sign}{named}")
+    width = max(map(len, found), default=0)
+    return [place.rjust(width) if not place.strip(" →>").count(":") else place for place in found]
+
+
+def _statement(step: Told, room: int) -> Text:
+    """The statement; of a changed one also what it was."""
+    text = Text(one_line(clipped(step.text, max(room, 40))), "bold yellow" if step.change else "")
+    if step.change:
+        text.append(f"  {one_line(step.change)}", "yellow")
+    if step.was:
+        was = one_line(clipped(step.was, REPORT.story_value))
+        text.append("   was ", "dim").append(was, "green")
+    return text
+
+
+def _known(step: Told) -> Text:
+    return Text(step.evidence, "dim")

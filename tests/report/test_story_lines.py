@@ -1,0 +1,98 @@
+"""The story: in the order in which things happened, and nothing that a reader can do without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from explanation_samples import RUNNING_EXAMPLE, TREE, explanations
+from hypothesis import given, settings
+
+from afterd.limits import REPORT
+from afterd.model.explanation import Evidence, Explanation, Failure, TreeStep
+from afterd.model.outcome import FailureKind
+from afterd.report.story import beside, carried_words, story
+from afterd.report.summary import as_plain
+
+
+def _explained(*steps: TreeStep) -> Explanation:
+    """Steps as the tree has them: the last one first."""
+    return replace(RUNNING_EXAMPLE, tree=replace(TREE, steps=steps, causes=()))
+
+
+def _step(
+    line: int, observed: str, green: str, *, file: str = "a.py", change: str = ""
+) -> TreeStep:
+    return TreeStep(
+        file, line, f"x{line} = f()", f"x{line}", observed, green, change, Evidence.OBSERVED
+    )
+
+
+def test_from_the_changes_to_the_failure() -> None:
+    told = story(RUNNING_EXAMPLE)
+    assert [(step.line, step.change) for step in told] == [(5, "c2"), (7, ""), (10, "c3"), (13, "")]
+    assert as_plain(told[-1].values) == "1 where 4 was expected"
+    assert as_plain(told[2].values) == "sum = 1; without them 4"
+
+
+def test_what_the_text_computes_and_what_the_old_one_would() -> None:
+    guard = TreeStep(
+        "format.c", 275, "if ((length - i) % 3 == 0)", "", "false", "true", "c2", Evidence.OBSERVED,
+        was="if ((whole - i) % 3 == 0)", computed="(9 - 1) % 3 == 0", undone="(7 - 1) % 3 == 0",
+    )  # fmt: skip
+    (told, _) = story(_explained(guard))
+    assert told.was == "if ((whole - i) % 3 == 0)"
+    assert (
+        as_plain(told.values) == "(9 - 1) % 3 == 0 is false; without them (7 - 1) % 3 == 0 is true"
+    )
+    added = replace(guard, target="n", observed="8", computed="9 - 1", green="not executed")
+    assert as_plain(story(_explained(added))[0].values) == "n = 9 - 1 = 8; not run without them"
+    gone = replace(guard, observed="not executed", green="reset()")
+    assert as_plain(story(_explained(gone))[0].values) == "does not run; without them, it does"
+
+
+def test_what_only_carries_is_counted_and_what_is_equal_is_not_there() -> None:
+    carried = [_step(line, "7", "9", file="text.c") for line in (6, 5, 4)]
+    same = TreeStep("text.c", 3, "y = g()", "y", "1", "1", "", Evidence.INFERRED)
+    told = story(_explained(*carried, same, _step(2, "7", "9", change="c2")))
+    assert [step.line for step in told] == [2, 13]
+    assert carried_words(told[-1].carried) == "through 4 steps of text.c"
+
+
+def test_no_addresses() -> None:
+    step = _step(2, "0x55550000aa", "0x55550000bb", change="c2")
+    assert as_plain(story(_explained(step))[0].values) == "another one without them"
+
+
+def test_a_dozen_lines_with_every_change_and_decision() -> None:
+    steps = [_step(line, str(line), str(-line)) for line in range(60, 1, -1)]
+    steps[30] = replace(steps[30], change="c3")
+    steps[-1] = replace(steps[-1], change="c2")
+    told = story(_explained(*steps))
+    assert sum(step.lines for step in told) <= REPORT.story
+    assert {"c2", "c3"} <= {step.change for step in told}
+    assert len(story(_explained(*steps), most=None)) == len(steps) + 1
+
+
+@given(explanations)
+@settings(deadline=None, max_examples=40)
+def test_every_change_of_the_tree_is_told(explanation: Explanation) -> None:
+    told = story(explanation)
+    assert bool(told) == (explanation.tree is not None)
+    room = 3 * len([step for step in told if step.change])
+    assert sum(step.lines for step in told) <= max(REPORT.story, room + 3)
+
+
+@pytest.mark.parametrize("at", [0, 30, 300])
+def test_two_long_values_are_cut_where_they_part(at: int) -> None:
+    one, two = "a" * at + "X" + "b" * 100, "a" * at + "Y" + "b" * 100
+    mine, other = beside(one, two)
+    assert "X" in mine
+    assert "Y" in other
+    assert max(len(mine), len(other)) <= REPORT.story_value + 1
+
+
+def test_a_failure_without_values_says_its_message() -> None:
+    failure = Failure(FailureKind.EXCEPTION, "ValueError: no", "sum.c", 13)
+    told = story(replace(RUNNING_EXAMPLE, failure=failure))
+    assert as_plain(told[-1].values) == "ValueError: no"
