@@ -139,8 +139,8 @@ class Deeds:
         """The attributes and items that are stored into, by where that leaves its row."""
         found: dict[tuple[Node, Kind], list[Node]] = {}
         for module in self.run.trace.all_modules():
-            for node in module.nodes.values():
-                if node["store"] and node.type in {"Attribute", "Subscript"}:
+            for node in module.of_type("Attribute", "Subscript"):
+                if node["store"]:
                     at = definition_row(node)
                     if at is not None:
                         found.setdefault(at, []).append(node)

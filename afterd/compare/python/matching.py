@@ -20,12 +20,30 @@ _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
 _ROLES = ("value", "test", "iter", "target", "exc", "subject", "context_expr", "func", "type")
 
 
+class Partners:
+    """Each node's partner in the other version. A node of a module that both runs loaded is its own."""
+
+    def __init__(self, common: frozenset[Module]) -> None:
+        self._common = common
+        self._found: dict[Node, Node] = {}
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self._found or node.module in self._common
+
+    def __setitem__(self, node: Node, partner: Node) -> None:
+        self._found[node] = partner
+
+    def get(self, node: Node) -> Node | None:
+        """The partner; None where there is none."""
+        return node if node.module in self._common else self._found.get(node)
+
+
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Pairs of nodes; ``good[bad node]`` and ``bad[good node]``."""
+    """Pairs of nodes: of the bad version's ones the ``good`` partners, and the other way round."""
 
-    good: dict[Node, Node]
-    bad: dict[Node, Node]
+    good: Partners
+    bad: Partners
 
     def inverted(self) -> Matching:
         """The same pairs with the versions' parts exchanged."""
@@ -40,8 +58,9 @@ def match(bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> Matc
 
 class _Matcher:
     def __init__(self, bad: Sequence[Module], good: Sequence[Module], lines: LineMap) -> None:
-        self.good: dict[Node, Node] = {}
-        self.bad: dict[Node, Node] = {}
+        common = frozenset(bad) & frozenset(good)
+        self.good, self.bad = Partners(common), Partners(common)
+        bad, good = ([each for each in modules if each not in common] for modules in (bad, good))
         by_path = {module.path: module for module in good}
         for module in bad:
             twin = by_path.get(lines.to_good(module.path, 1)[0])
@@ -85,8 +104,8 @@ class _Matcher:
         """Definitions without a partner by their name."""
         found: dict[str, list[Node]] = {}
         for module in modules:
-            for node in module.nodes.values():
-                if node.type in _DEFINITIONS and node not in self.good and node not in self.bad:
+            for node in module.of_type(*_DEFINITIONS):
+                if node not in self.good and node not in self.bad:
                     found.setdefault(name(node), []).append(node)
         return found
 

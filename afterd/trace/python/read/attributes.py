@@ -92,8 +92,8 @@ class Attributes:
     def _attribute_targets(self) -> dict[str, list[Node]]:
         found: dict[str, list[Node]] = {}
         for module in self.trace.all_modules():
-            for node in module.nodes.values():
-                if node.type == "Attribute" and node["store"]:
+            for node in module.of_type("Attribute"):
+                if node["store"]:
                     found.setdefault(node["attr"], []).append(node)
         return found
 
@@ -101,8 +101,8 @@ class Attributes:
     def _setattr_calls(self) -> list[tuple[Node, str, int]]:
         found = []
         for module in self.trace.all_modules():
-            for node in module.nodes.values():
-                if node.type != "Call" or not _setattr(node) or len(node["args"]) < 3:
+            for node in module.of_type("Call"):
+                if not _setattr(node) or len(node["args"]) < 3:
                     continue
                 for row in self.trace.at_site(node):
                     frame = self.trace.frame(row)

@@ -123,8 +123,8 @@ class Contents:
     def _item_writes(self) -> dict[int, list[Written]]:
         found: dict[int, list[Written]] = {}
         for module in self.trace.all_modules():
-            for target in module.nodes.values():
-                if target.type != "Subscript" or not target["store"]:
+            for target in module.of_type("Subscript"):
+                if not target["store"]:
                     continue
                 at = definition_row(target)
                 for row in self.trace.at_site(*at) if at else ():
@@ -157,8 +157,8 @@ class Contents:
         """Rows of calls that entered no traced frame and may have changed an object."""
         found: dict[int, list[int]] = {}
         for module in self.trace.all_modules():
-            for node in module.nodes.values():
-                if node.type != "Call" or pure_function(node):
+            for node in module.of_type("Call"):
+                if pure_function(node):
                     continue
                 for row in self.trace.at_site(node):
                     frame = self.trace.frame(row)

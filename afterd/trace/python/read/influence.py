@@ -29,8 +29,8 @@ class Influence:
             self._collect(module)
 
     def _collect(self, module: Module) -> None:
-        for node in module.nodes.values():
-            if node.type in FUNCTIONS and node["name"]:
+        for node in module.of_type(*FUNCTIONS):
+            if node["name"]:
                 self._functions.setdefault(node["name"], []).append(node)
 
     def branches(self, use: int, definition: int) -> Iterator[int]:

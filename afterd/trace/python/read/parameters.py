@@ -103,8 +103,8 @@ class Parameters:
         name = _callable_name(frame.node)
         best: tuple[int, Node, Frame] | None = None
         for module in self.trace.all_modules():
-            for node in module.nodes.values():
-                if node.type != "Call" or _last_name(node["func"]) != name:
+            for node in module.of_type("Call"):
+                if _last_name(node["func"]) != name:
                     continue
                 row = self.trace.last_at(node, None, frame.entered)
                 home = self.trace.frame(row) if row is not None else None

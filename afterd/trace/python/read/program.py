@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from afterd.errors import TraceError
 
@@ -121,7 +122,7 @@ def _inside(frame: Node, child: Node) -> bool:
     return child in frame["body"]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Module:
     """One text of one module: ``path`` in the tree, its lines, its nodes by number."""
 
@@ -131,6 +132,16 @@ class Module:
     nodes: dict[int, Node] = field(default_factory=dict)
     _bindings: dict[tuple[int, str], list[Node]] | None = None
     _stars: list[Node] | None = None
+    _types: dict[str, list[Node]] | None = None
+
+    def of_type(self, *types: str) -> Iterator[Node]:
+        """Its nodes of these types; those of one type in their order."""
+        if self._types is None:
+            self._types = {}
+            for node in self.nodes.values():
+                self._types.setdefault(node.type, []).append(node)
+        for kind in sorted(types):
+            yield from self._types.get(kind, ())
 
     @property
     def root(self) -> Node:
@@ -141,7 +152,7 @@ class Module:
     def star_imports(self) -> list[Node]:
         """Its ``from … import *`` statements."""
         if self._stars is None:
-            aliases = [n for n in self.nodes.values() if n.type == "alias" and n["name"] == "*"]
+            aliases = [node for node in self.of_type("alias") if node["name"] == "*"]
             self._stars = [alias.parent for alias in aliases if alias.parent is not None]
         return self._stars
 
@@ -171,8 +182,17 @@ def bound_name(node: Node) -> str:
     return ""
 
 
+_loaded: WeakValueDictionary[tuple[int, str], Module] = WeakValueDictionary()
+
+
 def load_module(key: int, path: str, exported: Path) -> Module:
-    """The module whose tree is at ``exported``; raises TraceError when it is gone."""
+    """The module whose tree is at ``exported``; raises TraceError when it is gone.
+
+    Two runs that loaded the same text have one module between them.
+    """
+    shared = _loaded.get((key, str(exported)))
+    if shared is not None and shared.path == path:
+        return shared
     try:
         content = json.loads(exported.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -181,6 +201,7 @@ def load_module(key: int, path: str, exported: Path) -> Module:
         ) from error
     module = Module(key, path, content["text"])
     _build(content["tree"], module)
+    _loaded[key, str(exported)] = module
     return module
 
 
