@@ -144,6 +144,67 @@ class SearchLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopLimits:
+    """How many of each thing one round of the loop looks at: steps, changes, runs or builds."""
+
+    # causes
+    level: int = (
+        12  # predicates of a level that are explained before it is asked whether the root is met
+    )
+    instances: int = 4  # of one branch statement that are explained: a loop has thousands
+    reads: int = (
+        200  # of one cause that are asked for indirect influences, nearest to the failure first
+    )
+    selecting: int = (
+        60  # infected steps behind a cause that are walked where another definition was read
+    )
+    near: int = 3  # branches above a step that are met level by level, as in the paper
+    above: int = 300  # that are walked to where green went another way
+    omissions: int = 200  # steps that are asked what writer is missing
+    shown: int = 40  # steps of one cause, the root's own first
+
+    # suspects
+    looked_at: int = 40  # that are asked before a run whether they can be undone alone
+    asked: int = 400  # of all changes of a range that are
+    leaders: int = 3  # suspects whose kin are searched first
+    otherwise: int = 2  # other failures that are traced
+    clashing: int = 12  # changes around old text; of more none is told
+    many: int = 24  # stands for those that must go along where few are not enough
+
+    # hypotheses
+    listed: int = 5000  # most suspicious changes that are a hypothesis each
+    listed_pairs: int = 48  # of which all pairs are
+    listed_triples: int = 14
+    predicted: int = 60  # that get predictions
+    predicted_pairs: int = 12
+    foreseen: int = 60  # leading ones of which a set is looked for that is predicted to pass
+    cuts: int = (
+        24  # places at which what follows each other is cut in two; fewer changes are not cut
+    )
+
+    # runs
+    guided: int = 10  # that hypotheses may ask for in a row; after them evidence has given out
+    followed: int = 4  # times in a row that what another failure speaks of is undone as well
+    put_back: int = 6  # changes that are put back one by one at once; more are halved first
+    put_to_test: int = (
+        12  # that went along and are left out one by one; of more, delta debugging asks
+    )
+
+    # builds
+    few_along: int = 12  # changes that may go along with a suspect alone
+    many_along: int = 50  # with any set
+    leaner: int = 4  # that may go along and are made fewer at once, by a syntax check each
+    complaints: int = 24  # of a compiler that are answered before its answer is given up
+    auxiliary: int = 64  # candidates of which prefixes are tried
+    builds: int = 90  # of all searches together
+    least_builds: int = 30  # of one when the others have used up theirs
+    builds_when_told: int = 20  # of one where a compiler tells most of the answer
+
+
+SEARCH = LoopLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class StoryLimits:
     """How far the story of a root is followed: ``steps`` that differ are walked from each of so many
     ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps. An expression

@@ -62,3 +62,81 @@ class WorthShares:
 
 
 WORTH = WorthShares()
+
+
+@dataclass(frozen=True, slots=True)
+class GuiltOdds:
+    """How likely changes are to be guilty, relative to each other.
+
+    The six tiers and ``level`` come from made-up regressions, which ``afterd bench calibrate`` makes again;
+    ``sizes``, ``one_file`` and ``whole_home`` were counted over the real regressions of the benchmarks;
+    what is left was chosen and then kept because no pair got worse.
+    """
+
+    # by where a change shows (``causality.suspicion.Tier``)
+    entry: float = 12.0
+    carrier: float = 3.0
+    cause: float = 1.5
+    slice: float = 0.2
+    executed: float = 0.05
+    other: float = 0.02
+    level: float = 0.75  # times so much for each level of causes between it and the failure
+
+    # times so much, by what its code did beside green's (``model.trace.Conduct``)
+    parted: float = 4.0
+    passed: float = 1.5
+    carried: float = 0.7
+    absorbed: float = 0.5
+    same: float = 0.08
+    effect_seen: float = 1.5  # its old text would have done otherwise here
+    unmet_parted: float = 2.0  # the runs part at it, and no cause has come to it
+    unmet: float = 0.5  # it did otherwise, and no cause has come to it
+    not_alone: float = 0.4  # it needs others elsewhere to go along
+    entangled: float = 0.1  # a compiler refuses it, whatever few others go along
+    kin: float = 20.0  # it alone shares a name with a leading suspect
+
+    # of sets of changes that may be a root
+    sizes: tuple[float, ...] = (0.646, 0.209, 0.095, 0.05)  # of one, two, three and more changes
+    one_step: float = 8.0  # times so much where all act in one executed statement
+    one_file: float = 3.0  # where all are in one file (99 of 100 pairs of guilty changes are)
+    whole_home: float = 0.5  # all suspects of one function together, against all other sets
+    foreseen: float = 2.0  # a smallest set that is predicted to pass, against all other sets
+    unmodelled_size: int = 3  # a set of more changes lies within a part as so many do
+    outside_explained: float = (
+        0.15  # a guilty change is no suspect, though all infection is explained
+    )
+    outside_open: float = 0.45  # the same while some is not
+
+    # what runs leave of a set within a reversion that did not pass
+    failed: float = 0.02
+    unresolved: float = 0.25
+    unresolved_among_others: float = 0.8  # more than the set was undone
+    clashed: float = 0.9  # goes to the set with what it clashed with
+    predicted: float = 0.95  # a reversion passes if evaluation says so
+    guessed: float = 0.8  # the same where a value had to be guessed
+
+
+ODDS = GuiltOdds()
+
+
+@dataclass(frozen=True, slots=True)
+class RunShares:
+    """Which run is worth making, in bits of what it tells. All chosen, on made-up oracles."""
+
+    direct: float = (
+        0.6  # bits thought gained, beyond the answer's own, by trying a likely root itself
+    )
+    too_sure: float = 0.04  # a run is not made whose outcome is this sure
+    border: float = (
+        0.012  # costs more for each place in the code where what is undone begins or ends
+    )
+    entangled: float = 0.5  # worth less where others must go along: it tells of them as well
+    along: float = 8.0  # so many changes that go along make a run cost twice as much
+    shrunk: float = 0.9  # what passes has become so much smaller: hypotheses are asked on
+    too_little: float = (
+        0.05  # of all suspects' weight in those that causes added last: no run for them
+    )
+    slack: float = 0.25  # how far a cut may move to meet a border, as a share of a part
+
+
+RUNS = RunShares()

@@ -25,23 +25,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
 from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 
-_FEW_ALONG, _MANY_ALONG = 12, 50
-_LEANER = 4
-"""So many that may go along are made fewer at once, a syntax check each: a name is mentioned by more
-changes than declare it, and what seems to take many along is left out of the runs.
-"""
-_ROUNDS = 24
-"""How often a compiler's complaints are answered before its answer is given up."""
-_WIDEST = 64
-"""Candidates of which prefixes are tried; what is not among them has little to do with the set."""
-_MOST_BUILDS, _LEAST_BUILDS = 90, 30
-"""Builds of all searches together, and of one when the others have used up theirs."""
-_BUILDS_WHEN_TOLD = 20
-"""Builds of one search where a compiler tells most of the answer."""
 
 Builds = Callable[[ChangeSet], bool]
 Unbuildable = Callable[[ChangeSet], str]
@@ -135,13 +123,13 @@ class AuxiliarySearch:
         if change not in self._along:
             candidates = self._read(self._candidates(alone, ""))
             if not self._suspected:
-                found = self._mended(alone, candidates, _FEW_ALONG)
-                if found and len(found) <= _LEANER:
+                found = self._mended(alone, candidates, SEARCH.few_along)
+                if found and len(found) <= SEARCH.leaner:
                     found = self._find_aux_change(alone, found, self._unsuspected)
                 self._along[change] = found
             else:  # the text tells in milliseconds
                 found = self._read_off(alone, candidates)
-                few = found is not None and len(found) <= _FEW_ALONG
+                few = found is not None and len(found) <= SEARCH.few_along
                 self._along[change] = found if few else None
         return self._along[change]
 
@@ -162,8 +150,8 @@ class AuxiliarySearch:
         compiler said without it.
         """
         if reverted not in self._found:
-            left = max(_MOST_BUILDS - self.builds, _LEAST_BUILDS)
-            self._allowed = self.builds + (_BUILDS_WHEN_TOLD if self._is_told else left)
+            left = max(SEARCH.builds - self.builds, SEARCH.least_builds)
+            self._allowed = self.builds + (SEARCH.builds_when_told if self._is_told else left)
             self._build[reverted] = False
             self._found[reverted] = self._search(reverted, diagnostics)
         return self._found[reverted]
@@ -199,7 +187,7 @@ class AuxiliarySearch:
         What is many is not made minimal: it is not what these changes need, or will be shrunk.
         """
         mended = self._mended(reverted, candidates, len(candidates))
-        if mended is None or len(mended) > _MANY_ALONG:
+        if mended is None or len(mended) > SEARCH.many_along:
             return mended
         return self._one_by_one(reverted, mended, lambda tried: not self.unbuildable(tried))
 
@@ -223,7 +211,7 @@ class AuxiliarySearch:
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
         """
         gamma: ChangeSet = NOTHING
-        for _ in range(_ROUNDS):
+        for _ in range(SEARCH.complaints):
             said = self.unbuildable(reverted | gamma)
             if not said:
                 return gamma
@@ -306,7 +294,7 @@ class AuxiliarySearch:
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds
     ) -> ChangeSet | None:
         """A minimal set of the candidates with which ``reverted`` builds, the first ones first."""
-        candidates = candidates[: max(_WIDEST, most_along(reverted))]
+        candidates = candidates[: max(SEARCH.auxiliary, most_along(reverted))]
         length = 1
         while length < len(candidates):
             if builds(reverted.union(candidates[:length])):
@@ -379,7 +367,7 @@ class AuxiliarySearch:
         found = (
             aux
             for other, aux in self._found.items()
-            if aux and (other <= reverted or (other > reverted and len(aux) <= _FEW_ALONG))
+            if aux and (other <= reverted or (other > reverted and len(aux) <= SEARCH.few_along))
         )
         return NOTHING.union(*found) - reverted
 

@@ -21,38 +21,15 @@ from math import prod
 
 from afterd.causality.suspicion import Suspect
 from afterd.causality.wider import Wider
+from afterd.limits import SEARCH
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Verdict
+from afterd.weights import ODDS, RUNS
 
-SIZES = (0.646, 0.209, 0.095, 0.05)
-"""How often one, two, three or more changes must be reverted together."""
-_LISTED = {1: 5000, 2: 48, 3: 14}
-"""So many of the most suspicious changes are combined to hypotheses of a size."""
-_PREDICTED = {1: 60, 2: 12, 3: 0}
-"""So many of the most suspicious changes get predictions, alone and in pairs."""
-_FORESEEN_WIDEST = 60
-_FORESEEN = 2.0
-"""How likely is a smallest set that is foreseen to pass, against all other hypotheses together."""
-_AGAINST = {Verdict.FAIL: 0.02, Verdict.UNRESOLVED: 0.25}
+_LISTED = {1: SEARCH.listed, 2: SEARCH.listed_pairs, 3: SEARCH.listed_triples}
+_PREDICTED = {1: SEARCH.predicted, 2: SEARCH.predicted_pairs}
+_AGAINST = {Verdict.FAIL: ODDS.failed, Verdict.UNRESOLVED: ODDS.unresolved}
 """What is left of the weight of a hypothesis within a reversion that did not pass."""
-_AMONG_OTHERS = 0.8
-"""The same where more than the hypothesis was reverted, and it was unresolved: the others may have done that."""
-_ONE_STEP = 8.0
-"""How much likelier changes of one executed statement are to be needed together, against others."""
-_ONE_FILE = 3.0
-"""The same of changes of one file, where no more is known of their places (of the real regressions with
-several guilty changes, 99 of 100 pairs are in one file).
-"""
-_WHOLE = 0.5
-"""How likely it is, against all other hypotheses, that all suspects in one function are needed together:
-parts of a rewrite, undone alone, leave something that neither version is. (Of the real Python packages'
-regressions with suspects that share a function, half.)
-"""
-_CLASHED = 0.9
-"""How much of the weight of a set that clashes with a change goes to the set with that change."""
-_UNMODELLED_SIZE = 3
-_ALONG = 8.0
-"""So many changes that must go along make a run cost twice as much."""
 
 Predict = Callable[[ChangeSet], float]
 """How likely a reversion is to pass, by what is known without running it."""
@@ -68,7 +45,7 @@ class Field:
     likely it is that a guilty change is not among these suspects). ``seen`` are verdicts of other reversions.
     ``stands``: whether a reversion needs no other changes to go along, as far as is known.
     ``clashes``: reversions that failed otherwise, each with what its failure says must be undone as well.
-    ``sizes``: as ``SIZES``, after what passed. ``neighbours``: all suspects as they follow each other in
+    ``sizes``: as ``ODDS.sizes``, after what passed. ``neighbours``: all suspects as they follow each other in
     the code, where there are too many to go by suspicion alone.
     """
 
@@ -79,7 +56,7 @@ class Field:
     predict: Predict = lambda _reverted: 0.5
     stands: Callable[[ChangeSet], bool] = lambda _reverted: True
     clashes: tuple[tuple[ChangeSet, ChangeSet], ...] = ()
-    sizes: tuple[float, ...] = SIZES
+    sizes: tuple[float, ...] = ODDS.sizes
     neighbours: tuple[ChangeId, ...] = ()
 
     def within(self, passing: ChangeSet) -> Field:
@@ -93,7 +70,7 @@ class Field:
         weights = [suspect.weight for suspect in self.suspects]
         shares = [Wider(weights, size, 0, ()).share(mask) for size in _LISTED]
         sizes = [size * share for size, share in zip(self.sizes, shares, strict=False)]
-        sizes.append(self.sizes[-1] * shares[0] ** _UNMODELLED_SIZE)
+        sizes.append(self.sizes[-1] * shares[0] ** ODDS.unmodelled_size)
         whole = sum(sizes) or 1.0
         return replace(
             self, suspects=inside, passing=passing, outside=0.0,
@@ -169,7 +146,7 @@ class Belief:
 
     def cost(self, mask: int) -> float:
         """What a run costs, in runs of what can be built as it is."""
-        return 1 + sum(self._along[place] for place in bits(mask)) / _ALONG
+        return 1 + sum(self._along[place] for place in bits(mask)) / RUNS.along
 
     def alone(self, place: int) -> bool:
         """Whether a suspect can be undone by itself, as far as is known."""
@@ -206,11 +183,11 @@ class Belief:
         others, guilt = sum(weighed.values()), sum(self._weights) or 1.0
         for mask in self._whole_homes():
             share = sum(self._weights[place] for place in bits(mask)) / guilt
-            weight = _WHOLE * others * share * _factor(mask, predictions) ** self._trust
+            weight = ODDS.whole_home * others * share * _factor(mask, predictions) ** self._trust
             weighed[mask] = weighed.get(mask, 0.0) + weight
         for mask in sorted(self._foreseen(predict)):
             odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
-            weighed[mask] = weighed.get(mask, 0.0) + _FORESEEN * self._trust * odds * others
+            weighed[mask] = weighed.get(mask, 0.0) + ODDS.foreseen * self._trust * odds * others
         return weighed
 
     @staticmethod
@@ -225,7 +202,7 @@ class Belief:
         for mask, weight in list(weighed.items()):
             shared = (mask & reverted).bit_count()
             if shared and clash & ~mask:
-                moved = _CLASHED * weight * shared / reverted.bit_count()
+                moved = ODDS.clashed * weight * shared / reverted.bit_count()
                 whole = self._closed(mask | clash)
                 weighed[mask] -= moved
                 weighed[whole] = weighed.get(whole, 0.0) + moved
@@ -236,9 +213,9 @@ class Belief:
         steps = {self._steps[i] for i in places}
         homes = {self._homes[i] for i in places}
         if len(places) > 1 and len(steps) == 1 and 0 not in steps:
-            return weight * _ONE_STEP
+            return weight * ODDS.one_step
         if len(places) > 1 and len(homes) == 1 and len(homes.pop()) == 1:
-            return weight * _ONE_FILE
+            return weight * ODDS.one_file
         return weight
 
     def _whole_homes(self) -> list[int]:
@@ -264,10 +241,10 @@ class Belief:
         From the fewest leading suspects that are predicted to pass together, and from all.
         """
         count = len(self._places)
-        lengths = [*range(1, min(count, _FORESEEN_WIDEST) + 1), count]
+        lengths = [*range(1, min(count, SEARCH.foreseen) + 1), count]
         leading = ((1 << length) - 1 for length in lengths)
         first = next((mask for mask in leading if predict(self.changes(mask)) > 0.5), 0)
-        starts = {first, (1 << min(count, 4 * _FORESEEN_WIDEST)) - 1} - {0}
+        starts = {first, (1 << min(count, 4 * SEARCH.foreseen)) - 1} - {0}
         return {self._needed(mask, predict) for mask in starts} - {0}
 
     def _needed(self, mask: int, predict: Predict) -> int:
@@ -282,7 +259,9 @@ class Belief:
 
     def _left(self, mask: int) -> float:
         return prod(
-            _AMONG_OTHERS if left == _AGAINST[Verdict.UNRESOLVED] and mask != failed else left
+            ODDS.unresolved_among_others
+            if left == _AGAINST[Verdict.UNRESOLVED] and mask != failed
+            else left
             for failed, left in self._against
             if not mask & ~failed
         )
@@ -292,7 +271,7 @@ class Belief:
 
     def _share(self, mask: int) -> float:
         """How much of what is not modelled at all lies within a mask."""
-        return self._whole.share(mask) ** _UNMODELLED_SIZE
+        return self._whole.share(mask) ** ODDS.unmodelled_size
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -12,6 +12,7 @@ from afterd.causality.critical_predicates import Critical, extract_critical_pred
 from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.worth import Worth
+from afterd.limits import SEARCH
 from afterd.model.change import ChangeId
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Progress
@@ -19,10 +20,6 @@ from afterd.model.term import StepId
 from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
 from afterd.trace.slicing import BackwardSlice
 
-_WIDTH = 12
-"""Predicates of a level that are explained before it is asked whether the root is met."""
-_INSTANCES = 4
-"""Instances of one branch statement that are explained: a loop has thousands."""
 _URGENCY = {Alignment.DIFFERENT: 0, Alignment.ABSENT: 1, Alignment.UNKNOWN: 2, Alignment.SAME: 3}
 
 
@@ -83,7 +80,7 @@ class Causes:
         if not self._waiting or self._left <= 0:
             return False
         first = self._waiting[0]
-        for _ in range(_WIDTH):
+        for _ in range(SEARCH.level):
             if not self._waiting or self._left <= 0:
                 break
             if (self._waiting[0].idle, self._waiting[0].level) != (first.idle, first.level):
@@ -167,7 +164,7 @@ class Causes:
             for definition in critical.definitions:
                 self._green.displace(definition, branch.id)
         where = branch.location
-        if branch.id in self._seen or self._instances[where] >= _INSTANCES:
+        if branch.id in self._seen or self._instances[where] >= SEARCH.instances:
             return
         self._seen.add(branch.id)
         self._instances[where] += 1

@@ -21,8 +21,8 @@ from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.term import Read, Sort, SortKind, StepId
 from afterd.model.trace import Alignment, Effect, Execution, Predicate, Step
+from afterd.weights import ODDS
 
-_SURE, _GUESSED = 0.95, 0.8
 NOBODY_KNOWS = 0.5
 
 
@@ -74,7 +74,7 @@ class Counterfactual:
         verdict = self._verdict(self._failure, imagined)
         if verdict is None:
             return NOBODY_KNOWS
-        trust = _GUESSED if guessed else _SURE
+        trust = ODDS.guessed if guessed else ODDS.predicted
         return trust if verdict else 1.0 - trust
 
     def _changes(self, step: Step) -> frozenset[ChangeId]:

@@ -12,18 +12,10 @@ from functools import cache, partial
 
 from afterd.causality.cause import Cause
 from afterd.causality.infection import carriers_into, infected, settled
+from afterd.limits import SEARCH
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
 from afterd.model.trace import Alignment, Execution, Predicate, Step, StepKind
-
-_ASKED = 200
-"""Reads of one cause that are asked for indirect influences, nearest to the failure first."""
-_SELECTING = 60
-"""Infected steps behind one cause that are walked where another definition was read."""
-_NEAR = 3
-"""So many branches above a step are met level by level, as in the paper."""
-_ABOVE = 300
-"""So many are walked to where green went another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +89,10 @@ def _parting(execution: Execution, branch: StepId) -> StepId | None:
     other would ask all of them, and each for what its callees did, before the first.
     """
     above = execution.step(branch)
-    for passed in range(_ABOVE):
+    for passed in range(SEARCH.above):
         if above.green.alignment is not Alignment.ABSENT or above.control is None:
             parted = above.green.alignment is Alignment.DIFFERENT
-            return above.id if parted and passed > _NEAR else None
+            return above.id if parted and passed > SEARCH.near else None
         above = execution.step(above.control)
     return None
 
@@ -119,7 +111,7 @@ def _selecting(execution: Execution, cause: Cause) -> list[Step]:
     """
     found: dict[StepId, Step] = {}
     misled = [step for step in cause.steps if _reads_elsewhere(execution, step)]
-    while misled and len(found) < _SELECTING:
+    while misled and len(found) < SEARCH.selecting:
         for source in carriers_into(execution, misled.pop()):
             if source.id not in found and not source.green.elsewhere:
                 found[source.id] = source
@@ -155,6 +147,6 @@ def _influences(
         own = generator.id == cause.predicate.step
         for read in distinct_reads(cause.predicate.condition if own else generator.term):
             asked += 1
-            if asked <= _ASKED:
+            if asked <= SEARCH.reads:
                 for branch in execution.indirect_influences(generator.id, read.step):
                     yield generator.id, branch, read.step

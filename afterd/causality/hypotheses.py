@@ -13,21 +13,10 @@ from itertools import pairwise
 from math import log2
 
 from afterd.causality.belief import Belief, Field, Seen
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
-
-_DIRECT = 0.6
-"""Bits that are thought gained, beyond the answer's own, when a hypothesis is tried itself."""
-_TOO_SURE = 0.04
-"""A run whose outcome is this sure is not worth making."""
-_BORDER = 0.012
-"""What a run costs more for each place where what is reverted stops: a name may be used across it. Half
-of 150 changes, taken by suspicion, had eighty, and was built in ten tries; half of the files has one.
-"""
-_CUTS = 24
-"""So many places at which what follows each other is cut in two; fewer changes are not cut."""
-_ENTANGLED = 0.5
-"""What a run is worth where others must go along: it tells of them as well."""
+from afterd.weights import RUNS
 
 
 def next_reversion(field: Field) -> ChangeSet | None:
@@ -42,13 +31,13 @@ def next_reversion(field: Field) -> ChangeSet | None:
     for candidate in (*_candidates(field, belief), *_cuts(order)):
         reverted = belief.changes(candidate)
         chance = belief.passes(candidate)
-        if reverted in tried or not _TOO_SURE * together < chance < 1 - _TOO_SURE / 4:
+        if reverted in tried or not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
             continue
-        gain = _entropy(chance) + _DIRECT * belief.exactly(candidate)
-        cost = belief.cost(candidate) + _BORDER * _borders(candidate, order)
+        gain = _entropy(chance) + RUNS.direct * belief.exactly(candidate)
+        cost = belief.cost(candidate) + RUNS.border * _borders(candidate, order)
         gain *= (together if len(reverted) > 1 else 1) / cost
         if gain > most + 1e-9 and not field.stands(reverted):
-            gain *= _ENTANGLED
+            gain *= RUNS.entangled
         if gain > most + 1e-9:
             best, most = reverted, gain
     return best
@@ -84,9 +73,9 @@ def _code_order(field: Field) -> list[int]:
 def _cuts(order: Sequence[int]) -> Iterator[int]:
     """What stands before a place in the code, and what stands behind it."""
     every = sum(1 << place for place in order)
-    if len(order) <= _CUTS:
+    if len(order) <= SEARCH.cuts:
         return
-    step = len(order) // _CUTS
+    step = len(order) // SEARCH.cuts
     mask = 0
     for length, place in enumerate(order, start=1):
         mask |= 1 << place

@@ -30,31 +30,18 @@ from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, susp
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
+from afterd.weights import ODDS, RUNS
 
 __all__ = ["Analysis", "Loop", "Oracles"]
 
-_TOO_LITTLE = 0.05
-"""Of the weight of all suspects, in those that the last causes added: they wait for the wider search."""
-_NOT_ALONE = 0.4
-"""How likely guilt is of a change that the text says needs others elsewhere, against one that does not."""
-_ENTANGLED = 0.1
-"""The same of one that a compiler refuses, whatever few others go along: jq's suspects held a function
-that a table of six hundred lines names, and reverting it with the guilty change cost forty builds."""
-_LOOKED_AT = 40
-"""Suspects of which that is asked before a run."""
-_ASKED = 400  # of all changes of a range, whether they can be undone alone; 10 to 30 ms each
-_OTHERWISE = 2  # other failures that are traced
 _OTHERWISE_HERE = frozenset([Conduct.PASSED])
 """Statements that did otherwise than their old text would have, where nothing else leads on: an
 omission (yara: a rule that did not match) leaves no wrong value to walk back from.
 """
-_LEADERS, _KIN = 3, 20.0
-"""Suspects whose kin are searched first, and how much likelier what shares a name alone with them."""
-_OUTSIDE_CLOSED, _OUTSIDE_OPEN = 0.15, 0.45
-"""How likely the root is beyond the causes found, all infection explained or not."""
 
 
 class Loop:
@@ -138,7 +125,7 @@ class Loop:
                 return root
         plausible = self._plausible()
         added = sum(suspect.weight for suspect in plausible if suspect.change not in tried)
-        if added <= _TOO_LITTLE * sum(suspect.weight for suspect in plausible):
+        if added <= RUNS.too_little * sum(suspect.weight for suspect in plausible):
             return None
         return self._dynamic(plausible)
 
@@ -152,10 +139,10 @@ class Loop:
         if self._oracles.traced is not_traced:
             return None
         leading = [suspect.change for suspect in self._plausible()]
-        root = self._reversion.leading(leading[:_LEADERS])
+        root = self._reversion.leading(leading[: SEARCH.leaders])
         if root is not None:
             return root
-        for reverted in self._reversion.failed_otherwise()[:_OTHERWISE]:
+        for reverted in self._reversion.failed_otherwise()[: SEARCH.otherwise]:
             names = ", ".join(in_order(reverted))
             self._progress.stage("tracing another failure", f"as the test fails without {names}")
             execution = self._oracles.traced(reverted)
@@ -206,12 +193,12 @@ class Loop:
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
         self._progress.suspects([suspect.change for suspect in suspects])
         closed = self._explained(suspects) or not self._causes.promising
-        outside = _OUTSIDE_CLOSED if closed else _OUTSIDE_OPEN
+        outside = ODDS.outside_explained if closed else ODDS.outside_open
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
         before = self._worth.spent()
         suspects = [
             self._alone(suspect)
-            if rank < _LOOKED_AT and self._worth.beats_running(self._worth.spent() - before)
+            if rank < SEARCH.looked_at and self._worth.beats_running(self._worth.spent() - before)
             else suspect
             for rank, suspect in enumerate(suspects)
         ]
@@ -223,19 +210,19 @@ class Loop:
         """A change that cannot be undone by itself is likelier to be what others need."""
         along = self._auxiliary.along(suspect.change)
         if along is None:
-            return replace(suspect, factor=suspect.factor * _ENTANGLED, along=MANY)
+            return replace(suspect, factor=suspect.factor * ODDS.entangled, along=MANY)
         own = home(self._changes[suspect.change])
         if not self._suspected:
             return replace(suspect, along=len(along), home=own[:1])
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
-        factor = suspect.factor * (_NOT_ALONE if elsewhere else 1)
+        factor = suspect.factor * (ODDS.not_alone if elsewhere else 1)
         return replace(suspect, factor=factor, needs=along, home=own)
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""
         if not self._auxiliary.unbuildable(frozenset([suspect.change])):
             return suspect
-        return replace(suspect, factor=suspect.factor * _ENTANGLED)
+        return replace(suspect, factor=suspect.factor * ODDS.entangled)
 
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
@@ -243,7 +230,7 @@ class Loop:
         suspects = self._all_suspects()
         if self._suspected:  # the text tells in milliseconds
             suspects.sort(key=lambda each: -each.weight)
-            suspects = [*map(self._loose, suspects[:_ASKED]), *suspects[_ASKED:]]
+            suspects = [*map(self._loose, suspects[: SEARCH.asked]), *suspects[SEARCH.asked :]]
             suspects.sort(key=lambda each: -each.weight)
         whole = self._trials.revert(frozenset(self._changes))
         if not whole.passed:
@@ -265,12 +252,14 @@ class Loop:
             tiers,
             self._execution.conduct(),
         )
-        leaders = [suspect.change for suspect in known if suspect.tier <= Tier.CAUSE][:_LEADERS]
+        leaders = [suspect.change for suspect in known if suspect.tier <= Tier.CAUSE][
+            : SEARCH.leaders
+        ]
         shared = kinship(self._changes, leaders)
         return [
             suspect
             if suspect.tier <= Tier.CAUSE
-            else replace(suspect, factor=suspect.factor * (1 + _KIN * shared[suspect.change]))
+            else replace(suspect, factor=suspect.factor * (1 + ODDS.kin * shared[suspect.change]))
             for suspect in known
             if suspect.change in self._changes
         ]

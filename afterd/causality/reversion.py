@@ -19,17 +19,10 @@ from afterd.causality.deltas.dependencies import Changes, by_file, home, partiti
 from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Unresolved, Verdict
-
-_FEW = 6
-"""So many changes are put back one by one at once; more are halved first."""
-_GUIDED = 10
-"""Runs that hypotheses may ask for in a row; after them the evidence has given out."""
-_FOLLOWED = 4
-"""How often in a row what a variant's other failure speaks of is undone as well."""
-_SHRUNK = 0.9
-"""Unless what passes has become so much smaller: then they have as many again."""
+from afterd.weights import RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +113,7 @@ class Reversion:
     def _guided(self, field: Field, passing: Trial | None, *, thorough: bool) -> Iterator[Trial]:
         """Ever smaller passing reversions, as the hypotheses lead."""
         whole = frozenset(suspect.change for suspect in field.suspects)
-        left = _GUIDED
+        left = SEARCH.guided
         while left > 0:
             left -= 1
             inside = field if passing is None else field.within(passing.asked)
@@ -141,16 +134,16 @@ class Reversion:
             trial = self._followed(first)
             field = self._informed(field)
             if trial.passed:
-                if passing is None or len(trial.asked) <= _SHRUNK * len(passing.asked):
-                    left = _GUIDED
+                if passing is None or len(trial.asked) <= RUNS.shrunk * len(passing.asked):
+                    left = SEARCH.guided
                 passing = trial
                 yield trial
-                if trial is not first and len(trial.asked) <= _FEW:
+                if trial is not first and len(trial.asked) <= SEARCH.put_back:
                     return  # it hangs together: what is not needed shows when it is put back
 
     def _followed(self, trial: Trial) -> Trial:
         """A trial; while it fails otherwise, at a line that says of which change, without that as well."""
-        for _ in range(_FOLLOWED):
+        for _ in range(SEARCH.followed):
             clash = self._trials.clash(trial) & self._changes.keys()
             if not clash:
                 break
@@ -213,7 +206,7 @@ class Reversion:
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         """Without the many that the test does not execute: each run to come is clearer."""
-        if len(passing.auxiliary) > _FEW:
+        if len(passing.auxiliary) > SEARCH.put_back:
             yield from self._trials.executed_alone(passing, self._executed)
 
     def _standing(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
@@ -267,7 +260,7 @@ class Reversion:
         early. Where it is not, what passes is still smaller than before.
         """
         needed: ChangeSet = frozenset()
-        ordered = _sorted(passing.asked, order) if len(passing.asked) > _FEW else []
+        ordered = _sorted(passing.asked, order) if len(passing.asked) > SEARCH.put_back else []
         while ordered:
             low, high = 0, len(ordered)  # with the first ``high`` it passes, with ``low`` unknown
             while low < high:
@@ -284,7 +277,7 @@ class Reversion:
     def _algorithm_2(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Algorithm 2, on sets that are not small; parts follow suspicion and the program."""
         n = 2
-        while len(passing.asked) > _FEW and n <= len(passing.asked):
+        while len(passing.asked) > SEARCH.put_back and n <= len(passing.asked):
             smaller = self._part_or_complement(_sorted(passing.asked, order), n)
             if smaller is not None:
                 passing, n = smaller
@@ -345,7 +338,10 @@ class Reversion:
     def _note(self, trial: Trial) -> None:
         """A variant that was not built says nothing of its parts."""
         self._seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
-        if trial.outcome.reason is Unresolved.DIFFERENT_FAILURE and len(trial.reverted) <= _FEW:
+        if (
+            trial.outcome.reason is Unresolved.DIFFERENT_FAILURE
+            and len(trial.reverted) <= SEARCH.put_back
+        ):
             self._otherwise[trial.reverted] = None
 
 

@@ -12,26 +12,20 @@ from enum import IntEnum
 
 from afterd.causality.cause import Link
 from afterd.causality.infection import Green, Role, effect, infected, role
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
 from afterd.model.term import StepId
 from afterd.model.trace import Conduct, Effect, Execution, Step
+from afterd.weights import ODDS
 
-_LEVEL_DISCOUNT = 0.75
-_EFFECT_SEEN = 1.5
-"""A change whose old text would have done otherwise here, against one of which that is unknown."""
-_UNMET = {Conduct.PARTED: 2.0}
-_UNMET_ELSE = 0.5
-"""A change at which the runs part, met by no cause, against one of a cause of which nothing is known. Of
-those that only kept another value there are dozens in a busy commit.
-"""
-_OMISSIONS_ASKED = 200
+_UNMET = {Conduct.PARTED: ODDS.unmet_parted}
 _CONDUCT = {
-    Conduct.PARTED: 4.0,
-    Conduct.PASSED: 1.5,
-    Conduct.CARRIED: 0.7,
-    Conduct.ABSORBED: 0.5,
-    Conduct.SAME: 0.08,
-    Conduct.NEUTRAL: 0.08,
+    Conduct.PARTED: ODDS.parted,
+    Conduct.PASSED: ODDS.passed,
+    Conduct.CARRIED: ODDS.carried,
+    Conduct.ABSORBED: ODDS.absorbed,
+    Conduct.SAME: ODDS.same,
+    Conduct.NEUTRAL: ODDS.same,
 }
 """How much likelier guilt is where the calls that a change is in did this, beside green's."""
 
@@ -39,7 +33,7 @@ _CONDUCT = {
 PARTED = frozenset([Conduct.PARTED])
 """Conduct that makes a suspect whatever the causes say: the two runs part there."""
 
-MANY = 24
+MANY = SEARCH.many
 """Stands for the changes that must go along where it is only known that few are not enough."""
 
 
@@ -55,14 +49,14 @@ class Tier(IntEnum):
 
 
 WEIGHTS = {
-    Tier.ENTRY: 12.0,
-    Tier.CARRIER: 3.0,
-    Tier.CAUSE: 1.5,
-    Tier.SLICE: 0.2,
-    Tier.EXECUTED: 0.05,
-    Tier.OTHER: 0.02,
+    Tier.ENTRY: ODDS.entry,
+    Tier.CARRIER: ODDS.carrier,
+    Tier.CAUSE: ODDS.cause,
+    Tier.SLICE: ODDS.slice,
+    Tier.EXECUTED: ODDS.executed,
+    Tier.OTHER: ODDS.other,
 }
-"""Odds of being guilty, relative to each other (from simulated programs; tests/causality)."""
+"""Odds of being guilty, relative to each other."""
 
 _TIER_OF_ROLE = {
     Role.ENTRY: Tier.ENTRY,
@@ -95,7 +89,7 @@ class Suspect:
     @property
     def weight(self) -> float:
         """The odds that this change is guilty, relative to other suspects."""
-        return WEIGHTS[self.tier] * self.factor * _LEVEL_DISCOUNT**self.level
+        return WEIGHTS[self.tier] * self.factor * ODDS.level**self.level
 
 
 def suspects_of(
@@ -114,7 +108,7 @@ def suspects_of(
     conduct = _not_belied(execution.conduct(), links)
     found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
     also = (
-        Suspect(change, Tier.CAUSE, factor=_UNMET.get(did, _UNMET_ELSE))
+        Suspect(change, Tier.CAUSE, factor=_UNMET.get(did, ODDS.unmet))
         for change, did in conduct.items()
         if did in unmet
     )
@@ -174,11 +168,11 @@ def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterabl
         for step in reversed(link.cause.steps)
     ]
     for link, step, part in steps:
-        factor = link.relevance * (_EFFECT_SEEN if effect(step) is Effect.MATTERS else 1.0)
+        factor = link.relevance * (ODDS.effect_seen if effect(step) is Effect.MATTERS else 1.0)
         for change in step.changes:
             yield Suspect(change, _tier(step, part), link.level, step.id, factor)
     unclean = [each for each in steps if each[2] is not Role.CLEAN]
-    for link, step, part in unclean[:_OMISSIONS_ASKED]:
+    for link, step, part in unclean[: SEARCH.omissions]:
         for change in execution.omitted(step.id):
             yield Suspect(change, _omission(step, part), link.level, step.id, link.relevance)
     for link in links:

@@ -10,12 +10,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from afterd.causality.cause import Cause, Link
+from afterd.limits import SEARCH
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.model.trace import Alignment, Step
-
-_LONGEST = 40
-"""Steps shown of one cause: those of the root, then the nearest to the predicate."""
 
 Acting = Mapping[int, Sequence[ChangeId]]
 """The changes that act at a step, by step id: its statement's own, and those by absence."""
@@ -110,8 +108,8 @@ class _Tree:
                 place = (step.location.file, step.location.line, step.target)
                 told[(*place, step.rendered, step.green.alignment)] = step
         kept = sorted(told.values(), key=lambda step: -step.id)
-        guilty = [step for step in kept[_LONGEST:] if self._guilty(step)]
-        return [*kept[:_LONGEST], *guilty]
+        guilty = [step for step in kept[SEARCH.shown :] if self._guilty(step)]
+        return [*kept[: SEARCH.shown], *guilty]
 
     def _guilty(self, step: Step) -> list[ChangeId]:
         return [c for c in self._acting.get(step.id, step.changes) if c in self._root]

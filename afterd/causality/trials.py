@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
 from afterd.causality.deltas.dd import ddmin
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
@@ -19,10 +20,6 @@ Clashing = Callable[[ChangeSet], ChangeSet]
 def nothing_clashes(reverted: ChangeSet) -> ChangeSet:  # noqa: ARG001 - it answers a Clashing's question
     """The answer where failures name no lines."""
     return NOTHING
-
-
-_PUT_TO_TEST = 12
-"""So many that went along are left out one by one, a run each; of more, delta debugging asks."""
 
 
 class BudgetSpentError(Exception):
@@ -148,7 +145,7 @@ class Trials:
                     trial = lean
                     yield trial
         order = in_order(trial.auxiliary)
-        if len(order) > _PUT_TO_TEST:
+        if len(order) > SEARCH.put_to_test:
             along = ddmin([frozenset([each]) for each in order], self._beside(trial.asked))
             order, trial = [], self._belied(trial.asked, NOTHING.union(*along))
             yield trial

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import ids
 
-from afterd.causality.belief import SIZES, Belief, Field, bits
+from afterd.causality.belief import Belief, Field, bits
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
+from afterd.weights import ODDS
 
 ALL = ids(6)
 
@@ -39,7 +40,7 @@ def test_equal_suspects_are_equally_guilty_and_all_of_them_pass() -> None:
     assert belief.passes(0) == 0.0
     alone = belief.passes(mask(1))
     assert alone == pytest.approx(belief.exactly(mask(1)), rel=0.01)  # and what is not modelled
-    assert alone < SIZES[0] / 6 + 0.02
+    assert alone < ODDS.sizes[0] / 6 + 0.02
 
 
 @given(st.sets(st.integers(1, 6)), st.integers(1, 6), st.integers(1, 6))
@@ -73,7 +74,7 @@ def test_of_a_larger_run_that_was_unresolved_little_is_said_of_its_parts() -> No
 def test_what_passed_leaves_only_what_is_within_it_and_expects_fewer() -> None:
     field = Field(suspects(), {}).within(changes(1, 2, 3))
     assert [suspect.change for suspect in field.suspects] == ["c1", "c2", "c3"]
-    assert field.sizes[0] > SIZES[0]
+    assert field.sizes[0] > ODDS.sizes[0]
     assert sum(field.sizes) == pytest.approx(1.0)
     assert Belief(field).passes(mask(1, 2, 3)) == pytest.approx(1.0)
 

@@ -10,11 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from afterd.causality.deltas.dependencies import Changes, home
 from afterd.compare import differences
+from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeForm, ChangeSet
 from afterd.model.location import LineSpan, Location
-
-_FEW = 12
-"""So many changes around old text may be what it clashes with; of more none is told."""
 
 
 def clashing(changes: Changes, reverted: ChangeSet, places: Sequence[Location]) -> ChangeSet:
@@ -53,7 +51,7 @@ def _around(place: Location, undone: Sequence[Change], left: Sequence[Change]) -
         scope = home(old)[:length]
         near = frozenset(each.id for each in left if home(each)[:length] == scope)
         if near:
-            return near if len(near) <= _FEW else NOTHING
+            return near if len(near) <= SEARCH.clashing else NOTHING
     return NOTHING
 
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from afterd.model.change import Change, ChangeId, ChangeSet
+from afterd.weights import RUNS
 
 Changes = Mapping[ChangeId, Change]
-_SLACK = 0.25
-"""How far a cut may move to meet a border, as a share of a part's size."""
 
 
 def structural_order(changes: Iterable[Change]) -> list[ChangeId]:
@@ -56,7 +55,7 @@ def partition(ordered: Sequence[ChangeId], changes: Changes, n: int) -> list[lis
     cuts = [0]
     for number in range(1, n):
         size = len(ordered) / n
-        bounds = (cuts[-1] + 1, len(ordered) - (n - number), _SLACK * size)
+        bounds = (cuts[-1] + 1, len(ordered) - (n - number), RUNS.slack * size)
         cuts.append(_cut(ordered, changes, number * size, bounds))
     return [list(ordered[start:end]) for start, end in pairwise([*cuts, len(ordered)])]
 
