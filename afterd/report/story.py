@@ -42,6 +42,11 @@ class Told:
     carried: tuple[TreeStep, ...] = ()
 
     @property
+    def place(self) -> str:
+        """File and line, as far as they are known."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
     def lines(self) -> int:
         """How many it takes."""
         return 1 + bool(self.values) + bool(self.carried)
@@ -95,16 +100,19 @@ def _end(explanation: Explanation, tree: CauseNode) -> Told:
     failure = explanation.failure
     if failure is None:
         return Told(tree.file, tree.line, tree.predicate)
-    here = failure.file in {"", tree.file} and failure.line in {0, tree.line}
-    text = tree.predicate if here or not failure.file else failure.message.split("\n")[0]
-    told = Told(failure.file or tree.file, failure.line or tree.line, text)
+    if not failure.file:
+        told = Told(tree.file, tree.line, tree.predicate)
+    else:
+        here = (failure.file, failure.line) == (tree.file, tree.line)
+        text = tree.predicate if here else failure.message.split("\n")[0]
+        told = Told(failure.file, failure.line, text)
     if failure.observed and failure.expected and failure.observed != failure.expected:
         mine, other = beside(failure.observed, failure.expected)
         return replace(told, values=(Quoted(mine), " where ", Quoted(other), " was expected"))
     if failure.observed and not failure.expected:
         return replace(told, values=(Quoted(beside(failure.observed, "")[0]),))
     message = failure.message.split("\n")[0]
-    return replace(told, values=(Quoted(message),) if message and message != text else ())
+    return replace(told, values=(Quoted(message),) if message and message != told.text else ())
 
 
 def _is_said_by(step: TreeStep, end: Told) -> bool:

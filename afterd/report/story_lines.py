@@ -51,9 +51,9 @@ def _places(told: list[Told], *, ascii_only: bool) -> list[str]:
     """A file is named where it is another one than in the line before."""
     found: list[str] = []
     for number, step in enumerate(told):
-        same = number > 0 and told[number - 1].file == step.file
+        same = number > 0 and told[number - 1].file == step.file and step.line > 0
         sign = ("> " if ascii_only else "→ ") if number == len(told) - 1 else ""
-        named = f"{step.line}" if same else one_line(f"{step.file}:{step.line}")
+        named = f"{step.line}" if same else one_line(step.place)
         found.append(f"  {sign}{named}")
     width = max(map(len, found), default=0)
     return [place.rjust(width) if not place.strip(" →>").count(":") else place for place in found]
