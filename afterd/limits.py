@@ -161,6 +161,7 @@ class LoopLimits:
     near: int = 3  # branches above a step that are met level by level, as in the paper
     above: int = 300  # that are walked to where green went another way
     omissions: int = 200  # steps that are asked what writer is missing
+    letters: int = 3  # and digits of a line of output that is no mere punctuation
     shown: int = 40  # steps of one cause, the root's own first
 
     # suspects
@@ -169,6 +170,7 @@ class LoopLimits:
     leaders: int = 3  # suspects whose kin are searched first
     otherwise: int = 2  # other failures that are traced
     clashing: int = 12  # changes around old text; of more none is told
+    kin: int = 12  # that a name ties together; more mention it where it is the program's vocabulary
     many: int = 24  # stands for those that must go along where few are not enough
 
     # hypotheses

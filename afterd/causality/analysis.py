@@ -12,6 +12,7 @@ from afterd.causality.auxiliary import (
     all_are_read,
     nothing_against,
 )
+from afterd.causality.deltas.closure import Closure
 from afterd.causality.semantic import CoreOf
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
@@ -40,7 +41,8 @@ class Oracles:
     by it go; ``suspected``: without a proof, but for what is ``certain``. ``worth`` weighs what
     evidence costs against the runs that it saves.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
-    must be undone as well, by the failure of a variant that failed otherwise. ``watch`` ends the search
+    must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
+    that changes define and use. ``watch`` ends the search
     with the budget.
     """
 
@@ -55,6 +57,7 @@ class Oracles:
     worth: Worth = field(default_factory=Worth)
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
+    closure: Closure = field(default_factory=Closure)
     watch: Watch = field(default_factory=Watch)
     width: int = 1
 

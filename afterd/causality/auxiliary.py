@@ -36,6 +36,10 @@ Unbuildable = Callable[[ChangeSet], str]
 """What a compiler says against a variant, without a build; empty where it says nothing."""
 
 
+Needed = Callable[[ChangeSet], ChangeSet]
+"""What must go along by the names that changes define and use, without asking a compiler."""
+
+
 IsRead = Callable[[Change], bool]
 """Whether undoing a change can alter what that compiler says."""
 
@@ -48,6 +52,11 @@ def all_are_read(change: Change) -> bool:  # noqa: ARG001 - it answers an IsRead
 def nothing_against(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers an Unbuildable's question
     """The answer for programs of which nothing is known without building them."""
     return ""
+
+
+def nothing_needed(reverted: ChangeSet) -> ChangeSet:  # noqa: ARG001 - it answers a Needed's question
+    """The answer for programs whose names nobody read."""
+    return NOTHING
 
 
 def most_along(reverted: ChangeSet) -> int:
@@ -71,11 +80,13 @@ class AuxiliarySearch:
         unbuildable: Unbuildable = nothing_against,
         is_read: IsRead = all_are_read,
         *,
+        needed: Needed = nothing_needed,
         suspected: bool = False,
         certain: Unbuildable = nothing_against,
     ) -> None:
         self.builds = 0
         self._certain = certain
+        self._needed = needed
         self._suspected = suspected
         self._unbuildable = unbuildable
         self._is_told = unbuildable is not nothing_against
@@ -118,12 +129,12 @@ class AuxiliarySearch:
     def along(self, change: ChangeId) -> ChangeSet | None:
         """What a change takes along to compile; None where no few help that errors name."""
         alone = frozenset([change])
-        if not self.unbuildable(alone):
+        if not self._needed(alone) and not self.unbuildable(alone):
             return NOTHING
         if change not in self._along:
             candidates = self._read(self._candidates(alone, ""))
             if not self._suspected:
-                found = self._mended(alone, candidates, SEARCH.few_along)
+                found = self._mended(alone, candidates, SEARCH.few_along, self._needed(alone))
                 if found and len(found) <= SEARCH.leaner:
                     found = self._find_aux_change(alone, found, self._unsuspected)
                 self._along[change] = found
@@ -158,28 +169,34 @@ class AuxiliarySearch:
 
     def _search(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet | None:
         candidates = self._candidates(reverted, diagnostics)
-        if not self.unbuildable(reverted):
+        needed = self._needed(reverted)
+        if not needed and not self.unbuildable(reverted):
             return self._smallest(reverted, candidates, self._builds)
         if self._suspected:
             return self._read_off(reverted, self._read(candidates))
-        told = self._told(reverted, candidates)
+        told = self._told(reverted, candidates, needed)
         if told is None or self._builds(reverted | told):
             return told
         others = [c for c in candidates if c not in told]
         more = self._smallest(reverted | told, others, self._builds)
         return None if more is None else told | more
 
-    def _told(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
-        """What a compiler asks for, of the changes that it reads; None where that is too much."""
-        read = self._read(candidates)
-        mended = self._mended(reverted, read, most_along(reverted))
+    def _told(
+        self, reverted: ChangeSet, candidates: Sequence[ChangeId], needed: ChangeSet
+    ) -> ChangeSet | None:
+        """What is ``needed`` by its names (a linker asks for some of it), and what a compiler asks for
+        besides, of the changes that it reads; None where that is too much.
+        """
+        read, most = self._read(candidates), most_along(reverted)
+        mended = self._mended(reverted, read, most, needed)
 
         def compiles(tried: ChangeSet) -> bool:
             return not self.unbuildable(tried)
 
-        if mended is None:
-            return self._smallest(reverted, read, compiles)
-        return self._one_by_one(reverted, mended, compiles)
+        if mended is not None:
+            named = needed & mended
+            return named | self._one_by_one(reverted | named, mended - named, compiles)
+        return self._smallest(reverted, read, compiles)
 
     def _read_off(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """What the text asks for: no build says more than a run.
@@ -204,13 +221,18 @@ class AuxiliarySearch:
         return [c for c in candidates if self._is_read(self._changes[c])]
 
     def _mended(
-        self, reverted: ChangeSet, candidates: Sequence[ChangeId], most: int
+        self,
+        reverted: ChangeSet,
+        candidates: Sequence[ChangeId],
+        most: int,
+        needed: ChangeSet = NOTHING,
     ) -> ChangeSet | None:
-        """Candidates undone for what the compiler says, until it has nothing to say.
+        """What is ``needed``, and candidates undone for what the compiler says, until it has nothing to
+        say.
 
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
         """
-        gamma: ChangeSet = NOTHING
+        gamma = needed if len(needed) <= most else NOTHING
         for _ in range(SEARCH.complaints):
             said = self.unbuildable(reverted | gamma)
             if not said:

@@ -74,6 +74,7 @@ class Loop:
             everything,
             unbuildable=watch.over(oracles.unbuildable),
             is_read=oracles.is_read,
+            needed=oracles.closure.needed,
             suspected=oracles.suspected,
             certain=oracles.certain,
         )
@@ -83,6 +84,7 @@ class Loop:
             oracles.outcomes,
             suspected=oracles.suspected,
             clashing=oracles.clashing,
+            kin=oracles.closure.kin,
             width=oracles.width,
         )
         executed = frozenset(execution.executed_changes())

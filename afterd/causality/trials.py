@@ -49,7 +49,7 @@ class Trials:
     """Outcomes of reversions, each asked for once; ``runs`` counts those of the test.
 
     The bad version itself is known to fail. ``outcomes`` makes several runs at the same time, ``width``
-    of them. ``suspected``: what the auxiliary search
+    of them. ``kin``: who shares names with a set. ``suspected``: what the auxiliary search
     is told against a variant without a build is no proof, and a run may belie it.
     """
 
@@ -62,11 +62,13 @@ class Trials:
         *,
         suspected: bool = False,
         clashing: Clashing = nothing_clashes,
+        kin: Clashing = nothing_clashes,
         width: int = 1,
     ) -> None:
         self.runs = 0
         self.width = width
         self._clashing = clashing
+        self._kin = kin
         self._suspected = suspected
         self._outcome = outcome
         self._outcomes = outcomes
@@ -102,8 +104,15 @@ class Trials:
         return not (self._suspected and self._auxiliary.unbuildable(reverted))
 
     def clash(self, trial: Trial) -> ChangeSet:
-        """What must be undone as well, by the way in which a trial failed otherwise; empty: not known."""
-        return self._clashing(trial.reverted) if trial.outcome.built else NOTHING
+        """What must be undone as well, by the way in which a trial failed otherwise, or by the names that
+        it shares with others; empty: not known.
+        """
+        if not trial.outcome.built:
+            return NOTHING
+        clash = self._clashing(trial.reverted)
+        if clash or trial.outcome.reason is not Unresolved.DIFFERENT_FAILURE:
+            return clash
+        return self._kin(trial.asked) - trial.auxiliary
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""

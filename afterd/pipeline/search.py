@@ -81,6 +81,7 @@ def search(
             worth=worth,
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
+            closure=tracing.closure,
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )

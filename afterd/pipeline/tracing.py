@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
 
 from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
 from afterd.causality.deltas.clash import clashing
+from afterd.causality.deltas.closure import Closure
 from afterd.compare import CautiousExecution, Pair, Runs, RunT
 from afterd.compare.c import CTracer
 from afterd.compare.coverage.scopes import is_known
@@ -35,6 +36,8 @@ from afterd.trace.c.recorder import TraceRequest
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source import MissingPieces, VariantCheck
+from afterd.vcs.c_names import ReadFile, change_names
+from afterd.vcs.paths import path_bytes
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
@@ -54,8 +57,8 @@ class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
 
     ``unbuildable`` tells what a compiler says against a variant without building it, for changes
-    that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same, but for
-    what is ``certain``.
+    that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same, but
+    for what is ``certain``. ``closure`` tells what hangs together by its names.
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
     not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
     of changes.
@@ -70,6 +73,7 @@ class Tracing:
     certain: Unbuildable = nothing_against
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
+    closure: Closure = field(default_factory=Closure)
     variant: TracedVariant = not_traced
     twin: TracedTwin = no_twin
 
@@ -94,6 +98,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 c.seconds,
                 _syntax_check(workspace, wanted, request).against,
                 is_read,
+                closure=_closure(workspace, wanted),
                 twin=partial(_compared, c_runs, NOTHING),
             )
     if "python" in languages:
@@ -195,6 +200,23 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
         wanted.changes.by_id(),
         texts,
         workspace.limits.build,
+    )
+
+
+def _closure(workspace: Workspace, wanted: Range) -> Closure:
+    """Which changes of C and C++ files need each other, by the names in both versions."""
+    reader = TreeReader(workspace.objects)
+
+    def reading(tree: str) -> ReadFile:
+        def read(path: str) -> bytes | None:
+            entry = reader.lookup(tree, path_bytes(path))
+            return reader.read(entry.id) if entry is not None and entry.is_file else None
+
+        return read
+
+    variants = wanted.variants
+    return Closure(
+        *change_names(wanted.changes.live, reading(variants.good), reading(variants.bad))
     )
 
 

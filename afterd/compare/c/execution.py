@@ -13,6 +13,7 @@ from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.failures import failures
+from afterd.compare.c.shown import Shown
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
@@ -66,6 +67,7 @@ class LlvmExecution:
 
     def __init__(self, pair: Pair[RecordedRun]) -> None:
         self._sources = pair.mine.sources
+        self._shown = Shown(pair.mine.shown, pair.other.shown if pair.other else "")
         others = pair.other.processes if pair.other else ()
         self._pairs: dict[int, ProcessPair] = {}
         for process, green in partners(pair.mine.processes, others):
@@ -88,7 +90,12 @@ class LlvmExecution:
                     pair.dual.pair_reads(failed.condition, failed.green)
                 found.extend(self._predicate(other) for other in _departures(pair, failed))
                 found.append(self._predicate(failed))
-        return sorted(found, key=lambda predicate: _TELLING[predicate.kind or FailureKind.EXIT])
+        return sorted(found, key=self._rank)
+
+    def _rank(self, failure: Predicate) -> tuple[int, bool]:
+        """The most telling first; of wrong outputs those that the test looked at."""
+        telling = _TELLING[failure.kind or FailureKind.EXIT]
+        return telling, not self._shown.tells_of(failure.observed, failure.expected)
 
     def _predicate(self, failed: Failed) -> Predicate:
         return Predicate(

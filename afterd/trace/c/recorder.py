@@ -37,6 +37,7 @@ from afterd.vcs.worktree import Slot, remove_directory
 RECORD_BYTES = 16
 _MARK = "complete"
 _REPLAYS = "replays"
+_SHOWN = "shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,14 @@ class TraceRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """The processes of a variant's test, read with the variant's program and its sources."""
+    """The processes of a variant's test, read with the variant's program and its sources; ``shown`` is
+    what the test printed.
+    """
 
     processes: tuple[Process, ...]
     program: Program
     sources: Sources
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,7 @@ class CRecorder:
             tuple(Process(recording, program) for recording in recordings),
             program,
             Sources((place / self._request.recipe.folder).resolve()),
+            (version.runs / _SHOWN).read_text(errors="replace"),
         )
 
     def _key(self, version: _Version, *more: object) -> str:
@@ -302,6 +307,7 @@ class CRecorder:
             if result.ending in {Ending.NOT_STARTED, Ending.LOST}:
                 message = f"The traced test could not be run ({result.describe()})."
                 raise TraceError(message)
+            (runs / _SHOWN).write_text(f"{result.stdout.text()}\n{result.stderr.text()}")
             return result.seconds
         finally:
             result.remove()

@@ -51,6 +51,7 @@ FAILURES = [
     ("shortened", FailureKind.OUTPUT, 'printf("%.*s", shown', "head:", "head:body text"),
     ("merged", FailureKind.OUTPUT, 'printf("text %s"', "text abcd", "text abcdz"),
     ("floating", FailureKind.OUTPUT, "printf(", "total 20.00", "total 5.00"),
+    ("shown", FailureKind.OUTPUT, 'printf("%d apples', "2 apples left", "3 apples left"),
     ("leaving", FailureKind.EXIT, "exit(code);", "2", "0"),
     ("handlers", FailureKind.EXIT, "exit(code);", "6", "4"),
     ("returning", FailureKind.EXIT, "", "9", "0"),
@@ -115,6 +116,11 @@ def test_the_failed_assertion_is_recognised(
         assert (observed, expected) in {(f.observed, f.expected) for f in failures}
 
 
+def test_the_wrong_output_that_the_test_prints_is_explained_first(cases: dict[str, Case]) -> None:
+    observed = dict.fromkeys(failure.observed for failure in cases["shown"].failures)
+    assert list(observed) == ["2 apples left", "written by version 2"]
+
+
 GUILTY = {
     "shared_inline": "-int given = 4; +int given = 5;",
     "assertion": "-int sum = a + b; +int sum = a - b;",
@@ -126,6 +132,7 @@ GUILTY = {
     "library_crash": '-return "text"; +return NULL;',
     "copy_crash": '-return "text"; +return NULL;',
     "number": "-int area = width * height; +int area = width + height;",
+    "shown": "-int eaten = 2; +int eaten = 3;",
     "text": "-word[2] = 'e'; +word[2] = 'a';",
     "constant_text": '-const char *name = kind == 2 ? "two" : "many"; +const char *name = kind == 3 ? "two" : "many";',
     "bytes": "-block[1]++; +block[1] += 2;",

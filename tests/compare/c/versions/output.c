@@ -8,6 +8,19 @@ int case_number(void) {
     return 0;
 }
 
+int case_shown(void) {
+    FILE *notes = fopen("/dev/null", "w");
+-    int version = 1;
++    int version = 2;
+    int apples = 5;
+-    int eaten = 2;
++    int eaten = 3;
+    fprintf(notes, "written by version %d\n", version);
+    fclose(notes);
+    printf("%d apples left\n", apples - eaten);
+    return 0;
+}
+
 int case_text(void) {
     char word[16];
     strcpy(word, "green");

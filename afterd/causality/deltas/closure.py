@@ -1,0 +1,105 @@
+"""What must go along with a set of changes, by the names that they define and use: a walk, no build.
+
+Undoing a change brings old text back, which needs the old names that it uses, and takes new text away,
+which other changes may need. Who shares a name of one version alone belongs together even where that
+is not needed to build: a variable that only the good version has is given its value elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from afterd.limits import SEARCH
+from afterd.model.change import ChangeId, ChangeSet, in_order
+from afterd.model.names import ChangeNames, Name
+
+
+class Closure:
+    """``named``: what each change mentions; ``standing``: the names defined where no change has written."""
+
+    def __init__(
+        self,
+        named: Mapping[ChangeId, ChangeNames] = MappingProxyType({}),
+        standing: frozenset[Name] = frozenset(),
+    ) -> None:
+        self._named = named
+        self._standing = standing
+        self._brings: dict[Name, set[ChangeId]] = defaultdict(set)
+        self._takes: dict[Name, set[ChangeId]] = defaultdict(set)
+        self._declares: dict[Name, set[ChangeId]] = defaultdict(set)
+        self._needs: dict[Name, set[ChangeId]] = defaultdict(set)
+        self._mentions: dict[Name, set[ChangeId]] = defaultdict(set)
+        for change, names in named.items():
+            _note(self._brings, names.old.defines, change)
+            _note(self._takes, names.new.defines, change)
+            _note(self._declares, names.old.declares, change)
+            _note(self._needs, names.new.uses, change)
+            _note(self._mentions, names.old.mentions | names.new.mentions, change)
+
+    def needed(self, reverted: ChangeSet) -> ChangeSet:
+        """Changes without which a variant without ``reverted`` lacks a name, or has it twice."""
+        found = set(reverted)
+        before = 0
+        while len(found) > before:
+            before = len(found)
+            for change in tuple(found):
+                names = self._named.get(change)
+                if names is not None:
+                    found.update(self._missed(names, found))
+                    found.update(self._left_without(names, found))
+        return frozenset(found) - reverted
+
+    def kin(self, reverted: ChangeSet) -> ChangeSet:
+        """Those that mention a name which ``reverted`` mention and one version alone has; without what goes
+        along with the others anyway.
+        """
+        own = {
+            name
+            for change in reverted
+            if (names := self._named.get(change)) is not None
+            for name in names.old.mentions | names.new.mentions
+            if self._of_one_version(name) and len(self._mentions[name]) <= SEARCH.kin
+        }
+        kin = frozenset(each for name in own for each in self._mentions[name]) - reverted
+        for each in in_order(kin):
+            if each in self.needed(reverted | (kin - {each})):
+                kin -= {each}
+        return kin - self.needed(reverted)
+
+    def _of_one_version(self, name: Name) -> bool:
+        defined = (name in self._brings) != (name in self._takes)
+        return defined and name not in self._standing
+
+    def _missed(self, names: ChangeNames, found: set[ChangeId]) -> Iterable[ChangeId]:
+        """What brings back the names that old text uses, where nothing else defines or declares them."""
+        for name in names.old.uses - names.old.defines - names.old.declares:
+            if self._brings.get(name) and not self._is_defined(name, found):
+                yield from self._brings[name]
+            if self._declares.get(name) and self._is_of_old(name):
+                yield from self._declares[name]
+
+    def _left_without(self, names: ChangeNames, found: set[ChangeId]) -> Iterable[ChangeId]:
+        """Who uses the names that go with new text; what has them in the old text, if they moved."""
+        for name in names.new.defines:
+            if not self._is_defined(name, found):
+                yield from self._brings.get(name, ())
+                if not self._is_defined(name, found | self._brings.get(name, set())):
+                    yield from self._needs.get(name, ())
+        for name in names.old.defines:
+            others = self._takes.get(name, set())
+            if len(others) == 1 and len(self._brings[name]) == 1 and name not in self._standing:
+                yield from others
+
+    def _is_of_old(self, name: Name) -> bool:
+        return name not in self._takes and name not in self._standing
+
+    def _is_defined(self, name: Name, reverted: set[ChangeId]) -> bool:
+        brought = not reverted.isdisjoint(self._brings.get(name, ()))
+        return brought or name in self._standing or not self._takes.get(name, set()) <= reverted
+
+
+def _note(where: Mapping[Name, set[ChangeId]], names: Iterable[Name], change: ChangeId) -> None:
+    for name in names:
+        where[name].add(change)

@@ -1,0 +1,33 @@
+"""Names that a change brings, takes away, and needs: what ties changes together in a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Name = str
+"""``n`` (global), ``.n`` (field), ``f()n`` (local of a function), ``f():n`` (label), ``n/3`` (a function
+or macro whose number of parameters differs in the two versions, with three)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideNames:
+    """What lines of one version say: ``defines`` gives a name a body, a value or a place; ``declares``
+    only tells of it (a prototype, ``extern``).
+    """
+
+    defines: frozenset[Name] = frozenset()
+    declares: frozenset[Name] = frozenset()
+    uses: frozenset[Name] = frozenset()
+
+    @property
+    def mentions(self) -> frozenset[Name]:
+        """All of them."""
+        return self.defines | self.declares | self.uses
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNames:
+    """``old``: the lines that undoing the change brings back; ``new``: those that it takes away."""
+
+    old: SideNames = SideNames()
+    new: SideNames = SideNames()

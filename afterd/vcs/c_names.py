@@ -1,0 +1,347 @@
+"""The names that each change of a C or C++ program defines and uses, read once from both versions.
+
+tree-sitter reads each changed file as it is in both versions; where macros or ``#if`` cut through a
+statement it goes on behind it, so a name may be missed. What is read here is therefore where to begin;
+a compiler has the last word.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import PurePosixPath
+
+from tree_sitter import Language, Node, Parser
+
+from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.location import LineSpan
+from afterd.model.names import ChangeNames, Name, SideNames
+
+ReadFile = Callable[[str], bytes | None]
+"""A file of one version by its path; None where that version has none."""
+
+_C = frozenset([".c", ".h", ".inc", ".def"])
+_CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
+_USED = frozenset({"identifier", "type_identifier"})
+_WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
+_TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
+_MEMBERS = {"type_definition": "", "field_declaration": "."}
+_DECLARATORS = frozenset(
+    {
+        "init_declarator",
+        "pointer_declarator",
+        "reference_declarator",
+        "array_declarator",
+        "function_declarator",
+        "parenthesized_declarator",
+        "attributed_declarator",
+    }
+)
+
+
+@dataclass(slots=True)
+class _Text:
+    """The names of one file: by line; parameters of functions and macros; arguments of calls by line."""
+
+    defines: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    declares: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    uses: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    taking: dict[Name, set[int]] = field(default_factory=lambda: defaultdict(set))
+    headed: list[tuple[int, Name, int, bool]] = field(default_factory=list)
+    called: list[tuple[int, Name, int]] = field(default_factory=list)
+
+
+def change_names(
+    changes: Sequence[Change], good: ReadFile, bad: ReadFile
+) -> tuple[Mapping[ChangeId, ChangeNames], frozenset[Name]]:
+    """What each change mentions, and the names that changed files define on lines no change has."""
+    mine = [change for change in changes if is_named(change.file)]
+    cxx = any(PurePosixPath(change.file).suffix in _CXX for change in mine)
+    old = _version({c.old_file for c in mine}, good, cxx=cxx)
+    new = _version({c.file for c in mine}, bad, cxx=cxx)
+    _add_arities(old, new)
+    found = {
+        change.id: ChangeNames(
+            _side(old.get(change.old_file), change.old, change.form),
+            _side(new.get(change.file), change.new, change.form),
+        )
+        for change in mine
+    }
+    return found, _standing(new, mine)
+
+
+def is_named(path: str) -> bool:
+    """Whether names are read from a file of this name."""
+    return PurePosixPath(path).suffix in _C | _CXX
+
+
+def _version(paths: Iterable[str], read: ReadFile, *, cxx: bool) -> dict[str, _Text]:
+    texts = {path: read(path) for path in sorted(paths)}
+    return {path: _read(path, text, cxx=cxx) for path, text in texts.items() if text is not None}
+
+
+def _side(text: _Text | None, span: LineSpan, form: ChangeForm) -> SideNames:
+    """The names on a change's lines; of a file that is new or gone, on all."""
+    if text is None:
+        return SideNames()
+    hunk = form is ChangeForm.HUNK
+    return SideNames(
+        *(
+            frozenset().union(
+                *(of[at] for at in (range(span.start, span.end) if hunk else of) if at in of)
+            )
+            for of in (text.defines, text.declares, text.uses)
+        )
+    )
+
+
+def _standing(texts: Mapping[str, _Text], changes: Sequence[Change]) -> frozenset[Name]:
+    """The names that are defined, or declared, where no change has written."""
+    written: dict[str, set[int]] = defaultdict(set)
+    for change in changes:
+        written[change.file].update(range(change.new.start, change.new.end))
+    return frozenset(
+        name
+        for path, text in texts.items()
+        for line, names in text.defines.items()
+        if line not in written[path]
+        for name in names
+    )
+
+
+def _add_arities(old: Mapping[str, _Text], new: Mapping[str, _Text]) -> None:
+    """Functions and macros that take another number of arguments are other ones: ``n/2`` and ``n/3``."""
+    before, after = _taking(old), _taking(new)
+    other = {
+        name
+        for name in before.keys() & after.keys()
+        if before[name] != after[name] and len(before[name]) == len(after[name]) == 1
+    }
+    for text in (*old.values(), *new.values()):
+        for line, name, count, body in text.headed:
+            if name in other:
+                (text.defines if body else text.uses)[line].add(f"{name}/{count}")
+        for line, name, count in text.called:
+            if name in other:
+                text.uses[line].add(f"{name}/{count}")
+
+
+def _taking(texts: Mapping[str, _Text]) -> dict[Name, set[int]]:
+    found: dict[Name, set[int]] = defaultdict(set)
+    for text in texts.values():
+        for name, counts in text.taking.items():
+            found[name] |= counts
+    return found
+
+
+@cache
+def _parser(grammar: str) -> Parser:
+    return Parser(Language(importlib.import_module(grammar).language()))
+
+
+def _read(path: str, content: bytes, *, cxx: bool) -> _Text:
+    suffix = PurePosixPath(path).suffix
+    grammar = "tree_sitter_cpp" if suffix in _CXX or (cxx and suffix == ".h") else "tree_sitter_c"
+    reader = _Reader()
+    reader.walk(_parser(grammar).parse(content).root_node)
+    return reader.found()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks a tree without recursion; what is local is known only when all of a function was seen."""
+
+    text: _Text = field(default_factory=_Text)
+    local: dict[str, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    seen: list[tuple[int, Name, str]] = field(default_factory=list)
+    last: str = ""
+
+    def walk(self, root: Node) -> None:
+        """Note what every node says; children are walked in the order of the text."""
+        todo: list[tuple[Node, str]] = [(root, "")]
+        while todo:
+            node, function = todo.pop()
+            function = self._note(node, function)
+            todo += [(child, function) for child in reversed(node.named_children)]
+
+    def found(self) -> _Text:
+        """All names, those of locals with their function."""
+        for line, name, function in self.seen:
+            local = function and name in self.local[function]
+            self.text.uses[line].add(f"{function}()" * bool(local) + name)
+        return self.text
+
+    def _note(self, node: Node, function: str) -> str:
+        """The function that the node's children are in."""
+        kind = node.type
+        if kind in _USED:
+            self.seen.append((_line(node), _text(node), function))
+        elif kind == "field_identifier":
+            self.text.uses[_line(node)].add(f".{_text(node)}")
+        elif kind == "function_definition":
+            named = _named(node)
+            if named is not None:
+                self._function(named, body=True)
+                return _text(named)
+        elif kind == "compound_statement" and not function:
+            return self.last  # of a K&R definition, whose head is read as a declaration
+        elif kind == "declaration":
+            self._declaration(node, function)
+        else:
+            self._other(node, kind, function)
+        return function
+
+    def _other(self, node: Node, kind: str, function: str) -> None:
+        if kind in {"parameter_declaration", "optional_parameter_declaration"}:
+            if function:
+                self._own(_all_named(node), function)
+        elif kind in {"preproc_def", "preproc_function_def"}:
+            self._macro(node)
+        elif kind == "enumerator" or (kind in _TYPES and node.child_by_field_name("body")):
+            self._define(node.child_by_field_name("name"))
+        elif kind in _MEMBERS:
+            for named in _all_named(node):
+                self._define(named, _MEMBERS[kind])
+        elif kind == "labeled_statement":
+            self._define(node.child_by_field_name("label"), f"{function}():")
+        else:
+            self._refer(node, kind, function)
+
+    def _refer(self, node: Node, kind: str, function: str) -> None:
+        if kind == "goto_statement":
+            for label in node.children_by_field_name("label"):
+                self.text.uses[_line(label)].add(f"{function}():{_text(label)}")
+        elif kind == "call_expression":
+            self._call(node)
+
+    def _define(self, named: Node | None, prefix: str = "") -> None:
+        if named is not None:
+            self.text.defines[_line(named)].add(prefix + _text(named))
+
+    def _call(self, node: Node) -> None:
+        named, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if named is not None and given is not None and named.type == "identifier":
+            self.text.called.append((_line(named), _text(named), _count(given)))
+
+    def _declaration(self, node: Node, function: str) -> None:
+        extern = any(
+            child.type == "storage_class_specifier" and _text(child) == "extern"
+            for child in node.children
+        )
+        for declarator in node.children_by_field_name("declarator"):
+            named = _innermost(declarator)
+            if named is None:
+                continue
+            if _is_prototype(declarator):
+                self._function(named, body=False)
+            elif function:
+                self._own([named], function)
+            else:
+                (self.text.declares if extern else self.text.defines)[_line(named)].add(
+                    _text(named)
+                )
+
+    def _own(self, named: Iterable[Node], function: str) -> None:
+        for each in named:
+            self.local[function].add(_text(each))
+            self._define(each, f"{function}()")
+
+    def _function(self, named: Node, *, body: bool) -> None:
+        name, line = _text(named), _line(named)
+        (self.text.defines if body else self.text.declares)[line].add(name)
+        self.last = name
+        head = named
+        while head.parent is not None and head.type != "function_declarator":
+            head = head.parent
+        given = head.child_by_field_name("parameters")
+        if given is None or "..." in _text(given):
+            return
+        count = _count(given)
+        if _text(given).strip("() \n\t") in {"void", ""}:
+            count = 0
+            if not body:
+                return  # () tells nothing
+        self.text.taking[name].add(count)
+        self.text.headed.append((line, name, count, body))
+
+    def _macro(self, node: Node) -> None:
+        named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if named is None:
+            return
+        name, line = _text(named), _line(named)
+        self.text.defines[line].add(name)
+        given = node.child_by_field_name("parameters")
+        own = {_text(child) for child in given.named_children} if given is not None else set()
+        if given is not None and "..." not in _text(given):
+            self.text.taking[name].add(len(own))
+            self.text.headed.append((line, name, len(own), True))
+        if value is not None:
+            at = _line(value)
+            for number, part in enumerate(_text(value).split("\n")):
+                for member, word in _WORD.findall(part):
+                    if word not in own:
+                        self.text.uses[at + number].add("." * bool(member) + word)
+
+
+def _is_prototype(declarator: Node) -> bool:
+    """Whether a declarator is a function's, not a pointer to one."""
+    while declarator.type in {"pointer_declarator", "reference_declarator"}:
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            return False
+        declarator = inner
+    inner = declarator.child_by_field_name("declarator")
+    return (
+        declarator.type == "function_declarator"
+        and inner is not None
+        and inner.type in {"identifier", "qualified_identifier", "field_identifier"}
+    )
+
+
+def _named(node: Node) -> Node | None:
+    return next(_all_named(node), None)
+
+
+def _all_named(node: Node) -> Iterator[Node]:
+    for declarator in node.children_by_field_name("declarator"):
+        named = _innermost(declarator)
+        if named is not None:
+            yield named
+
+
+def _innermost(declarator: Node) -> Node | None:
+    """The identifier that a declarator declares; None where it has none."""
+    node: Node | None = declarator
+    while node is not None and node.type in _DECLARATORS:
+        inner = node.child_by_field_name("declarator")
+        node = (
+            inner
+            if inner is not None
+            else next(
+                (
+                    c
+                    for c in node.named_children
+                    if c.type in _DECLARATORS or "identifier" in c.type
+                ),
+                None,
+            )
+        )
+    if node is not None and node.type == "qualified_identifier":
+        node = node.child_by_field_name("name")
+    return node if node is not None and node.type.endswith("identifier") else None
+
+
+def _count(given: Node) -> int:
+    return sum(child.type != "comment" for child in given.named_children)
+
+
+def _line(node: Node) -> int:
+    return node.start_point[0] + 1
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

@@ -1,0 +1,225 @@
+"""What changes of a C program need each other for, read from both versions' names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from afterd.causality.deltas.closure import Closure
+from afterd.model.change import Change
+from afterd.model.location import LineSpan
+from afterd.vcs.c_names import change_names
+
+
+def _closure(files: Mapping[str, str]) -> Closure:
+    """Of files with both versions' lines (``-`` and ``+``); hunks are c1, c2, … in their order."""
+    changes, texts = list[Change](), dict[tuple[int, str], bytes]()
+    for file, marked in files.items():
+        sides: tuple[list[str], list[str]] = ([], [])
+        begun: tuple[int, int] | None = None
+        for line in [*marked.strip("\n").split("\n"), ""]:
+            if line[:1] in {"-", "+"}:
+                begun = begun or (len(sides[0]), len(sides[1]))
+                sides["-+".index(line[0])].append(line[1:])
+                continue
+            if begun is not None:
+                old, new = (
+                    LineSpan(at + (len(side) > at), len(side) - at)
+                    for at, side in zip(begun, sides, strict=True)
+                )
+                changes.append(Change(f"c{len(changes) + 1}", file, file, old, new))
+                begun = None
+            for side in sides:
+                side.append(line)
+        for number, side in enumerate(sides):
+            texts[number, file] = "\n".join(side).encode()
+    return Closure(*change_names(changes, *(lambda p, n=n: texts.get((n, p)) for n in (0, 1))))
+
+
+TEMPORARY = {
+    "defs.h": """
+-extern char *union_name;
+extern int other;
+""",
+    "main.c": """
+-char *union_name;
+int other;
+void names(void) {
+-  union_name = other ? "u" : 0;
+  other = 1;
+}
+""",
+    "output.c": """
+void output(void) {
+-  open(union_name);
++  temporary();
+}
+""",
+}
+ARGUMENT = {
+    "f.c": """
+-int f(int a) {
++int f(int a, int b) {
+  return a;
+}
+""",
+    "g.c": """
+int g(void) {
+-  return f(1);
++  return f(1, 2);
+}
+int h(void) {
+-  return g() + 1;
++  return g();
+}
+""",
+    "f.h": """
+-int f(int);
++int f(int, int);
+""",
+}
+FIELD = {
+    "s.h": """
+struct s {
+-  int length;
++  int size;
+};
+""",
+    "s.c": """
+int f(struct s *s) {
+-  return s->length;
++  return s->size;
+}
+int length(void) {
+-  return 0;
++  return 1;
+}
+""",
+}
+LOCAL = {
+    "l.c": """
+int f(void) {
+-  int n = 3;
+  int m = 1;
+-  return n;
++  return m;
+}
+int g(int n) {
+-  return n;
++  return -n;
+}
+"""
+}
+MACRO = {
+    "m.c": """
+-#define LEVEL (parser->level)
+int f(struct p *parser) {
+-  return LEVEL;
++  return parser->level;
+}
+"""
+}
+MOVED = {
+    "m.c": """
+-int f(void) { return 1; }
+int g;
++int f(void) { return 2; }
+int h;
+"""
+}
+LABEL = {
+    "l.c": """
+int f(int n) {
+-  if (n) goto out;
++  if (n) return 1;
+  n = 2;
+-out:
+  return n;
+}
+"""
+}
+OLDER = {
+    "k.c": """
+-int f(n) int n; {
++int f(n, m) int n; int m; {
+  int s = 0;
+-  return s;
++  return s + 1;
+}
+"""
+}
+NEW = {
+    "n.c": """
++static int twice(int n) { return 2 * n; }
+int f(int n) {
+-  return n + n;
++  return twice(n);
+}
+"""
+}
+BROKEN = {
+    "b.c": """
+int before(void) {
+#if A
+  if (m) {
+#else
+  if (!m) {
+#endif
+  }
+  return m @ 2;
+}
+int f(void) {
+-  return n;
++  return 0;
+}
+-int n;
+int m;
+"""
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "reverted", "needed"),
+    [
+        (TEMPORARY, "c4", "c1 c2"),
+        (TEMPORARY, "c2", ""),
+        (ARGUMENT, "c1", "c2 c4"),
+        (ARGUMENT, "c2", "c1 c4"),
+        (ARGUMENT, "c3", ""),
+        (FIELD, "c1", "c2"),
+        (FIELD, "c2", "c1"),
+        (FIELD, "c3", ""),
+        (LOCAL, "c2", "c1"),
+        (LOCAL, "c3", ""),
+        (MACRO, "c2", "c1"),
+        (MOVED, "c1", "c2"),
+        (MOVED, "c2", "c1"),
+        (LABEL, "c1", "c2"),
+        (OLDER, "c2", ""),
+        (NEW, "c1", "c2"),
+        (NEW, "c2", ""),
+    ],
+)
+def test_what_a_variant_would_lack_goes_along(
+    files: Mapping[str, str], reverted: str, needed: str
+) -> None:
+    assert _closure(files).needed(frozenset(reverted.split())) == set(needed.split())
+
+
+def test_who_shares_a_name_of_one_version_is_kin() -> None:
+    closure = _closure(TEMPORARY)
+    assert closure.kin(frozenset(["c4"])) == {
+        "c3"
+    }  # gives the variable its value; c1 and c2 go along
+    assert closure.kin(frozenset(["c3"])) == {"c4"}
+    assert _closure(FIELD).kin(frozenset(["c3"])) == frozenset()
+
+
+def test_a_file_that_is_new_is_one_change() -> None:
+    files = {"a.c": "int f(void) { return 0; }", "b.c": "+int g(void) { return 1; }"}
+    assert _closure(files).needed(frozenset(["c1"])) == frozenset()
+
+
+def test_a_text_that_does_not_parse_says_what_can_be_read() -> None:
+    assert _closure(BROKEN).needed(frozenset(["c1"])) == {"c2"}
