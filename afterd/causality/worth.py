@@ -45,6 +45,11 @@ def run_work(cpu: float) -> int:
     return int(2.0 ** round(log2(max(cpu, WORTH.quickest))) * WORK.second)
 
 
+def question_units(run: int) -> int:
+    """z3's resource units that one question is worth where a test run costs so much work."""
+    return int(max(WORTH.least * WORK.second, WORTH.runs_saved * run) // WORK.unit)
+
+
 @dataclass(slots=True)
 class CountedQuestions:
     """What speaks against variants, and how often it was asked."""

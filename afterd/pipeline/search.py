@@ -11,11 +11,11 @@ from afterd.causality.deltas.dd import dd
 from afterd.causality.loop import Analysis, Loop, Oracles
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
-from afterd.causality.worth import CountedQuestions, Worth, run_work
+from afterd.causality.worth import CountedQuestions, Worth, question_units, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
 from afterd.execution.oracle import Oracle
-from afterd.limits import WORK
+from afterd.limits import WORK, SolverLimits
 from afterd.logic import Solver
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Failure
@@ -58,7 +58,8 @@ def search(
     """Find the root with the strategy of the settings."""
     if settings.strategy is not Strategy.AFTER:
         return _delta_debugging(settings.strategy, wanted, oracle, tracing)
-    with Solver(workspace.limits.solver) as solver:
+    run = run_work(oracle.cpu)
+    with Solver(_worthwhile(workspace.limits.solver, run)) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
         clock = workspace.clock
         execution = tracing.execution or UntracedExecution()
@@ -66,7 +67,7 @@ def search(
         check = WORK.text if tracing.suspected else WORK.compiler
         worth = Worth(
             lambda: execution.work() + solver.units * WORK.unit + checks.asked * check,
-            run_work(oracle.cpu),
+            run,
             len(wanted.everything),
         )
         oracles = Oracles(
@@ -94,6 +95,12 @@ def search(
         told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
         found = _found(analysis, told, frozenset(live), oracle, execution, solver)
         return replace(found, story_seconds=time.monotonic() - began)
+
+
+def _worthwhile(limits: SolverLimits, run: int) -> SolverLimits:
+    """The solver's limits, where one question costs no more than the runs that its answer may save."""
+    units = question_units(run)
+    return replace(limits, rlimit=min(limits.rlimit, units) if limits.rlimit else units)
 
 
 def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
