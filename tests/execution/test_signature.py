@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afterd.execution.failures.suites import ran_one_test
 from afterd.execution.signature import Evidence, same_failure, signature
 from afterd.model.outcome import FailureKind, FailureSignature
 
@@ -404,3 +405,18 @@ def test_a_command_line_with_semicolons_is_one_test() -> None:
     )
     assert same_failure(one, one)
     assert not same_failure(one, other)
+
+
+@pytest.mark.parametrize(
+    ("said", "alone"),
+    [
+        ("1 failed in 0.12s", True),
+        ("=== 1 failed, 3 deselected, 1 warning in 0.12s ===", True),
+        ("1 failed, 3 passed in 0.12s", False),
+        ("11 failed in 0.12s", False),
+        ("Ran 1 test in 0.001s", True),
+        ("Ran 12 tests in 0.001s", False),
+    ],
+)
+def test_a_run_of_one_test_is_known_by_what_its_runner_says(said: str, *, alone: bool) -> None:
+    assert ran_one_test(f"x\n{said}\n") is alone

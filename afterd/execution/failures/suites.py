@@ -107,6 +107,16 @@ def no_test_ran(text: str) -> bool:
     return _NONE_RAN.search(text) is not None and _SOME_RAN.search(text) is None
 
 
+_ONE_RAN = re.compile(
+    r"^(?:=+ )?1 failed(?:, \d+ (?:deselected|warnings?))* in \d|^Ran 1 test in ", re.MULTILINE
+)
+
+
+def ran_one_test(text: str) -> bool:
+    """Whether pytest or unittest says that one test was run, and no other."""
+    return _ONE_RAN.search(text) is not None
+
+
 def passed_tests(text: str) -> frozenset[str]:
     """The names of the tests that ``text`` reports as passed, in the forms that name these too."""
     found = (next(filter(None, match.groups()), "") for match in _PASSED.finditer(text))

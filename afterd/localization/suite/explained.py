@@ -10,6 +10,8 @@ import numpy as np
 
 from afterd.config import Settings
 from afterd.errors import AfterdError
+from afterd.execution.cache import key_of_test
+from afterd.execution.failures.suites import ran_one_test
 from afterd.localization.spectrum import Spectrum, spectrum_of
 from afterd.localization.suite.counting import Counting
 from afterd.localization.suite.python_suite import is_python
@@ -18,7 +20,7 @@ from afterd.localization.votes import VOTERS, Counted, changed_lines, ranked_lin
 from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Progress
 from afterd.model.ranking import RankedLine
-from afterd.workspace import Range, Workspace, suite_of
+from afterd.workspace import Range, Suite, Workspace, suite_of
 
 SHOWN = 20
 """Lines of an explanation's ranking, at most."""
@@ -30,6 +32,7 @@ _GIVEN = (
     "No ranking of lines: a test command that is given is one test here; `afterd rank` counts it test"
     " by test, where it tells them apart."
 )
+_ALONE = "No ranking of lines: only one test was run, and a ranking compares failed tests with passed ones."
 _LEAST_SECONDS = 30.0
 """A suite may be counted for this long; or, if that is more, for as long as the answer took."""
 _SPARE = 0.5  # of the budget; with less left the suite is not counted
@@ -80,6 +83,8 @@ class Ranker:
             suite = suite_of(hurried, self.settings, self.tree, self.progress)
             if suite.found is None and not is_python(suite):
                 return _Without(_GIVEN)
+            if self._ran_alone(suite):
+                return _Without(_ALONE)
             counting = Counting(
                 self.workspace.state,
                 self.workspace.objects,
@@ -94,6 +99,11 @@ class Ranker:
             outcome = "failed" if spectrum.failed.all() else "passed"
             return _Without(f"No ranking of lines: all tests that were counted {outcome}.")
         return Counted(self.workspace, suite, self.tree, spectrum)
+
+    def _ran_alone(self, suite: Suite) -> bool:
+        """Whether a run of this command that is known said that it was of one test."""
+        known = self.workspace.remembered(str).get(key_of_test(suite.recipe, self.tree))
+        return known is not None and ran_one_test(known.detail)
 
 
 def _hurried(workspace: Workspace, seconds: float) -> Workspace:
