@@ -11,6 +11,8 @@ from afterd.model.explanation import (
     Evidence,
     Explanation,
     Failure,
+    RankedLine,
+    RevisionRange,
     RunCounts,
     Seconds,
     Status,
@@ -18,8 +20,6 @@ from afterd.model.explanation import (
 )
 from afterd.model.location import LineSpan
 from afterd.model.outcome import FailureKind
-from afterd.model.ranking import RankedLine
-from afterd.model.revision import RevisionRange
 
 RANGE = RevisionRange("a" * 40, "b" * 40)
 

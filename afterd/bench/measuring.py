@@ -3,22 +3,35 @@
 ``python -m afterd.bench.measuring REQUEST ANSWER``: both are JSON files; the explanation itself
 stays in the repository's database. A process of its own has a peak of memory of its own, and what
 goes wrong in it is one row of the table.
+
+The peak memory of afterd itself: this process and its workers, not what they build and test.
+
+Progress as lines of a file: what was tried, in which order, and what it showed.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import resource
 import sys
+import threading
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
 
 from afterd import pipeline
-from afterd.bench.memory import PeakMemory
-from afterd.bench.progress_log import ProgressLog
 from afterd.config import Budget, Settings, Strategy
 from afterd.errors import AfterdError
+from afterd.execution.process_tree import resident, walk
+from afterd.execution.sandbox import RUN_VARIABLE
+from afterd.model.change import ChangeId, ChangeSet, in_order
+from afterd.model.outcome import Outcome
+from afterd.report.sanitize import clipped, one_line
 from afterd.trace.c.read import recorded
 from afterd.trace.c.window.recording import Recording
 from afterd.vcs.repository import open_repository, state_directory
@@ -94,3 +107,106 @@ def _events(repository: Path) -> int:
 
 if __name__ == "__main__":
     main()
+
+
+_INTERVAL = 0.2
+_TAG = f"{RUN_VARIABLE}=".encode()
+
+
+class PeakMemory:
+    """A context in which memory is looked at five times a second; ``peak`` in bytes.
+
+    Where there is no /proc only this process counts.
+    """
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="peak-memory", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        self.peak = max(self.peak, _own_peak())
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_INTERVAL):
+            self.peak = max(self.peak, resident([os.getpid(), *_workers()]))
+
+
+def _workers() -> list[int]:
+    """Descendants that are afterd's own: what is built and tested carries its run's mark."""
+    return [pid for pid in walk(os.getpid()) if not _is_marked(pid)]
+
+
+def _is_marked(pid: int) -> bool:
+    try:
+        return _TAG in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it ended in the meantime
+        return True
+
+
+def _own_peak() -> int:
+    """The kernel's own record, which no sampling misses."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
+_MOST_NAMED = 12
+_MOST_CHARACTERS = 160
+
+
+class ProgressLog:
+    """A listener that writes one line an event, with the seconds since it was made."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._began = time.monotonic()
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """A stage began."""
+        self._write(f"{name}{': ' + detail if detail else ''}")
+
+    def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
+        """A variant was tried."""
+        cost = "cached" if outcome.cached else _cost(outcome)
+        why = f" ({outcome.reason.value})" if outcome.reason else ""
+        self._write(
+            f"run {runs}: {_named(in_order(reverted))} -> {outcome.verdict.value}{why}, {cost}"
+        )
+
+    def built(self, reverted: ChangeSet, *, ok: bool) -> None:
+        """A variant was built."""
+        self._write(f"build: {_named(in_order(reverted))} {'builds' if ok else 'does not build'}")
+
+    def counted(self, done: int, found: int, red: int) -> None:
+        """How far a suite is: not kept."""
+
+    def suspects(self, changes: Sequence[ChangeId]) -> None:
+        """The suspects changed."""
+        self._write(f"suspects: {_named(changes)}")
+
+    def _write(self, line: str) -> None:
+        seconds = time.monotonic() - self._began
+        shown = one_line(clipped(line, _MOST_CHARACTERS))
+        self._stream.write(f"{seconds:7.1f}s  {shown}\n")
+        self._stream.flush()
+
+
+def _cost(outcome: Outcome) -> str:
+    return f"build {outcome.build_seconds:.1f}s, test {outcome.test_seconds:.1f}s"
+
+
+def _named(changes: Sequence[ChangeId]) -> str:
+    """The first few, and how many there are."""
+    first = " ".join(changes[:_MOST_NAMED])
+    return first if len(changes) <= _MOST_NAMED else f"{first} … ({len(changes)} in all)"

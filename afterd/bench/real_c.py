@@ -14,10 +14,9 @@ from typing import Any
 
 from afterd.bench.archive import File, Files, chosen, files_inside, files_of
 from afterd.bench.case import Prepared
-from afterd.bench.facts import DATA, answers_of, facts, release
+from afterd.bench.facts import DATA, answers_of, commit_two, facts, release
 from afterd.bench.judgement import Answer
 from afterd.bench.releases import Release, Releases
-from afterd.bench.two_versions import commit_two
 from afterd.config import shell
 
 

@@ -4,6 +4,10 @@ Siemens: a golden ``source``, ``versions`` with a folder each, and ``testplans/u
 line (arguments and redirections). SIR's larger programs: ``versions.alt/versions.seeded`` with a folder
 each that holds a whole program and in its ``FaultSeeds.h`` several faults, and
 ``testplans.alt/v1/v0.cov.universe`` with tests such as ``-P [-c if ../inputs/one]``.
+
+Faults that a macro switches on, as SIR seeds them: ``FaultSeeds.h`` has a line for each.
+
+``/* #define F_KP_1 */`` is a fault that is off.
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from afterd.bench.seeded_faults import HEADER, seeds, switched
 from afterd.errors import UsageError
 
 _SOURCES = ("source", "source.alt/source.orig")
@@ -143,3 +146,30 @@ def _first(directory: Path, names: tuple[str, ...], what: str) -> Path:
 def _natural(path: Path) -> tuple[int, str]:
     digits = "".join(filter(str.isdigit, path.name))
     return int(digits or 0), path.name
+
+
+HEADER = "FaultSeeds.h"
+
+_DEFINED = re.compile(r"\s*(?:/\*+|//)?\s*#\s*define\s+(?P<name>\w+)[^*]*(?:\*+/\s*)?")
+_GUARD = re.compile(r"^\s*#\s*ifndef\s+(\w+)", re.MULTILINE)
+
+
+def seeds(header: str) -> tuple[str, ...]:
+    """The macros of a ``FaultSeeds.h``, on or off, in order; its include guard is none."""
+    guards = set(_GUARD.findall(header))
+    found = (_DEFINED.fullmatch(line) for line in header.splitlines())
+    names = dict.fromkeys(match["name"] for match in found if match is not None)
+    return tuple(name for name in names if name not in guards)
+
+
+def switched(header: str, seed: str) -> str:
+    """The header with this fault on and all others off; line by line the same."""
+    known = set(seeds(header))
+
+    def line(text: str) -> str:
+        match = _DEFINED.fullmatch(text)
+        if match is None or match["name"] not in known:
+            return text
+        return f"#define {seed}" if match["name"] == seed else ""
+
+    return "\n".join(map(line, header.splitlines())) + "\n"

@@ -1,8 +1,14 @@
 """Two runs compared: pairs, and what may be asked of any of them."""
 
-from afterd.compare.cautious import CautiousExecution
-from afterd.compare.pair import Pair, Runs, RunT, Tracer, differences
-from afterd.compare.untraced import UntracedExecution
+from afterd.compare.pair import (
+    CautiousExecution,
+    Pair,
+    Runs,
+    RunT,
+    Tracer,
+    UntracedExecution,
+    differences,
+)
 
 __all__ = [
     "CautiousExecution",

@@ -3,18 +3,23 @@
 Bad against green is one pair; bad against *bad with some changes undone* is another, and costs no
 other code: which instance corresponds, which values differ, where control parted, what a changed
 statement's other text would have done are asked of two runs and the changes between them.
+
+An execution of which nothing is known: what a test that is not traced has, and what others say more than.
+
+A tracer's bug may cost an edge of the tree, never the answer: what cannot be read is unknown.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
-from afterd.model.change import Change, ChangeForm, ChangeSet
-from afterd.model.location import LineSpan
-from afterd.model.trace import TwinExecution
+from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
+from afterd.model.location import LineSpan, Location
+from afterd.model.term import OPAQUE, Concrete, StepId, Term
+from afterd.model.trace import Conduct, Predicate, Step, StepKind, TwinExecution
 from afterd.trace.linemap import LineMap
 
 RunT = TypeVar("RunT")
@@ -139,3 +144,124 @@ def _placed(changes: Sequence[Change], reverted: ChangeSet) -> _File:
 def _first_line(span: LineSpan) -> int:
     """Where a span's lines are or would be: an empty span stands after its start line."""
     return span.start if span.count else span.start + 1
+
+
+class UntracedExecution:
+    """The execution of a test that could not be traced: it has nothing to say."""
+
+    def failures(self) -> Sequence[Predicate]:
+        """None was recognised."""
+        return ()
+
+    def step(self, identifier: StepId) -> Step:
+        """No step was ever handed out."""
+        raise KeyError(identifier)
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:  # noqa: ARG002 - the protocol's signature
+        """None."""
+        return ()
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:  # noqa: ARG002 - the protocol's signature
+        """None."""
+        return ()
+
+    def counterpart(self, step: StepId) -> None:
+        """Nothing."""
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:  # noqa: ARG002 - the protocol's signature
+        """Nothing."""
+        return ()
+
+    def missed(self, change: ChangeId) -> None:
+        """Nothing."""
+
+    def calling(self, step: StepId) -> None:
+        """Nothing."""
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """Not known."""
+        return {}
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """Not known."""
+        return ()
+
+    def work(self) -> int:
+        """None was done."""
+        return 0
+
+    def notes(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+
+_T = TypeVar("_T")
+_MOST = 5  # distinct faults that are reported
+
+
+class CautiousExecution:
+    """An execution whose every answer is given, if only "unknown"; reversion goes on without it."""
+
+    def __init__(self, execution: TwinExecution) -> None:
+        self._execution = execution
+        self._faults: dict[str, None] = {}
+
+    def failures(self) -> Sequence[Predicate]:
+        """The failed assertions; none when they cannot be read."""
+        return self._asked(self._execution.failures, ())
+
+    def step(self, identifier: StepId) -> Step:
+        """The step; an opaque one, of no known place, when it cannot be read."""
+        lost = Concrete(None, OPAQUE, "a step that could not be read")
+        unknown = Step(identifier, Location(""), "", StepKind.OPAQUE, lost)
+        return self._asked(lambda: self._execution.step(identifier), unknown)
+
+    def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
+        """Branches between the two; none when they cannot be read."""
+        return self._asked(lambda: self._execution.indirect_influences(use, definition), ())
+
+    def omitted(self, step: StepId) -> Sequence[ChangeId]:
+        """Changes that act through absence; none when they cannot be read."""
+        return self._asked(lambda: self._execution.omitted(step), ())
+
+    def counterpart(self, step: StepId) -> Term | None:
+        """The other run's term; none when it cannot be read."""
+        return self._asked(lambda: self._execution.counterpart(step), None)
+
+    def altered(self, change: ChangeId) -> Sequence[StepId]:
+        """Steps that a change altered; none when they cannot be read."""
+        return self._asked(lambda: self._execution.altered(change), ())
+
+    def missed(self, change: ChangeId) -> Step | None:
+        """A step that did not happen; none when it cannot be read."""
+        return self._asked(lambda: self._execution.missed(change), None)
+
+    def calling(self, step: StepId) -> StepId | None:
+        """The caller's step; none when it cannot be read."""
+        return self._asked(lambda: self._execution.calling(step), None)
+
+    def conduct(self) -> Mapping[ChangeId, Conduct]:
+        """The changes' conduct; of none when it cannot be read."""
+        return self._asked(self._execution.conduct, {})
+
+    def executed_changes(self) -> Sequence[ChangeId]:
+        """Executed changes; none when they cannot be read."""
+        return self._asked(self._execution.executed_changes, ())
+
+    def work(self) -> int:
+        """What answering has cost so far."""
+        return self._execution.work()
+
+    def notes(self) -> Sequence[str]:
+        """The execution's own notes, and what could not be read."""
+        none: Sequence[str] = ()
+        own = self._asked(self._execution.notes, none)
+        faults = [f"A part of the trace could not be read ({fault})." for fault in self._faults]
+        return (*own, *faults[:_MOST])
+
+    def _asked(self, question: Callable[[], _T], otherwise: _T) -> _T:
+        try:
+            return question()
+        except Exception as error:  # noqa: BLE001 - whatever a hostile trace provokes is one gap more
+            self._faults.setdefault(f"{type(error).__name__}: {error}"[:120])
+            return otherwise

@@ -5,8 +5,8 @@ from __future__ import annotations
 from afterd.daemon.arrivals import key_of
 from afterd.daemon.trust import Trust
 from afterd.store import Store
-from afterd.store.approvals import approve as keep_approval
 from afterd.store.jobs import JobQueue, unfinished
+from afterd.store.repositories import approve as keep_approval
 
 
 def approve(store: Store, commit: str) -> bool:

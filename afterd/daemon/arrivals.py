@@ -13,9 +13,8 @@ from afterd.config import Settings
 from afterd.daemon.refs import Look, look
 from afterd.daemon.trust import RUNS, Origins, Trust
 from afterd.store import Store
-from afterd.store.approvals import is_approved
 from afterd.store.jobs import Job, JobQueue
-from afterd.store.refs import keep_ref_tips, ref_tips
+from afterd.store.repositories import is_approved, keep_ref_tips, ref_tips
 from afterd.vcs.repository import common_directory
 
 COMMIT = "commit"

@@ -11,9 +11,8 @@ from afterd.daemon.baseline import Base
 from afterd.daemon.flakiness import measure, prior_of, rate_of, seen_at
 from afterd.errors import BuildError, SandboxError, TestError, ToolchainError, UntestableError
 from afterd.execution.recipe import Recipe
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.progress import Progress
-from afterd.model.revision import RevisionRange
 from afterd.pipeline.explain import explain_test
 from afterd.report.verdicts import VerdictKind
 from afterd.store.jobs import Job

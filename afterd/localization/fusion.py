@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from afterd.localization.formula.report import Line, places
-from afterd.model.ranking import RankedLine
+from afterd.model.explanation import RankedLine
 
 SEEN = 4.0
 """The loop's score of a line of a change whose removal was seen to make the test pass: no statistics

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from afterd.localization.coefficients.barinel import barinel
-from afterd.localization.coefficients.cbi import cbi
-from afterd.localization.coefficients.dstar import dstar
-from afterd.localization.coefficients.jaccard import jaccard
-from afterd.localization.coefficients.ochiai import ochiai
-from afterd.localization.coefficients.op2 import op2
-from afterd.localization.coefficients.sbi import sbi
-from afterd.localization.coefficients.sober import sober
-from afterd.localization.coefficients.tarantula import tarantula, tarantula_confidence
+from afterd.localization.coefficients.predicates import cbi, sober
+from afterd.localization.coefficients.statements import (
+    barinel,
+    dstar,
+    jaccard,
+    ochiai,
+    op2,
+    sbi,
+    tarantula,
+    tarantula_confidence,
+)
 from afterd.localization.propagation.blockrank import blockrank, blockrank_joint
 from afterd.localization.propagation.cp import cp
 from afterd.localization.propagation.flow_graph import FlowGraph, flow_graph

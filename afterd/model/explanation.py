@@ -1,14 +1,18 @@
-"""The answer: root, auxiliary changes, causal tree, ranking, and what it cost."""
+"""The answer: root, auxiliary changes, causal tree, ranking, and what it cost.
+
+A ranked list of statements, each technique's vote kept.
+
+Revisions and the range between the baseline and the regression.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.ranking import RankedLine
-from afterd.model.revision import RevisionRange
 
 
 class Status(StrEnum):
@@ -148,3 +152,22 @@ class Explanation:
     build_command: tuple[str, ...] = ()  # with test_command: how anyone can see it again
     test_command: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedLine:
+    """A line with its fused score and the votes it was fused from."""
+
+    file: str
+    line: int
+    score: float
+    votes: Mapping[str, float] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRange:
+    """The baseline (last green, ``good``) and the regression (red, ``bad``), as full commit ids."""
+
+    good: str
+    bad: str

@@ -19,14 +19,11 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
 from afterd.localization.suite import Ranker
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.model.explanation import Explanation, Failure, Status
+from afterd.model.explanation import Explanation, Failure, RevisionRange, Status
 from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress, Silent
-from afterd.model.revision import RevisionRange
-from afterd.pipeline.answer import answered, unanswered
+from afterd.pipeline.answer import answered, answered_meanwhile, checked_search, unanswered
 from afterd.pipeline.broken import which_broke
-from afterd.pipeline.checked import checked_search
-from afterd.pipeline.meanwhile import answered_meanwhile
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.suite_run import run_tests

@@ -29,14 +29,14 @@ from afterd.model.explanation import (
     Evidence,
     Explanation,
     Failure,
+    RankedLine,
+    RevisionRange,
     RunCounts,
     Seconds,
     Status,
     TreeStep,
 )
 from afterd.model.location import LineSpan
-from afterd.model.ranking import RankedLine
-from afterd.model.revision import RevisionRange
 from afterd.report.received_values import Item, Malformed
 
 SCHEMA = 1

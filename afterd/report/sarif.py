@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from afterd import __version__
 from afterd.limits import REPORT
 from afterd.model.change import Change
-from afterd.model.explanation import CauseNode, Explanation, TreeStep
-from afterd.model.ranking import RankedLine
+from afterd.model.explanation import CauseNode, Explanation, RankedLine, TreeStep
 from afterd.report.summary import Phrase, along, as_plain, assurance, headline
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -1,9 +1,15 @@
-"""Explanations in the database: saved whole in one transaction, loaded as they were."""
+"""Explanations in the database: saved whole in one transaction, loaded as they were.
+
+Causal trees as rows: nodes numbered depth first, each with its parent's number.
+
+Without recursion, because a tree may be deeper than Python's stack.
+"""
 
 from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,10 +17,16 @@ from typing import TYPE_CHECKING
 from afterd import __version__
 from afterd.errors import UsageError
 from afterd.model.change import Change
-from afterd.model.explanation import Explanation, Failure, RunCounts, Status
-from afterd.model.ranking import RankedLine
-from afterd.model.revision import RevisionRange
-from afterd.store.causes import load_tree, save_tree
+from afterd.model.explanation import (
+    CauseNode,
+    Explanation,
+    Failure,
+    RankedLine,
+    RevisionRange,
+    RunCounts,
+    Status,
+    TreeStep,
+)
 from afterd.store.database import Reader, Store
 from afterd.store.repositories import repository_id
 from afterd.store.rows import Row, from_row, to_row
@@ -202,3 +214,35 @@ def _range_id(database: Database, repository: str, revisions: RevisionRange) -> 
         "SELECT id FROM revision_range WHERE repository_id = ? AND good = ? AND bad = ?", key
     )
     return int(found.fetchone()[0])
+
+
+def save_tree(database: Database, identifier: int, tree: CauseNode) -> None:
+    """Write the nodes and steps of an explanation's tree."""
+    pending: list[tuple[CauseNode, int | None]] = [(tree, None)]
+    number = 0
+    while pending:
+        node, parent = pending.pop()
+        key = {"explanation_id": identifier, "node": number}
+        columns = to_row(node, omit=("steps", "causes"))
+        database.table("cause").insert(key | {"parent": parent} | columns)
+        database.table("step").insert_all(
+            key | {"position": position} | to_row(step) for position, step in enumerate(node.steps)
+        )
+        pending.extend((cause, number) for cause in reversed(node.causes))
+        number += 1
+
+
+def load_tree(reader: Reader, identifier: int) -> CauseNode | None:
+    """The tree of an explanation; a child has a higher number than its parent."""
+    key = (identifier,)
+    steps: dict[object, list[TreeStep]] = defaultdict(list)
+    for row in reader.rows(
+        "SELECT * FROM step WHERE explanation_id = ? ORDER BY node, position", key
+    ):
+        steps[row["node"]].append(from_row(TreeStep, row))
+    children: dict[object, list[CauseNode]] = defaultdict(list)
+    for row in reader.rows("SELECT * FROM cause WHERE explanation_id = ? ORDER BY node DESC", key):
+        causes = tuple(reversed(children.pop(row["node"], [])))
+        node = from_row(CauseNode, row, steps=tuple(steps[row["node"]]), causes=causes)
+        children[row["parent"]].append(node)
+    return children[None][0] if children[None] else None

@@ -8,11 +8,11 @@ from afterd.symbolic.python.lifted import (
     NAME,
     SEEN,
     LiftedTest,
+    NotLiftedError,
     lifted,
     lines_of_numbers,
     read_seen,
 )
-from afterd.symbolic.python.parametrised import NotLiftedError
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.strings import printed
 from afterd.symbolic.trials import Trial, Trials

@@ -16,7 +16,7 @@ import pygit2
 from pygit2.enums import FileStatus, Option
 
 from afterd.errors import RepositoryError, SpaceError, StoreError
-from afterd.model.revision import RevisionRange
+from afterd.model.explanation import RevisionRange
 
 STATE_NAME = "afterd"
 _README = """\

@@ -18,16 +18,15 @@ from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.confinement import Confinement, confined, strongest
-from afterd.execution.executors.benches import BenchExecutor
-from afterd.execution.executors.chosen import chosen
+from afterd.execution.executors.chosen import BenchExecutor, chosen
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.rerunning import Reruns
 from afterd.execution.scratch import scratch
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
+from afterd.model.explanation import RevisionRange
 from afterd.model.progress import Progress
-from afterd.model.revision import RevisionRange
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
 from afterd.trace.python.stage import WarmTests

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.bench.faulty_places import differing, expanded
-from afterd.bench.seeded_faults import seeds, switched
 from afterd.bench.siemens import faulty_versions
-from afterd.bench.siemens_layout import subject
+from afterd.bench.siemens_layout import seeds, subject, switched
 from afterd.cli.bench import command
 from afterd.errors import UsageError
 from afterd.execution.toolchain import find

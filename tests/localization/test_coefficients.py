@@ -10,14 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from spectra_of import counts, drawn_statements, statements, timeless
 
-from afterd.localization.coefficients.barinel import barinel
-from afterd.localization.coefficients.dstar import dstar
-from afterd.localization.coefficients.jaccard import jaccard
-from afterd.localization.coefficients.ochiai import ochiai
-from afterd.localization.coefficients.op2 import op2
-from afterd.localization.coefficients.sbi import sbi
-from afterd.localization.coefficients.tarantula import tarantula, tarantula_confidence
-from afterd.localization.coefficients.zero_division import quotient
+from afterd.localization.coefficients.statements import (
+    barinel,
+    dstar,
+    jaccard,
+    ochiai,
+    op2,
+    quotient,
+    sbi,
+    tarantula,
+    tarantula_confidence,
+)
 from afterd.localization.ranking import worst_places
 from afterd.localization.spectrum import Counts, Spectrum
 from afterd.localization.techniques import Coefficient

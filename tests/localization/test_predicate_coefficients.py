@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spectra_of import drawn_predicates, predicates, timeless
 
-from afterd.localization.coefficients.cbi import cbi
-from afterd.localization.coefficients.sober import sober
+from afterd.localization.coefficients.predicates import cbi, sober
 from afterd.localization.spectrum import Evaluations, Spectrum, Vector
 from afterd.localization.techniques import TECHNIQUES
 

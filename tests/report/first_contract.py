@@ -6,9 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from afterd import __version__
 from afterd.model.change import Change
-from afterd.model.explanation import CauseNode, Explanation, Failure, RunCounts, Status, TreeStep
+from afterd.model.explanation import (
+    CauseNode,
+    Explanation,
+    Failure,
+    RankedLine,
+    RunCounts,
+    Status,
+    TreeStep,
+)
 from afterd.model.location import LineSpan
-from afterd.model.ranking import RankedLine
 from afterd.report.json import SCHEMA
 
 Json = Mapping[str, object]

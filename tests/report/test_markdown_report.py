@@ -15,9 +15,16 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from afterd.model.explanation import CauseNode, Evidence, Explanation, Failure, Status, TreeStep
+from afterd.model.explanation import (
+    CauseNode,
+    Evidence,
+    Explanation,
+    Failure,
+    RankedLine,
+    Status,
+    TreeStep,
+)
 from afterd.model.outcome import FailureKind
-from afterd.model.ranking import RankedLine
 from afterd.report.markdown import LIMIT, MOST_CAUSES, render
 from afterd.report.sanitize import one_line, visible
 

@@ -12,9 +12,8 @@ import pytest
 from explanation_samples import C2, RUNNING_EXAMPLE, explanations
 from hypothesis import given, settings
 
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import Explanation, RankedLine, Status
 from afterd.model.location import LineSpan
-from afterd.model.ranking import RankedLine
 from afterd.report.sarif import render
 
 

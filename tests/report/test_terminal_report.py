@@ -15,9 +15,16 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from afterd.model.explanation import CauseNode, Evidence, Explanation, Failure, Status, TreeStep
+from afterd.model.explanation import (
+    CauseNode,
+    Evidence,
+    Explanation,
+    Failure,
+    RankedLine,
+    Status,
+    TreeStep,
+)
 from afterd.model.outcome import FailureKind
-from afterd.model.ranking import RankedLine
 from afterd.report.summary import next_steps
 from afterd.report.terminal import TerminalReport
 

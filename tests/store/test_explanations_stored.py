@@ -13,8 +13,7 @@ from explanation_samples import RUNNING_EXAMPLE, TREE, explanations
 from hypothesis import HealthCheck, given, settings
 
 from afterd.errors import UsageError
-from afterd.model.explanation import CauseNode, Explanation, Status
-from afterd.model.revision import RevisionRange
+from afterd.model.explanation import CauseNode, Explanation, RevisionRange, Status
 from afterd.store.database import Store, open_reader, open_store
 from afterd.store.explanations import latest, listing, load, load_contract, save
 from afterd.store.marks import Mark, MarkKind, add_mark, marks

@@ -21,7 +21,7 @@ from afterd.store.database import Store, open_reader, open_store
 from afterd.store.explanations import listing, load, save
 from afterd.store.faults import suspected
 from afterd.store.jobs import JobQueue
-from afterd.store.refs import keep_ref_tips, ref_tips
+from afterd.store.repositories import keep_ref_tips, ref_tips
 
 MANY = 300
 PAGE = 4096

@@ -14,7 +14,7 @@ from made_repositories import FILE, Made, git, texts
 from pygit2.enums import Option
 
 from afterd.errors import RepositoryError, StoreError
-from afterd.model.revision import RevisionRange
+from afterd.model.explanation import RevisionRange
 from afterd.vcs.diff import changes_between
 from afterd.vcs.object_store import open_store
 from afterd.vcs.repository import (

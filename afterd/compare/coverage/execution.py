@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from afterd.compare.untraced import UntracedExecution
+from afterd.compare.pair import UntracedExecution
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.model.trace import Conduct
 from afterd.trace.coverage.counts import LineCounts

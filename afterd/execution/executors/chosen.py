@@ -1,13 +1,19 @@
-"""The executor that the settings name; a cluster's client is imported only when it is used."""
+"""The executor that the settings name; a cluster's client is imported only when it is used.
+
+An executor that also lends slots on this machine, for what is not a job.
+"""
 
 from __future__ import annotations
 
 import importlib
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 from afterd.errors import ConfigurationError
-from afterd.execution.executors.benches import BenchExecutor
 from afterd.execution.executors.local import LocalExecutor
+from afterd.execution.executors.protocol import Executor
+from afterd.execution.executors.workbench import Workbench
 
 LOCAL = "local"
 _DASK = "dask://"
@@ -29,3 +35,11 @@ def chosen(setting: str, objects: Path, local: LocalExecutor) -> BenchExecutor:
         ) from error
     executor: BenchExecutor = module.DaskExecutor(address, objects, local)
     return executor
+
+
+class BenchExecutor(Executor, Protocol):
+    """Where a pipeline works: jobs anywhere, tracing and listing tests here."""
+
+    def workbench(self, tree: str = "") -> AbstractContextManager[Workbench]:
+        """A free slot of this machine; of those that are free, the one that holds ``tree``."""
+        ...

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from afterd.execution.cache import OutcomeCache, OutcomeKey, key_of_build, key_of_test
-from afterd.execution.executors.benches import BenchExecutor
+from afterd.execution.executors.chosen import BenchExecutor
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.model.outcome import Outcome

@@ -1,14 +1,29 @@
-"""CONBAS: relevant slices, their minimal hitting sets, consistency with the test (Algorithm 4)."""
+"""CONBAS: relevant slices, their minimal hitting sets, consistency with the test (Algorithm 4).
+
+Relevant slices: data, control and potential dependences (Gyimóthy et al. 1999; CONBAS, Def. 6).
+
+In the formula of a trace all three are reads: a value reads what it was computed from; a φ reads the
+condition that chose between the sides (control), also where only the side that was not executed
+would have written (potential dependence). So a slice is what a term reads, transitively.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from afterd.localization.formula.relevant_slice import relevant_slice
 from afterd.localization.formula.report import Line, places
 from afterd.localization.formula.subject import Subject
-from afterd.logic import Corrections, Encoded, MaxSat, ProgramFormula, Statement, TooLargeError
+from afterd.logic import (
+    Corrections,
+    Encoded,
+    MaxSat,
+    ProgramFormula,
+    Statement,
+    TooLargeError,
+    distinct_reads,
+)
+from afterd.model.term import Term
 
 SIZES = (2, 5)
 """Single and double faults first; more only where those cannot explain the failure (section 4)."""
@@ -102,3 +117,21 @@ def _hitting_sets(
     number = {line: at + 1 for at, line in enumerate(lines)}
     found = hitting.hitting_sets([[number[line] for line in s] for s in slices], size)
     return tuple(frozenset(lines[n - 1] for n in members) for members in found.sets)
+
+
+def relevant_slice(formula: ProgramFormula, terms: Iterable[Term]) -> frozenset[Statement]:
+    """The statements that may have had influence on the value of the terms."""
+    by_step = {definition.step: definition for definition in formula.definitions}
+    seen: set[int] = set()
+    statements: set[Statement] = set()
+    waiting = list(terms)
+    while waiting:
+        for read in distinct_reads(waiting.pop()):
+            if read.step in seen or read.step not in by_step:
+                continue
+            seen.add(read.step)
+            definition = by_step[read.step]
+            waiting.append(definition.term)
+            if definition.statement is not None:
+                statements.add(definition.statement)
+    return frozenset(statements)

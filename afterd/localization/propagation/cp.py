@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from afterd.localization.coefficients.zero_division import quotient
+from afterd.localization.coefficients.statements import quotient
 from afterd.localization.propagation.equations import solve
 from afterd.localization.propagation.flow_graph import FlowGraph, Profile
 from afterd.localization.spectrum import Vector

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from afterd.localization.coefficients.zero_division import quotient
+from afterd.localization.coefficients.statements import quotient
 from afterd.localization.spectrum import Columns, EntityKind, FloatMatrix, Spectrum, Vector
 
 # A sum of edge values this much smaller than its terms has cancelled: what is left is rounding.

@@ -17,9 +17,8 @@ from afterd.localization.suite.counting import Counting
 from afterd.localization.suite.python_suite import is_python
 from afterd.localization.suite.repository import source_text, suite_spectrum
 from afterd.localization.votes import VOTERS, Counted, changed_lines, ranked_lines
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import Explanation, RankedLine, Status
 from afterd.model.progress import Progress
-from afterd.model.ranking import RankedLine
 from afterd.workspace import Range, Suite, Workspace, suite_of
 
 SHOWN = 20

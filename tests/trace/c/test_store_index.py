@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.trace.c.window import records
-from afterd.trace.c.window.store_index import REACH, StoreIndex, overlaps
+from afterd.trace.c.window.segment_search import REACH, StoreIndex, overlaps
 
 _WIDTHS = (1, 2, 4, 8, 10, 16, 32, REACH)
 _NEAR_EACH_OTHER = st.integers(0, 200) | st.integers(0, 200).map(lambda at: at + (1 << 24))

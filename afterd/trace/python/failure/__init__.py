@@ -1,8 +1,13 @@
 """The failed assertion as the test runner reported it."""
 
 from afterd.trace.python.failure.assertions import RAISED, Seen, expecting, looked_at, observing
-from afterd.trace.python.failure.failures import Failures, departures, output_predicate, reported
-from afterd.trace.python.failure.places import raised_at
+from afterd.trace.python.failure.failures import (
+    Failures,
+    departures,
+    output_predicate,
+    raised_at,
+    reported,
+)
 
 __all__ = [
     "RAISED",

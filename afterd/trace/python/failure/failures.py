@@ -2,16 +2,20 @@
 
 Each predicate is a condition that is false in this execution: the assertion holds, the raise is not
 reached, the operation is possible, the output is the good version's.
+
+Where a test run's exception came from and passed, as pytest or the interpreter printed it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from afterd.model.outcome import FailureKind
+from afterd.model.location import Location
+from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
 from afterd.model.trace import Predicate
 from afterd.trace.python.read.frames import Frame
@@ -346,3 +350,24 @@ _COMPARING = {
     "assertMultiLineEqual": "Eq",
     "assertSequenceEqual": "Eq",
 }
+
+
+_PLACE = re.compile(
+    r'^(?:(?P<file>[^:\s]+\.py):(?P<line>\d+): |\s+File "(?P<path>[^"\n]+)", line (?P<number>\d+))',
+    re.MULTILINE,
+)
+
+
+def raised_at(outcome: Outcome, files: Collection[str]) -> list[Location]:
+    """The lines of these files that the exception of another failure came through, innermost first.
+
+    They are lines of the variant that was run. Empty for any other outcome.
+    """
+    if outcome.reason is not Unresolved.DIFFERENT_FAILURE:
+        return []
+    return [
+        Location(file, int(match["line"] or match["number"]))
+        for match in reversed(list(_PLACE.finditer(outcome.detail)))
+        for file in files
+        if f"/{match['file'] or match['path']}".endswith(f"/{file}")
+    ]
