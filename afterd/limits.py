@@ -141,6 +141,7 @@ class SearchLimits:
     cheap_revisions: int = 12  # how far back then
     crashes: int = 20  # times that a suite is gone on with after a test took its process down
     build_diagnostics: int = 20  # lines kept of a failed build
+    neighbours: int = 200  # tests of the failing one's file that are run with the answer undone
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +349,7 @@ class ReportLimits:
     value: int = 80  # characters
     progress_width: int = 100  # characters of a line while it works
     suspects: int = 8  # changes that a line of progress names
+    tests: int = 3  # tests that a sentence names
     bar: int = 24  # characters of a bar of progress
     estimate: int = 10  # tests after which an estimate is more than a guess
     ranked: int = 10  # lines of a ranking

@@ -25,7 +25,8 @@ _NAMED = 3  # tests that a sentence names
 class Broken:
     """The tests to explain, smallest first, with their suite.
 
-    ``notes`` say what was set aside. Without tests ``status`` and ``reason`` say why there are none.
+    ``green`` are the tests that pass at the bad version; ``notes`` say what was set aside. Without tests
+    ``status`` and ``reason`` say why there are none.
     """
 
     suite: Suite
@@ -33,6 +34,7 @@ class Broken:
     notes: tuple[str, ...] = ()
     status: Status = Status.GREEN
     reason: str = ""
+    green: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class _Look:
             unclear = sorted(aside.unclear, key=self._size)[:left]
             tests = tuple(self.suite.test(name) for name in (*smallest, *unclear))
             rest = replace(aside, unclear=tuple(set(aside.unclear) - set(unclear)))
-            return Broken(self.suite, tests, tuple(self._set_aside(rest)))
+            notes = tuple(self._set_aside(rest))
+            return Broken(self.suite, tests, notes, green=seen.green or frozenset())
         if not seen.red:
             green = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
             return Broken(self.suite, reason=f"{green} at the bad version.")

@@ -24,9 +24,9 @@ from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered, answered_meanwhile, checked_search, unanswered
 from afterd.pipeline.broken import which_broke
+from afterd.pipeline.elsewhere import Elsewhere, elsewhere
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.promises import kept_promises
-from afterd.pipeline.suite_run import run_tests
 from afterd.pipeline.tracing import Tracing, traced
 from afterd.report.json import contract
 from afterd.report.masking import Masker
@@ -38,7 +38,6 @@ from afterd.workspace import (
     Phase,
     PhaseClock,
     Range,
-    Suite,
     Workspace,
     opened,
     range_between,
@@ -104,37 +103,22 @@ def _explain(
         while left:
             test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
-            with clock.during(Phase.SUITE):
-                same = _repaired_too(workspace, wanted, broken.suite, answer, left, heard)
-            left = [test for test in left if test.recipe.test_id not in same]
-            notes = (*answer.notes, *(() if found else broken.notes), *filter(None, [note]))
-            answer = replace(answer, also=same, notes=notes)
+            others = Elsewhere()
+            if answer.status is Status.EXPLAINED and answer.range == wanted.revisions:
+                names, suite = [test.recipe.test_id for test in left], broken.suite
+                undone, green = _reverted(answer), broken.green
+                with clock.during(Phase.SUITE):
+                    others = elsewhere(
+                        workspace, wanted, suite, undone, answer.test, names, green, heard
+                    )
+            left = [test for test in left if test.recipe.test_id not in others.repaired]
+            said = (others.note(), *(() if found else broken.notes), note)
+            notes = (*answer.notes, *filter(None, said))
+            answer = replace(answer, also=others.repaired, notes=notes)
             with clock.during(Phase.RANK):
                 answer = ranker.ranked(answer, wanted)
             found.append(keep(workspace, answer))
         return tuple(found)
-
-
-def _repaired_too(
-    workspace: Workspace,
-    wanted: Range,
-    suite: Suite,
-    answer: Explanation,
-    others: Sequence[FailingTest],
-    progress: Progress,
-) -> tuple[str, ...]:
-    """Of the other broken tests those that pass with an answer's changes undone: one run of all of them.
-
-    None where the runner cannot choose tests: each is asked by itself then.
-    """
-    asked = answer.status is Status.EXPLAINED and answer.range == wanted.revisions
-    if not others or not asked or suite.found is None or not suite.found.reported:
-        return ()
-    names = [test.recipe.test_id for test in others]
-    progress.stage("trying the answer on the other tests", f"{len(names)} of them")
-    seen = run_tests(workspace, suite, wanted.variants.tree(_reverted(answer)), progress, names)
-    green = seen.green or frozenset()
-    return tuple(name for name in names if name in green)
 
 
 def explain_test(

@@ -1,0 +1,75 @@
+"""What an answer's changes, undone, do to other tests: those that they repair, and those that they spoil.
+
+Undoing what a feature rests on can make a test of that feature pass. Tests that pass at both ends tell
+such a repair from a real one: they pass with the real one as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from afterd.limits import REPORT
+from afterd.model.change import ChangeSet
+from afterd.model.progress import Progress
+from afterd.pipeline.suite_run import run_tests
+from afterd.workspace import Range, Suite, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Tests that broke and pass with the changes undone; tests that pass at both ends and fail then."""
+
+    repaired: tuple[str, ...] = ()
+    spoiled: tuple[str, ...] = ()
+
+    def note(self) -> str:
+        """A sentence on what is spoiled; empty where nothing is."""
+        if not self.spoiled:
+            return ""
+        named = ", ".join(self.spoiled[: REPORT.tests])
+        more = len(self.spoiled) - REPORT.tests
+        fail = "1 test that passes at both ends fails"
+        if len(self.spoiled) > 1:
+            fail = f"{len(self.spoiled)} tests that pass at both ends fail"
+        return (
+            f"With this undone {fail} ({named}{f' and {more} more' if more > 0 else ''}): it takes away"
+            " what they need, and the defect may be elsewhere."
+        )
+
+
+def elsewhere(
+    workspace: Workspace,
+    wanted: Range,
+    suite: Suite,
+    reverted: ChangeSet,
+    test: str,
+    broken: Sequence[str],
+    green: Collection[str],
+    progress: Progress,
+) -> Elsewhere:
+    """One run of the other ``broken`` tests and of those in the file of ``test`` that were ``green`` at the
+    bad version, with ``reverted`` undone; another of what fails there, at the good version.
+
+    Nothing where the runner cannot choose tests: each is asked by itself then.
+    """
+    if suite.found is None or not suite.found.reported:
+        return Elsewhere()
+    neighbours = [name for name in sorted(green) if _file(name) == _file(test)]
+    neighbours = neighbours[: workspace.limits.search.neighbours]
+    names = [*broken, *neighbours]
+    if not names:
+        return Elsewhere()
+    progress.stage("trying the answer on other tests", f"{len(names)} of them")
+    seen = run_tests(workspace, suite, wanted.variants.tree(reverted), progress, names)
+    passed = seen.green or frozenset()
+    spoiled = [name for name in neighbours if name in seen.red]
+    if spoiled:
+        good = wanted.variants.tree(wanted.everything)
+        both = run_tests(workspace, suite, good, progress, spoiled).green or frozenset()
+        spoiled = [name for name in spoiled if name in both]
+    return Elsewhere(tuple(name for name in broken if name in passed), tuple(spoiled))
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
