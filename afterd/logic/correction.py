@@ -7,7 +7,6 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import process_time
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from afterd.execution.worker import Died, Reply, Worker
@@ -74,12 +73,7 @@ class Corrections:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def restart(self) -> None:

@@ -30,7 +30,7 @@ from afterd.model.explanation import (
 from afterd.store.database import Reader, Store
 from afterd.store.repositories import repository_id
 from afterd.store.rows import Row, from_row, to_row
-from afterd.store.text import Cell, loaded, stored
+from afterd.store.text import Cell, stored
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -115,12 +115,6 @@ def load(reader: Reader, identifier: int) -> Explanation:
             ranking=tuple(from_row(RankedLine, line) for line in ranked),
             runs=from_row(RunCounts, runs[0]) if runs else RunCounts(),
         )
-
-
-def load_contract(reader: Reader, identifier: int) -> str:
-    """The JSON object that was written when the explanation was made, verbatim."""
-    with reader.snapshot():
-        return loaded(_only(reader, identifier)["contract"])
 
 
 def latest(reader: Reader) -> int:

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 import pygit2
-from pygit2.enums import FileStatus, Option
+from pygit2.enums import Option
 
 from afterd.errors import RepositoryError, SpaceError, StoreError
 from afterd.model.explanation import RevisionRange
@@ -30,7 +30,6 @@ Nothing here is part of your repository. With no afterd running, all of it may b
 what is lost is the history of explanations.
 """
 _ANCESTOR = re.compile(r".+?([~^]\d*)+")
-_QUIET = FileStatus.CURRENT | FileStatus.IGNORED
 
 
 def open_repository(path: Path) -> pygit2.Repository:
@@ -128,14 +127,6 @@ def parse_range(
             "Name an older good revision (--good REV)."
         )
     return RevisionRange(start, bad)
-
-
-def is_dirty(repository: pygit2.Repository) -> bool:
-    """Whether tracked files differ from HEAD or the index; reads only, untracked files ignored."""
-    if repository.is_bare:
-        return False
-    status = repository.status(untracked_files="no")
-    return any(flags & ~_QUIET for flags in status.values())
 
 
 def _first_parent(repository: pygit2.Repository, commit: str) -> str:

@@ -105,13 +105,6 @@ class Variants:
             yield file, frozenset(own)
 
 
-def variant_tree(
-    repository: pygit2.Repository, good: str, bad: str, changes: ChangeList, reverted: ChangeSet
-) -> str:
-    """One variant; whoever needs several keeps a ``Variants``."""
-    return Variants(repository, good, bad, changes).tree(reverted)
-
-
 class _ChangedFile:
     """A file with its changes, top to bottom, and what it becomes under each set of them."""
 

@@ -19,7 +19,6 @@ from afterd.vcs.diff import changes_between
 from afterd.vcs.object_store import open_store
 from afterd.vcs.repository import (
     common_directory,
-    is_dirty,
     open_repository,
     parse_range,
     resolve,
@@ -78,7 +77,6 @@ def test_submodule_and_bare_repository_open(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(inner), str(bare))
     repository = open_repository(bare)
     assert parse_range(repository, None) == parse_range(open_repository(inner), None)
-    assert not is_dirty(repository)
 
 
 @pytest.mark.parametrize("name", ["nothing", "file.txt", "no/such/place", "sur\udcffrogate"])
@@ -229,23 +227,6 @@ def test_history_rewritten_and_collected_is_an_unknown_revision(tmp_path: Path) 
         parse_range(open_repository(project), f"{gone}..HEAD")
 
 
-def test_dirty_is_read_without_writing(tmp_path: Path) -> None:
-    project = _checked_out(tmp_path / "p")
-    repository = open_repository(project)
-    before = _fingerprint(project)
-    assert not is_dirty(repository)
-    (project / "untracked").write_text("x")
-    assert not is_dirty(repository)
-    (project / "untracked").unlink()
-    assert _fingerprint(project) == before
-    os.utime(project / "deep/a.c", (1, 1))
-    assert not is_dirty(repository), "a file that was only touched is not dirty"
-    (project / "deep/a.c").write_text("int x = 7;\n")
-    assert is_dirty(repository)
-    git(project, "add", ".")
-    assert is_dirty(repository)
-
-
 def test_state_directory_that_cannot_be_made(made: Made) -> None:
     (made.path / ".git/afterd").write_text("in the way")
     with pytest.raises(StoreError, match="cannot be written"):
@@ -297,7 +278,6 @@ def test_nothing_a_repository_configures_is_started(tmp_path: Path) -> None:
 
     repository = open_repository(project / "deep")
     (project / "deep/a.c").write_text("int x = 9;\n")
-    assert is_dirty(repository)
     ends = parse_range(repository, "HEAD~2..HEAD")
     changes = changes_between(repository, ends.good, ends.bad)
     variants = Variants(repository, ends.good, ends.bad, changes)
@@ -315,7 +295,6 @@ def test_nothing_of_the_user_is_written(tmp_path: Path) -> None:
     before = _fingerprint(project), _fingerprint(tmp_path / "linked")
     for place in (project, tmp_path / "linked"):
         repository = open_repository(place)
-        is_dirty(repository)
         ends = parse_range(repository, None)
         changes = changes_between(repository, ends.good, ends.bad)
         variants = Variants(repository, ends.good, ends.bad, changes)

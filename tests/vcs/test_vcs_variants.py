@@ -16,7 +16,7 @@ from afterd.vcs.file_changes import tree_patch
 from afterd.vcs.hunks import split_lines
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.paths import path_bytes
-from afterd.vcs.variants import Variants, variant_tree
+from afterd.vcs.variants import Variants
 
 EVERYTHING = FileRules(keep_tests=False)
 
@@ -65,7 +65,7 @@ def test_subsets_compose_in_any_order_and_grouping(
     trees = [first.tree(subset) for subset in subsets]
     second = Variants(made.repository, good, bad, changes)
     assert [second.tree(subset) for subset in reversed(subsets)] == trees[::-1]
-    again = variant_tree(made.repository, good, bad, changes, subsets[0])
+    again = Variants(made.repository, good, bad, changes).tree(subsets[0])
     assert again == trees[0]
 
 
@@ -240,7 +240,7 @@ def test_nothing_is_written_to_the_users_objects(tmp_path: Path) -> None:
 def test_an_unknown_change_is_one_sentence(made: Made) -> None:
     one, other, changes = _range(made, texts(a="1"), texts(a="2"))
     with pytest.raises(RepositoryError, match="no change c7"):
-        variant_tree(made.repository, one, other, changes, frozenset({"c1", "c7"}))
+        Variants(made.repository, one, other, changes).tree(frozenset({"c1", "c7"}))
 
 
 def test_tests_stay_as_they_are_unless_asked(made: Made) -> None:
