@@ -261,12 +261,12 @@ class _Told:
             for source in self._behind[step.id]:
                 data = self._walk.reached[source].way in _DATA
                 (pending if data else branches).append(source)
-        own = self._execution.step(predicate.step)
+        place = predicate.failed_at or self._execution.step(predicate.step).location
         told = self._each_once([step for step in steps if self._tells(step, predicate, steps)])
         return CauseNode(
             predicate=predicate.text or predicate.message,
-            file=own.location.file,
-            line=own.location.line,
+            file=place.file,
+            line=place.line,
             steps=tuple(
                 shown
                 for step in sorted(told, key=lambda step: -step.id)

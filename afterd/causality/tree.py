@@ -88,10 +88,11 @@ class _Tree:
     def _one(self, link: Link, children: tuple[CauseNode, ...]) -> CauseNode:
         predicate = link.cause.predicate
         own = next(step for step in link.cause.steps if step.id == predicate.step)
+        place = predicate.failed_at or own.location
         return CauseNode(
             predicate=predicate.text or predicate.message,
-            file=own.location.file,
-            line=own.location.line,
+            file=place.file,
+            line=place.line,
             steps=tuple(self._shown(step, link.cause) for step in self._kept(link.cause)),
             causes=children,
             evidence=link.evidence,

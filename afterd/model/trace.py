@@ -109,6 +109,8 @@ class Predicate:
 
     ``condition`` is a Boolean term that is *false* in this execution: the negation of what
     happened ("the assertion holds", "the branch goes the other way", "this byte is as in green").
+    ``failed_at`` is where a failure came up, which may be another line than the step's: a ``raise`` is
+    explained from the branch that led to it. ``text`` is the statement there.
     """
 
     step: StepId
@@ -118,6 +120,7 @@ class Predicate:
     message: str = ""
     observed: str = ""
     expected: str = ""
+    failed_at: Location | None = None
 
 
 class Execution(Protocol):

@@ -212,7 +212,7 @@ def _failure(predicate: Predicate | None, execution: Execution) -> Failure | Non
     """The failed assertion as the trace knows it."""
     if predicate is None:
         return None
-    place = execution.step(predicate.step).location
+    place = predicate.failed_at or execution.step(predicate.step).location
     kind = predicate.kind or FailureKind.ASSERTION
     return Failure(
         kind,

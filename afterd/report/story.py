@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from afterd.limits import REPORT
-from afterd.model.change import ChangeSet
+from afterd.model.change import ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
 from afterd.report.sanitize import one_line
-from afterd.report.summary import Phrase, Quoted
+from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
 NOT_RUN = "not executed"
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -81,7 +81,9 @@ def carried_words(carried: Sequence[TreeStep]) -> str:
     """``through 6 steps of text.c``."""
     files = list(dict.fromkeys(step.file.rpartition("/")[2] for step in carried))
     named = ", ".join(files[:2]) + (" and others" if len(files) > 2 else "")
-    return f"through {len(carried)} step{'' if len(carried) == 1 else 's'} of {one_line(named)}"
+    told = f"through {len(carried)} step{'' if len(carried) == 1 else 's'} of {one_line(named)}"
+    changed = listed(in_order(frozenset(step.change for step in carried) - {""}))
+    return f"{told}, changed by {as_plain(changed)}" if changed else told
 
 
 def _in_order(tree: CauseNode) -> Iterator[TreeStep]:

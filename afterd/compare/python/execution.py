@@ -15,6 +15,7 @@ another way than in the green run stand for it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import dedent
@@ -45,7 +46,7 @@ from afterd.model.term import (
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, GreenValue, Predicate, Step
 from afterd.trace.python.failure import Failures, departures, output_predicate, reported
-from afterd.trace.python.read import Frame, Influence, Steps, Trace, plain, render
+from afterd.trace.python.read import Frame, Influence, Steps, Trace, location, plain, render
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
 from afterd.vcs.enclosing import parse_python
@@ -429,6 +430,8 @@ class PythonExecution:
             FailureKind.ASSERTION,
             message,
             "no exception",
+            _class_name(message),
+            location(place.node.statement, place.frame),
         )
 
     def _departing_branch(self, first: int, last: int | None) -> int | None:
@@ -479,6 +482,12 @@ class PythonExecution:
                         expected.rstrip("\n"),
                     )
                     return
+
+
+def _class_name(message: str) -> str:
+    """Of ``DID NOT RAISE <class 'a.Error'>``; empty where several were named."""
+    named = re.fullmatch(r"DID NOT RAISE (?:<class ')?(?:\w+\.)*(\w+)(?:'>)?", message)
+    return named[1] if named else ""
 
 
 def _last_rows(trace: Trace) -> dict[int, int]:

@@ -8,6 +8,7 @@ Where a test run's exception came from and passed, as pytest or the interpreter 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term,
 from afterd.model.trace import Predicate
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Module, Node
-from afterd.trace.python.read.ssa import Steps
-from afterd.trace.python.read.values import render
+from afterd.trace.python.read.ssa import Steps, location
+from afterd.trace.python.read.values import Unknown, render
 from afterd.trace.python.record.rows import Kind
 
 _RUNNER_FAILED = frozenset({"Failed", "Exit"})  # pytest.fail, pytest.raises that saw nothing
@@ -75,6 +76,7 @@ class Failures:
             message=f"{failure['type']}: {failure['message']}".strip().splitlines()[0],
             observed=observed,
             expected=expected,
+            failed_at=location(place.node.statement, place.frame),
         )
 
     # -- where -------------------------------------------------------------------------------
@@ -210,11 +212,8 @@ class Failures:
         if call.type != "Call" or call["func"].type != "Attribute":
             return None
         method, arguments = call["func"]["attr"], call["args"]
-        operation = _COMPARING.get(method)
-        if operation is not None and len(arguments) >= 2:
-            compared = _pretended(
-                call, "Compare", left=arguments[0], ops=[operation], comparators=[arguments[1]]
-            )
+        compared = _compared_by_method(call)
+        if compared is not None:
             return self.steps.terms.condition(compared, place.position, place.frame, outcome=False)
         if method in {"assertTrue", "assertFalse"} and arguments:
             truth = method == "assertTrue"
@@ -233,32 +232,66 @@ class Failures:
         return place.node
 
     def _compared(self, condition: Term, place: Place) -> tuple[str, str]:
-        """Observed and expected of a comparison, as a person reads them."""
+        """Observed and expected, as a person reads them: an equality expects its right side, an order a
+        side of it, ``in`` shows what was searched, and a name by itself its value.
+        """
         node = self._comparison(condition, place)
-        if node is None or len(node["comparators"]) != 1:
+        if node is None:
+            return self._alone(place), ""
+        if len(node["comparators"]) != 1:
             return "", ""
-        types = self.trace.raw.header["types"]
-        sides = (node["left"], node["comparators"][0])
-        frame, position = place.frame, place.position
-        values = [self.steps.cells.value_of(side, position, frame) for side in sides]
-        return tuple(  # type: ignore[return-value] # two sides, two strings
-            "" if repr(value) == "UNKNOWN" else render(value, types) for value in values
-        )
+        left, right = (self._shown(side, place) for side in (node["left"], node["comparators"][0]))
+        match node["ops"][0]:
+            case "In" | "NotIn":
+                return right, ""
+            case "NotEq" | "IsNot":
+                return left, f"not {right}" if right else ""
+            case sign if sign in _ORDERS:
+                return left, f"{_ORDERS[sign]} {right}" if right else ""
+        return left, right
+
+    def _shown(self, side: Node, place: Place) -> str:
+        value = self.steps.cells.value_of(side, place.position, place.frame)
+        return "" if isinstance(value, Unknown) else render(value, self.trace.raw.header["types"])
+
+    def _alone(self, place: Place) -> str:
+        """The value of the one thing that was asserted to be true, or not to be. Of an assertion that
+        pytest wrote anew only the text still has it whole.
+        """
+        asserted = place.node.statement.text.removeprefix("assert ").removeprefix("not ").strip()
+        for node in place.node.module.root.walk():
+            if node.line == place.node.line and not node["store"] and node.source == asserted:
+                shown = self._shown(node, place)
+                if shown:
+                    return shown
+        return ""
 
     def _comparison(self, condition: Term, place: Place) -> Node | None:
         """The comparison behind an assertion: in the statement, or in pytest's variable."""
         if place.node.type == "Assert":
             test = place.node["test"]
             return test if test.type == "Compare" else None
+        if place.node.type == "Expr" and (compared := _compared_by_method(place.node["value"])):
+            return compared
         for read in reads(condition):
             node = self.trace.node(self.trace.position(read.step))
-            if node is not None and node.type == "Compare" and node.line == place.node.line:
+            if node is not None and node.line == place.node.line and _is_comparison(node):
                 return node
         near = [self.trace.node(row) for row in place.frame.rows[-12:]]
         for node in reversed(near):
-            if node is not None and node.type == "Compare" and node.line == place.node.line:
+            if node is not None and node.line == place.node.line and _is_comparison(node):
                 return node
         return None
+
+
+def _is_comparison(node: Node) -> bool:
+    """Whether a comparison stands in the text: pytest asks beside it what is in ``locals()``."""
+    if node.type != "Compare":
+        return False
+    try:
+        return isinstance(ast.parse(f"({node.source})", mode="eval").body, ast.Compare)
+    except (SyntaxError, ValueError):
+        return False
 
 
 def innermost(root: Node, line: int) -> Node | None:
@@ -317,6 +350,17 @@ def output_predicate(steps: Steps, row: int, observed: str, expected: str) -> Pr
     )
 
 
+def _compared_by_method(call: Node) -> Node | None:
+    """``self.assertEqual(a, b)`` as ``a == b``."""
+    if call.type != "Call" or call["func"].type != "Attribute" or len(call["args"]) < 2:
+        return None
+    operation = _COMPARING.get(call["func"]["attr"])
+    left, right = call["args"][:2]
+    if operation is None:
+        return None
+    return _pretended(call, "Compare", left=left, ops=[operation], comparators=[right])
+
+
 def _pretended(like: Node, kind: str, **fields: object) -> Node:
     return Node(
         kind,
@@ -331,6 +375,7 @@ def _pretended(like: Node, kind: str, **fields: object) -> Node:
     )
 
 
+_ORDERS = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 _COMPARING = {
     "assertEqual": "Eq",
     "assertEquals": "Eq",

@@ -17,7 +17,7 @@ from afterd.trace.python.read.program import (
     qualified_name,
 )
 from afterd.trace.python.read.purity import may_write, pure_function, unchanging
-from afterd.trace.python.read.ssa import Steps
+from afterd.trace.python.read.ssa import Steps, location
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
@@ -49,6 +49,7 @@ __all__ = [
     "definition_row",
     "identity",
     "is_generator",
+    "location",
     "may_write",
     "plain",
     "pure_function",

@@ -1,0 +1,104 @@
+"""What a failure is said to have seen and to have expected."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from python_pairs import traced_pair
+
+TESTS = """\
+import unittest
+from lib import words, count
+
+def test_equal():
+    assert count() == 3
+
+def test_member():
+    assert "c" in words()
+
+def test_no_member():
+    assert "a" not in words()
+
+def test_bare():
+    found = words()
+    assert not found
+
+def test_order():
+    assert count() < 2
+
+def test_other():
+    assert count() != 2
+
+def test_grown():
+    found = words()
+    assert found == ["x"], found.append("later")
+
+class Cases(unittest.TestCase):
+    def test_method(self):
+        self.assertEqual(count(), 4)
+
+    def test_in(self):
+        self.assertIn("c", words())
+"""
+LIB = """\
+def words():
+    return ["a", "b"]
+
+def count():
+    return {count}
+"""
+
+
+def test_observed_and_expected_of_every_form(tmp_path: Path) -> None:
+    good, bad = ({"test_lib.py": TESTS, "lib.py": LIB.format(count=n)} for n in (3, 2))
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    found = traced_pair(tmp_path, good, bad, command).failures()
+    said = {failure.text: (failure.observed, failure.expected) for failure in found}
+    assert said == {
+        "assert count() == 3": ("2", "3"),
+        'assert "c" in words()': ("['a', 'b']", ""),
+        'assert "a" not in words()': ("['a', 'b']", ""),
+        "assert not found": ("['a', 'b']", ""),
+        "assert count() < 2": ("2", "< 2"),
+        "assert count() != 2": ("2", "not 2"),
+        'assert found == ["x"], found.append("later")': ("['a', 'b']", "['x']"),
+        "self.assertEqual(count(), 4)": ("2", "4"),
+        'self.assertIn("c", words())': ("['a', 'b']", ""),
+    }
+
+
+RAISING = """\
+from contextlib import nullcontext
+import pytest
+
+def checked(n):
+    limit = {limit}
+    if n > limit:
+        if n > 2 * limit:
+            raise OverflowError(n)
+        raise ValueError(n)
+    return n
+
+def test_raised():
+    assert checked(3) == 3
+
+def test_not_raised():
+    with pytest.raises(ValueError):
+        checked(9)
+"""
+
+
+def test_where_it_failed_is_the_raising_line_and_the_block_that_saw_nothing(tmp_path: Path) -> None:
+    good, bad = ({"test_lib.py": RAISING.format(limit=limit)} for limit in (6, 2))
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    (raised, otherwise) = traced_pair(tmp_path / "one", good, bad, command).failures()
+    assert raised.failed_at is not None
+    assert (raised.text, raised.failed_at.line) == ("raise ValueError(n)", 9)
+    assert otherwise.text == "raise OverflowError(n)"
+    (missed,) = traced_pair(
+        tmp_path / "two", good, {"test_lib.py": RAISING.format(limit=9)}, command
+    ).failures()
+    assert missed.failed_at is not None
+    assert (missed.failed_at.line, missed.text) == (16, "with pytest.raises(ValueError):")
+    assert (missed.observed, missed.expected) == ("no exception", "ValueError")
