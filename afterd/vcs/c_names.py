@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePosixPath
 
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser
 
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.model.location import LineSpan
 from afterd.model.names import ChangeNames, Name, SideNames
+from afterd.vcs.tokens import CONDITIONAL, Language, TokenKind, tokens
 
 ReadFile = Callable[[str], bytes | None]
 """A file of one version by its path; None where that version has none."""
@@ -28,6 +30,7 @@ _C = frozenset([".c", ".h", ".inc", ".def"])
 _CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
+_BRACKETS = {"{": ("{", 1), "}": ("{", -1), "(": ("(", 1), ")": ("(", -1)}
 _TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
 _MEMBERS = {"type_definition": "", "field_declaration": "."}
 _DECLARATORS = frozenset(
@@ -64,14 +67,50 @@ def change_names(
     old = _version({c.old_file for c in mine}, good, cxx=cxx)
     new = _version({c.file for c in mine}, bad, cxx=cxx)
     _add_arities(old, new)
-    found = {
-        change.id: ChangeNames(
-            _side(old.get(change.old_file), change.old, change.form),
-            _side(new.get(change.file), change.new, change.form),
+    opened, closed = _halves(mine)
+    found: dict[ChangeId, ChangeNames] = {}
+    for change in mine:
+        begun, ended = opened[change.id], closed[change.id]
+        found[change.id] = ChangeNames(
+            _side(old.get(change.old_file), change, change.old, _in("old", begun, ended)),
+            _side(new.get(change.file), change, change.new, _in("new", begun, ended)),
         )
-        for change in mine
-    }
     return found, _standing(new, mine)
+
+
+def _halves(
+    changes: Sequence[Change],
+) -> tuple[Mapping[ChangeId, set[Name]], Mapping[ChangeId, set[Name]]]:
+    """Names that stand for brackets and conditionals: of the change that opens more than its old lines
+    did, and of the one below it in the file that closes more. Neither parses without the other.
+    """
+    opened, closed = defaultdict[ChangeId, set[Name]](set), defaultdict[ChangeId, set[Name]](set)
+    waiting: dict[tuple[str, str], list[tuple[ChangeId, bool]]] = defaultdict(list)
+    for change in sorted(changes, key=lambda c: (c.file, c.new.start, c.new.end)):
+        for bracket, more in _opened(change).items():
+            begun = waiting[change.file, bracket]
+            for _ in range(abs(more)):
+                if not begun or begun[-1][1] == (more > 0):
+                    begun.append((change.id, more > 0))
+                    continue
+                other, _opens = begun.pop()
+                opened[other].add(f"{bracket}{other}")
+                closed[change.id].add(f"{bracket}{other}")
+    return opened, closed
+
+
+def _opened(change: Change) -> Mapping[str, int]:
+    """How many brackets and conditionals more a change's new lines open than its old ones did."""
+    found = Counter[str]()
+    lines = change.patch.splitlines() if change.form is ChangeForm.HUNK else []
+    for sign, way in (("+", 1), ("-", -1)):
+        text = "\n".join(line[1:] for line in lines if line[:1] == sign)
+        for token in tokens(text, Language.C):
+            bracket, more = _BRACKETS.get(token.text, ("", 0))
+            if token.kind is TokenKind.DIRECTIVE and (given := CONDITIONAL.match(token.text)):
+                bracket, more = "#", {"endif": -1}.get(given[1], int(given[1].startswith("if")))
+            found[bracket] += way * more
+    return {bracket: more for bracket, more in found.items() if more}
 
 
 def is_named(path: str) -> bool:
@@ -84,18 +123,26 @@ def _version(paths: Iterable[str], read: ReadFile, *, cxx: bool) -> dict[str, _T
     return {path: _read(path, text, cxx=cxx) for path, text in texts.items() if text is not None}
 
 
-def _side(text: _Text | None, span: LineSpan, form: ChangeForm) -> SideNames:
-    """The names on a change's lines; of a file that is new or gone, on all."""
-    if text is None:
-        return SideNames()
-    hunk = form is ChangeForm.HUNK
+def _in(version: str, begun: Iterable[Name], ended: Iterable[Name]) -> SideNames:
+    """Brackets as names of one version: both have them, and neither has those of the other."""
     return SideNames(
-        *(
-            frozenset().union(
-                *(of[at] for at in (range(span.start, span.end) if hunk else of) if at in of)
-            )
-            for of in (text.defines, text.declares, text.uses)
-        )
+        frozenset(f"{version} {each}" for each in begun),
+        uses=frozenset(f"{version} {each}" for each in ended),
+    )
+
+
+def _side(text: _Text | None, change: Change, span: LineSpan, brackets: SideNames) -> SideNames:
+    """The names on a change's lines in one version; of a file that is new or gone, on all."""
+    if text is None:
+        return brackets
+    lines = range(span.start, span.end)
+
+    def on(names: Mapping[int, set[Name]]) -> frozenset[Name]:
+        wanted = lines if change.form is ChangeForm.HUNK else names
+        return frozenset().union(*(names[line] for line in wanted if line in names))
+
+    return SideNames(
+        on(text.defines) | brackets.defines, on(text.declares), on(text.uses) | brackets.uses
     )
 
 
@@ -140,7 +187,7 @@ def _taking(texts: Mapping[str, _Text]) -> dict[Name, set[int]]:
 
 @cache
 def _parser(grammar: str) -> Parser:
-    return Parser(Language(importlib.import_module(grammar).language()))
+    return Parser(Grammar(importlib.import_module(grammar).language()))
 
 
 def _read(path: str, content: bytes, *, cxx: bool) -> _Text:

@@ -28,7 +28,13 @@ def _closure(files: Mapping[str, str]) -> Closure:
                     LineSpan(at + (len(side) > at), len(side) - at)
                     for at, side in zip(begun, sides, strict=True)
                 )
-                changes.append(Change(f"c{len(changes) + 1}", file, file, old, new))
+                patch = "\n".join(
+                    sign + line
+                    for sign, side, at in zip("-+", sides, begun, strict=True)
+                    for line in side[at:]
+                )
+                name = f"c{len(changes) + 1}"
+                changes.append(Change(name, file, file, old, new, patch=patch))
                 begun = None
             for side in sides:
                 side.append(line)
@@ -158,6 +164,24 @@ int f(int n) {
 }
 """
 }
+BRACES = {
+    "b.c": """
+int f(int n) {
+-  if (n)
++  if (n > 1) {
+    n++;
++    n *= 2;
+    n--;
++  }
+#if A
+  while (n) {
+-#else
+-  while (!n) {
+#endif
+    n--; }
+}
+"""
+}
 BROKEN = {
     "b.c": """
 int before(void) {
@@ -197,6 +221,9 @@ int m;
         (MOVED, "c2", "c1"),
         (LABEL, "c1", "c2"),
         (OLDER, "c2", ""),
+        (BRACES, "c1", "c3"),
+        (BRACES, "c2", ""),
+        (BRACES, "c3", "c1"),
         (NEW, "c1", "c2"),
         (NEW, "c2", ""),
     ],
