@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -19,7 +18,7 @@ def counted_object(bitcode: bytes, source: str, store: ModuleStore) -> bytes:
     """The object file of the module with counters; its IR and its numbers go into the store."""
     text, triple = named_text(bitcode)
     bits = int((store.directory / BITS).read_text())
-    made = store.add(text, source, str(Path.cwd()), partial(counting, bits=bits))
+    made = store.add(text, source, str(Path.cwd()), counting(text, bits))
     module = llvm.parse_assembly(made.text)
     module.verify()
     return bytes(machine_for(triple, 0).emit_object(module))

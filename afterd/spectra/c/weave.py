@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from afterd.spectra.c.plan import Plan, planned
 from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, functions
 from afterd.trace.c.weave import (
+    Counted,
     Instrumented,
     NumberedFunction,
     Numbers,
@@ -48,34 +49,44 @@ define internal void @__afterd_leave() {{
 """
 
 
-def counting(text: str, first: Numbers, bits: int) -> Instrumented:
-    """Put counters of ``bits`` (8 to 64) bits into every function; they stop at their largest value.
+def counting(text: str, bits: int) -> Counted:
+    """What it takes to put counters of ``bits`` (8 to 64) bits into every function; they stop at their
+    largest value.
 
     In the result ``first.blocks`` of a function is the number of its first counter in the build.
     """
-    parts: list[str] = []
-    numbered: list[NumberedFunction] = []
-    at, number = 0, first.blocks
     skipped = untouched(text)
-    for start, end, function in functions(text):
-        if function.name in skipped:
-            continue
-        plan = planned(function)
-        weaver = _Weaver(function, plan, number - first.blocks, bits)
-        numbered.append(NumberedFunction(function.name, start, end, Numbers(number)))
-        parts += [text[at:start], "\n".join([*weaver.lines(), "}"])]
-        number += plan.size
-        at = end
-    parts.append(text[at:])
-    size = max(1, -(-(number - first.blocks) // PAGE)) * PAGE
+    parsed = [
+        (start, end, function, planned(function))
+        for start, end, function in functions(text)
+        if function.name not in skipped
+    ]
+    size = max(1, -(-sum(plan.size for *_, plan in parsed) // PAGE)) * PAGE
+
+    def woven(first: Numbers) -> Instrumented:
+        parts: list[str] = []
+        numbered: list[NumberedFunction] = []
+        at, number = 0, first.blocks
+        for start, end, function, plan in parsed:
+            weaver = _Weaver(function, plan, number - first.blocks, bits)
+            numbered.append(NumberedFunction(function.name, start, end, Numbers(number)))
+            parts += [text[at:start], "\n".join([*weaver.lines(), "}"])]
+            number += plan.size
+            at = end
+        text_woven = "".join([*parts, text[at:], _counters(size, bits, first)])
+        made = with_constructor(text_woven, "@__afterd_arrive", _EARLY)
+        return Instrumented(made, tuple(numbered), Numbers(size))
+
+    return Counted(Numbers(size), woven)
+
+
+def _counters(size: int, bits: int, first: Numbers) -> str:
+    """The module's own counters, and what reports them."""
     width = bits // 8
     own = _MODULE.format(
         size=size, bits=bits, page=PAGE, bytes=size * width, offset=(first.blocks - 1) * width
     )
-    if bits == 64:  # it cannot be filled
-        own = re.sub(r"declare .*uadd.*\n", "", own)
-    made = with_constructor("".join(parts) + own, "@__afterd_arrive", _EARLY)
-    return Instrumented(made, tuple(numbered), Numbers(size))
+    return re.sub(r"declare .*uadd.*\n", "", own) if bits == 64 else own  # it cannot be filled
 
 
 @dataclass(slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from afterd.trace.c.weave.instrument import Instrumented, NumberedFunction
+from afterd.trace.c.weave.instrument import Counted, Instrumented, NumberedFunction
 from afterd.trace.c.weave.weaver import Numbers
 
 
@@ -35,18 +35,16 @@ class ModuleStore:
         self.directory = directory
         (directory / "ir").mkdir(parents=True, exist_ok=True)
 
-    def add(
-        self, text: str, source: str, directory: str, build: Callable[[str, Numbers], Instrumented]
-    ) -> Instrumented:
-        """Give a module its ids, keep its IR, and return it instrumented."""
+    def add(self, text: str, source: str, directory: str, counted: Counted) -> Instrumented:
+        """Give a module its ids, keep its IR, and return it instrumented: beside others that are."""
         with (self.directory / "numbers").open("a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
             first = Numbers(*json.loads(file.read() or "[1, 1, 1]"))
-            made = build(text, first)
-            after = first + made.total
+            after = first + counted.total
             file.truncate(0)
             file.write(json.dumps([after.blocks, after.sites, after.slots]))
+        made = counted.woven(first)
         kept = self.directory / "ir" / f"{first.blocks}.ll"
         kept.write_text(text, errors="surrogateescape")
         row = {

@@ -30,7 +30,8 @@ def named_text(bitcode: bytes) -> tuple[str, str]:
 def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> bytes:
     """The object file of the instrumented module; its IR and its ids go into the store."""
     text, triple = named_text(bitcode)
-    made = store.add(lowered(text, structs(text)), source, str(Path.cwd()), instrument)
+    text = lowered(text, structs(text))
+    made = store.add(text, source, str(Path.cwd()), instrument(text))
     module = llvm.parse_assembly(made.text)
     module.verify()
     # Better code is not worth its price: a recording waits for memory, and is 5 % faster for it

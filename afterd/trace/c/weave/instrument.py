@@ -7,7 +7,8 @@ never a wrong program. weaver.py writes the functions; this is the module around
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from afterd.trace.c.ir.ir import NAME, Function, functions, plain_locals, stack_slots
 from afterd.trace.c.ir.irtypes import Layout
@@ -78,6 +79,14 @@ class Instrumented:
     total: Numbers
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A module of which it is known how many ids it needs; ``woven`` writes it, given its first ones."""
+
+    total: Numbers
+    woven: Callable[[Numbers], Instrumented]
+
+
 def count(function: Function, locals_: dict[str, str]) -> Numbers:
     """The ids a function needs."""
     sites = sum(
@@ -93,25 +102,31 @@ def structs(text: str) -> Layout:
     return Layout(dict(_STRUCT.findall(text)))
 
 
-def instrument(text: str, first: Numbers) -> Instrumented:
-    """Instrument every function of a module whose ids start at ``first``."""
+def instrument(text: str) -> Counted:
+    """What it takes to instrument every function of a module."""
     layout = structs(text)
-    parts: list[str] = []
-    numbered: list[NumberedFunction] = []
-    at, number = 0, first
+    parsed = [(start, end, each, plain_locals(each)) for start, end, each in functions(text)]
+    needed = [count(function, locals_) for _, _, function, locals_ in parsed]
+    every = sum(needed, Numbers())
+    total = replace(every, blocks=max(every.blocks, 1))  # data alone has an id of its own too
     skipped = untouched(text)
-    for start, end, function in functions(text):
-        locals_ = plain_locals(function)
-        numbered.append(NumberedFunction(function.name, start, end, number))
-        weaver = Weaver(function, locals_, number, first.blocks, layout)
-        woven = text[start:end] if function.name in skipped else "\n".join([*weaver.lines(), "}"])
-        parts += [text[at:start], woven]
-        number += count(function, locals_)
-        at = end
-    parts.append(text[at:])
-    blocks = max(number.blocks - first.blocks, 1)  # a module of data only has an id of its own too
-    total = Numbers(blocks, number.sites - first.sites, number.slots - first.slots)
-    return Instrumented(_with_runtime("".join(parts), first, total), tuple(numbered), total)
+
+    def woven(first: Numbers) -> Instrumented:
+        parts: list[str] = []
+        numbered: list[NumberedFunction] = []
+        at, number = 0, first
+        for (start, end, function, locals_), more in zip(parsed, needed, strict=True):
+            numbered.append(NumberedFunction(function.name, start, end, number))
+            weaver = Weaver(function, locals_, number, first.blocks, layout)
+            plain = function.name in skipped
+            parts.append(text[at:start])
+            parts.append(text[start:end] if plain else "\n".join([*weaver.lines(), "}"]))
+            number += more
+            at = end
+        parts.append(text[at:])
+        return Instrumented(_with_runtime("".join(parts), first, total), tuple(numbered), total)
+
+    return Counted(total, woven)
 
 
 def untouched(text: str) -> frozenset[str]:
