@@ -80,9 +80,11 @@ class Builder:
         """
         if not recipe.build:
             self.slot.move_to(tree)
+            self._generate(recipe)
             return Built(ok=True, ran=False)
         self._examine_products(recipe)
         changed = self.slot.move_to(tree)
+        self._generate(recipe)
         if self._last is not None and self._last[0] == tree and not changed:
             return dataclasses.replace(self._last[1], seconds=0.0, ran=False)
         self._last = None
@@ -92,6 +94,13 @@ class Builder:
         self._save(recipe, tree, whole=built.lasting)
         self._last = (tree, built) if built.lasting else None
         return built
+
+    def _generate(self, recipe: Recipe) -> None:
+        """Put the files there that git ignores and the project needs, where the tree has none."""
+        for name, content in recipe.generated.items():
+            path = self.slot.path / name
+            if path.parent.is_dir() and not path.exists():
+                path.write_text(content, encoding="utf-8")
 
     def _examine_products(self, recipe: Recipe) -> None:
         """Throw away another build's products; rebuild all that are of a tree nobody wrote down."""

@@ -161,6 +161,8 @@ def _build_sentence(attempt: Attempt, name: str) -> str:
 
 def _test_sentence(outcome: Outcome, name: str) -> str:
     advice = {
+        Unresolved.DIFFERENT_FAILURE: "its tests cannot be loaded there; choose another version, or an"
+        " environment in which both ends run",
         Unresolved.TIMEOUT: "raise the limit; or, if the hang is the failure, put a shorter one"
         " into the test (`timeout 60 COMMAND` fails with status 124)",
         Unresolved.UNTESTABLE: "125 means that this version cannot be tested; choose another one",

@@ -32,7 +32,9 @@ class Recipe:
     ``test_id`` names the test in reports and caches. ``told_by`` is the runner that tells the tests of
     a run apart (empty: they need not be), ``scope`` which of them is meant. ``folder`` is where the commands run, below
     the slot. ``extra`` is set on top of the scrubbed environment. ``tools`` is whatever else the
-    outcome depends on, such as the compiler's version: it only goes into the cache key.
+    outcome depends on, such as the compiler's version: it only goes into the cache key. ``generated`` are
+    files of the checkout, with their text, that git ignores and a build elsewhere would have made: they
+    are put where a tree lacks them.
     """
 
     test: tuple[str, ...]
@@ -43,6 +45,7 @@ class Recipe:
     tools: str = ""
     told_by: str = ""
     scope: Scope = Scope.WHOLE
+    generated: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
     def environment(self, slot: Path) -> dict[str, str]:
@@ -75,7 +78,8 @@ class Recipe:
     def environment_digest(self) -> str:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
         text = digest(scrubbed(extra=self.extra))
-        return _digest(text, self.tools, *filter(None, [current().key]))
+        made = (part for item in sorted(self.generated.items()) for part in item)
+        return _digest(text, self.tools, *made, *filter(None, [current().key]))
 
 
 def _digest(*parts: str) -> str:

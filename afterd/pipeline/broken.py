@@ -159,10 +159,14 @@ class _Look:
         said = {name: kept.red.get(name) or own.red.get(name) or seen.red[name] for name in rest}
         green = [name for name in rest if name in (own.green or ())]
         changed = self._green_in_old_form(green)
+        # What is red at the bad version for want of something is so whatever stops the good one.
+        lacking = self._lacking({name: seen.red[name] for name in rest if name not in green})
+        before = {name: said[name] for name in rest if name in own.red}
+        before |= {name: seen.red[name] for name in lacking}
         return _Ends(
             (*broke, *(name for name in green if name not in changed)),
-            {name: said[name] for name in rest if name in own.red},
-            tuple(name for name in rest if name not in own.red and name not in green),
+            before,
+            tuple(name for name in rest if name not in before and name not in green),
             changed,
         )
 

@@ -24,6 +24,7 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.model.change import Change, ChangeList, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
+from afterd.pipeline.unrunnable_good import mended
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range
 
@@ -51,9 +52,12 @@ class SettledEnds:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Changes of test files that every variant has as in the good version, and the sentence for it."""
+    """Changes of test files that every variant has as in the good version, what they are, and the sentence
+    for it.
+    """
 
     undone: ChangeSet
+    what: str
     note: str
 
 
@@ -71,35 +75,39 @@ def settled_ends(
     except (BuildError, TestError) as error:
         oracle, failed = asking(wanted), error
         bad = oracle.attempt(wanted.variants.bad).outcome
-        if not kept or bad.signature is None:  # it is the bad end that stands in the way
+        if bad.signature is None:  # it is the bad end that stands in the way
             raise
         confirmation = Confirmation(Ends.ALREADY_RED, bad, None, Repeats(1, 0), 1.0)
     asis = SettledEnds(wanted, oracle, confirmation)
     own = own_test(test, confirmation.bad, kept)
-    if confirmation.ends is not Ends.ALREADY_RED or not _may_be_the_tests(confirmation, own, kept):
+    otherwise = _fails_otherwise(confirmation)
+    if confirmation.ends is not Ends.ALREADY_RED or not (otherwise or any(map(own.has, kept))):
         return asis
     seen = Unresolved.BUILD if failed else None
     for choice in choices(kept, own):
         older = undone_in_all(wanted, choice)
+        oracle.progress.stage("trying the good version with older tests", choice.what)
         good = asking(older).attempt(older.variants.tree(older.everything)).outcome
         if good.passed:
             return _with_choice(wanted, choice, older, confirming) or asis
         seen = good.reason
     if seen is Unresolved.UNTESTABLE:
         return replace(asis, reason=_new(failed, confirmation.good))
+    said = str(failed or (confirmation.good.detail if confirmation.good else ""))
+    found = mended(wanted, said, asking, test.recipe.limits.search.few) if otherwise else None
+    if found:
+        return SettledEnds(found[0], *confirming(found[0]), found[1])
     if failed is not None:
         raise failed
     return asis
 
 
-def _may_be_the_tests(confirmation: Confirmation, own: OwnTest, kept: Iterable[Change]) -> bool:
-    """Whether the good version's red can be that of its tests: it fails otherwise than the bad one, or
-    the failing test's own text changed.
-    """
+def _fails_otherwise(confirmation: Confirmation) -> bool:
+    """Whether the good version's red is another failure than the bad one's, or may be."""
     good, bad = confirmation.good, confirmation.bad
     if good is None or good.signature is None or bad.signature is None:
-        return bool(list(kept))
-    return not same_failure(bad.signature, good.signature) or any(map(own.has, kept))
+        return True
+    return not same_failure(bad.signature, good.signature)
 
 
 def _with_choice(
@@ -189,7 +197,7 @@ def choices(kept: list[Change], own: OwnTest) -> Iterator[Choice]:
         undone = frozenset(change.id for change in changes)
         if undone and undone not in tried:
             tried.add(undone)
-            yield Choice(undone, _note(changes, which))
+            yield Choice(undone, which, _note(changes, which))
 
 
 def _used(kept: list[Change], own: frozenset[str]) -> frozenset[str]:

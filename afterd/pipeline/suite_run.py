@@ -160,7 +160,8 @@ class _Reported:
         if not (whole or several) or not seen.red or self.suite.recipe.test_id in seen.red:
             return seen
         self.progress.stage(
-            "running what is red once more", f"{len(seen.red)} tests, in one process"
+            "running what is red once more",
+            f"{len(seen.red)} test{'' if len(seen.red) == 1 else 's'}, in one process",
         )
         again = self.of(list(seen.red))
         green = (seen.green or frozenset()) | (again.green or frozenset())

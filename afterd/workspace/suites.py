@@ -26,6 +26,7 @@ from afterd.execution.runners import (
 )
 from afterd.execution.runners.prepared import prepared
 from afterd.execution.runners.pytest import PLUGIN, PLUGINS
+from afterd.execution.runners.version_file import version_files
 from afterd.execution.signature import telling
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
@@ -35,6 +36,7 @@ from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
 AUTO = "auto"
+_OF_PYTHON = ("pytest", "unittest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
         extra=extra,
         tools=found.tools,
         told_by=found.runner,
+        generated=found.generated,
         limits=workspace.limits,
     )
     return Suite(recipe, found)
@@ -160,6 +163,7 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
         test_id=command_line(settings.test),
         extra=extra,
         told_by=runner,
+        generated=version_files(checkout, checkout) if runner in _OF_PYTHON else {},
         limits=workspace.limits,
     )
 

@@ -263,3 +263,17 @@ def test_diagnostics_begin_at_the_first_error(text: str, expected: int) -> None:
 )
 def test_a_missing_tool_is_told_from_a_missing_file(line: str, tool: str) -> None:
     assert missing_tool(f"cc -c x.c\n{line}\nmake: *** [all] Error 127\n") == tool
+
+
+def test_a_file_that_git_ignores_is_put_where_a_tree_has_none(tmp_path: Path) -> None:
+    """A project's version file; where a tree has one of its own, that stays."""
+    workshop = Workshop(tmp_path)
+    without, with_one = (
+        workshop.tree({"shop/__init__.py": "", **more}) for more in ({}, {"shop/_version.py": "1"})
+    )
+    slot = workshop.slot()
+    recipe = Recipe(("true",), generated={"shop/_version.py": "2", "gone/_version.py": "2"})
+    for tree, text in ((without, "2"), (with_one, "1"), (without, "2")):
+        assert Builder(slot).build(recipe, tree).ok
+        assert (slot.path / "shop/_version.py").read_text() == text
+    assert not (slot.path / "gone").exists()

@@ -17,6 +17,7 @@ import pytest
 from afterd.errors import TestError
 from afterd.execution.runners import Python, detect
 from afterd.execution.runners.python import python_path
+from afterd.execution.runners.version_file import version_files
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:
@@ -156,3 +157,22 @@ def test_options_that_make_sense_for_a_whole_suite_alone(
     found = detect(write(alone, {"pytest.ini": written, "test_a.py": "def test_a(): pass\n"}))
     assert list(found.test[5:]) == undone
     assert bool(found.several) == ("xdist" in modules and os.cpu_count() != 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("pyproject.toml", '[tool.hatch]\nbuild.hooks.vcs.version-file = "src/a/_version.py"\n'),
+        ("pyproject.toml", '[tool.setuptools_scm]\nwrite_to = "src/a/_version.py"\n'),
+        ("setup.cfg", "[tool:x]\nversion_file = src/a/_version.py\n"),
+        ("setup.py", "setup(use_scm_version={'write_to': 'src/a/_version.py'})\n"),
+    ],
+)
+def test_a_version_file_that_git_ignores(tmp_path: Path, name: str, written: str) -> None:
+    home = tmp_path / "home"
+    root = write(tmp_path / "slot", {name: written + "# write_to = '../../x.py'\n"})
+    (generated,) = version_files(root, None).items()
+    assert generated[0] == "src/a/_version.py"
+    assert "__version__ = version" in generated[1]
+    write(home, {"src/a/_version.py": "__version__ = '1.2'\n"})
+    assert version_files(root, home) == {"src/a/_version.py": "__version__ = '1.2'\n"}

@@ -49,6 +49,20 @@ def test_a_test_file_that_the_good_version_cannot_import(tmp_path: Path) -> None
     assert any("tests/test_ops.py" in note and "good version" in note for note in found["notes"])
 
 
+def test_a_good_version_that_cannot_be_run_here(tmp_path: Path) -> None:
+    """It imports what this Python has no more; the commit that mended it is left in every version."""
+    old = "from collections import Iterable\n" + OPS
+    mended = old.replace("collections", "collections.abc")
+    guilty = mended.replace("a + b", "a + b + 1")
+    (tmp_path / "r" / "tests").mkdir(parents=True)
+    versions = ({"ops.py": text, "tests/test_ops.py": TEST} for text in (old, mended, guilty))
+    path = repository(tmp_path / "r", PYTEST, *versions)
+    done = afterd("explain", "HEAD~2..HEAD", "--format", "json", cwd=path)
+    found = json.loads(done.out)["explanations"][0]
+    assert [change["new"][0] for change in found["root"]] == [3], found
+    assert "another way (ImportError: cannot import name 'Iterable'" in found["notes"][0]
+
+
 def test_a_new_test_is_no_regression(tmp_path: Path) -> None:
     """There is no green to compare with, and the answer says so."""
     broken = WITH_NEW.replace("== 4", "== 5")

@@ -19,6 +19,7 @@ class Detected:
     user what was found and what follows from it. ``tools`` is a digest of whatever is installed that
     outcomes depend on; ``several`` are the arguments with which ``test`` runs in several processes
     (empty: it cannot). ``reported``: each test's outcome is written as it ends, and tests can be chosen.
+    ``generated`` is as in ``Recipe``.
     """
 
     runner: str
@@ -29,6 +30,7 @@ class Detected:
     tools: str = ""
     several: tuple[str, ...] = ()
     reported: bool = False
+    generated: Mapping[str, str] = field(default_factory=dict)
 
 
 class Runner(Protocol):

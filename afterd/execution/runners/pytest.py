@@ -15,6 +15,7 @@ from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import has, jobs, text, toml
+from afterd.execution.runners.version_file import version_files
 
 PLUGINS = str(Path(afterd_outcomes.__file__).parent)
 PLUGIN = afterd_outcomes.__name__.rpartition(".")[2]
@@ -69,6 +70,7 @@ class Pytest:
             python.asked.digest,
             several=("-n", jobs()) if "xdist" in python.asked.modules and jobs() != "1" else (),
             reported=True,
+            generated=version_files(root, self.python.home),
         )
 
     def recognised(self, root: Path) -> str:

@@ -11,6 +11,7 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import text
+from afterd.execution.runners.version_file import version_files
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
 _UNLOADED = "unittest.loader._FailedTest"
@@ -61,6 +62,7 @@ class Unittest:
             f"Found {example.relative_to(root)}: testing with unittest of {python.where} in {folder}/.",
             {"PYTHONPATH": own + path},
             python.asked.digest,
+            generated=version_files(root, self.python.home),
         )
 
 
