@@ -98,8 +98,9 @@ def _explain(
             nothing = replace(nothing, notes=(*nothing.notes, *filter(None, [note])))
             return (keep(workspace, nothing),)
         found: list[Explanation] = []
-        ranker = Ranker(workspace, settings, wanted.variants.bad, heard)
         left = list(broken.tests[:1] if settings.first else broken.tests)
+        names = [test.recipe.test_id for test in left]
+        ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names)
         while left:
             test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from afterd.execution.oracle import Oracle
 from afterd.model.change import Change, ChangeForm, ChangeList
-from afterd.model.revision import RevisionRange
+from afterd.model.explanation import RevisionRange
 from afterd.workspace import Range
 
 _PLACE = re.compile(r"""(?:File ")?(?P<file>[\w./+-]*\w\.\w+)(?:", line |:)(?P<line>\d+)""")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from afterd.config import Settings
-from afterd.errors import AfterdError
+from afterd.errors import AfterdError, TestError
 from afterd.execution.cache import key_of_test
 from afterd.execution.failures.suites import ran_one_test
 from afterd.localization.spectrum import Spectrum, spectrum_of
@@ -48,6 +49,8 @@ class _Without:
 class Ranker:
     """Ranks for the explanations of one version; its suite is counted once, when first asked for.
 
+    Where the runner can choose, the test files of the failing ``tests`` are counted, and the whole suite
+    only where nothing passes in them: an answer does not wait for a suite that was run already.
     A test command that was given is one test, so there is nothing to compare it with, except where
     it is a Python suite. What cannot be ranked says so in the explanation's notes. Counting ends
     within the budget of ``settings``, which is spent from when the ranker was made.
@@ -57,6 +60,7 @@ class Ranker:
     settings: Settings
     tree: str
     progress: Progress
+    tests: Sequence[str] = ()
     _began: float = field(default_factory=time.monotonic)
     _counted: Counted | _Without | None = None  # None: nobody asked yet
 
@@ -91,7 +95,8 @@ class Ranker:
                 self.settings.jobs,
                 until=time.monotonic() + seconds,
             )
-            spectrum = suite_spectrum(hurried, suite, self.tree, counting)
+            near = self._of_some(hurried, suite, counting)
+            spectrum = near or suite_spectrum(hurried, suite, self.tree, counting)
         except AfterdError as error:
             return _Without(f"No ranking of lines: {error}")
         if spectrum.failed.all() or not spectrum.failed.any():
@@ -103,6 +108,26 @@ class Ranker:
         """Whether a run of this command that is known said that it was of one test."""
         known = self.workspace.remembered(str).get(key_of_test(suite.recipe, self.tree))
         return known is not None and ran_one_test(known.detail)
+
+    def _of_some(self, workspace: Workspace, suite: Suite, counting: Counting) -> Spectrum | None:
+        """Of the failing tests' own files alone; None where nothing can be told from that."""
+        some = _beside(suite, self.tests)
+        if some == suite:
+            return None
+        try:
+            spectrum = suite_spectrum(workspace, some, self.tree, counting)
+        except TestError:  # one test alone, say
+            return None
+        told_apart = spectrum.failed.any() and not spectrum.failed.all()
+        return spectrum if told_apart else None
+
+
+def _beside(suite: Suite, tests: Sequence[str]) -> Suite:
+    """Of a suite the test files of ``tests``, where its runner can choose them."""
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    if suite.found is None or not suite.found.reported or not all("::" in test for test in tests):
+        return suite
+    return replace(suite, recipe=replace(suite.recipe, test=(*suite.recipe.test, *files)))
 
 
 def _hurried(workspace: Workspace, seconds: float) -> Workspace:
