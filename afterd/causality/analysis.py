@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from afterd.causality.auxiliary import (
-    Builds,
-    IsRead,
-    Unbuildable,
-    all_are_read,
-    nothing_against,
-)
+from afterd.causality.auxiliary import Builds
 from afterd.causality.deltas.closure import Closure
 from afterd.causality.semantic import CoreOf
+from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.causality.suspicion import Suspect
 from afterd.causality.trials import Clashing, OutcomeOf, OutcomesOf, nothing_clashes
 from afterd.causality.watch import Watch
@@ -37,9 +32,8 @@ class Oracles:
 
     ``outcomes`` answers for several variants side by side, ``width`` of them at the same time; None where
     that is not possible.
-    ``unbuildable`` tells without a build what speaks against one, as far as changes ``is_read``
-    by it go; ``suspected``: without a proof, but for what is ``certain``. ``worth`` weighs what
-    evidence costs against the runs that it saves.
+    ``standing`` tells without a build whether one stands alone. ``worth`` weighs what evidence costs
+    against the runs that it saves.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
     that changes define and use. ``watch`` ends the search
@@ -50,10 +44,7 @@ class Oracles:
     builds: Builds
     core: CoreOf
     outcomes: OutcomesOf | None = None
-    unbuildable: Unbuildable = nothing_against
-    is_read: IsRead = all_are_read
-    suspected: bool = False
-    certain: Unbuildable = nothing_against
+    standing: Standing = NOTHING_TOLD
     worth: Worth = field(default_factory=Worth)
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
@@ -69,10 +60,7 @@ class Oracles:
             lambda more: self.builds(reverted | more),
             self.core,
             None if outcomes is None else lambda sets: outcomes([reverted | more for more in sets]),
-            lambda more: self.unbuildable(reverted | more),
-            self.is_read,
-            suspected=self.suspected,
-            certain=lambda more: self.certain(reverted | more),
+            self.standing.asked_by(lambda question: lambda more: question(reverted | more)),
             worth=self.worth,
             traced=lambda more: self.traced(reverted | more),
             clashing=lambda more: self.clashing(reverted | more),

@@ -25,33 +25,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
 from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
+from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 
 
 Builds = Callable[[ChangeSet], bool]
-Unbuildable = Callable[[ChangeSet], str]
-"""What a compiler says against a variant, without a build; empty where it says nothing."""
 
 
 Needed = Callable[[ChangeSet], ChangeSet]
 """What must go along by the names that changes define and use, without asking a compiler."""
-
-
-IsRead = Callable[[Change], bool]
-"""Whether undoing a change can alter what that compiler says."""
-
-
-def all_are_read(change: Change) -> bool:  # noqa: ARG001 - it answers an IsRead's question
-    """The answer where a compiler reads everything."""
-    return True
-
-
-def nothing_against(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers an Unbuildable's question
-    """The answer for programs of which nothing is known without building them."""
-    return ""
 
 
 def nothing_needed(reverted: ChangeSet) -> ChangeSet:  # noqa: ARG001 - it answers a Needed's question
@@ -68,8 +53,7 @@ class AuxiliarySearch:
     """FindAuxChange with its cache: it costs builds, not test runs.
 
     ``everything`` is all that can be reverted: reverting it gives the good version, which builds.
-    ``suspected``: what speaks against a variant is no proof, and no build says more than a run does; but
-    for what is ``certain``.
+    ``standing``: what can be told of a variant without building it.
     """
 
     def __init__(
@@ -77,20 +61,12 @@ class AuxiliarySearch:
         builds: Builds,
         changes: Changes,
         everything: ChangeSet,
-        unbuildable: Unbuildable = nothing_against,
-        is_read: IsRead = all_are_read,
-        *,
+        standing: Standing = NOTHING_TOLD,
         needed: Needed = nothing_needed,
-        suspected: bool = False,
-        certain: Unbuildable = nothing_against,
     ) -> None:
         self.builds = 0
-        self._certain = certain
         self._needed = needed
-        self._suspected = suspected
-        self._unbuildable = unbuildable
-        self._is_told = unbuildable is not nothing_against
-        self._is_read = is_read
+        self.standing = standing
         self._against: dict[ChangeSet, str] = {}
         self._along: dict[ChangeId, ChangeSet | None] = {}
         self._ask = builds
@@ -119,12 +95,12 @@ class AuxiliarySearch:
         if self._build.get(reverted):
             return ""
         if reverted not in self._against:
-            self._against[reverted] = self._unbuildable(reverted)
+            self._against[reverted] = self.standing.against(reverted)
         return self._against[reverted]
 
     def certain(self, reverted: ChangeSet) -> str:
         """What surely keeps ``reverted`` from being built, without a build."""
-        return self._certain(reverted) if self.unbuildable(reverted) else ""
+        return self.standing.certain(reverted) if self.unbuildable(reverted) else ""
 
     def along(self, change: ChangeId) -> ChangeSet | None:
         """What a change takes along to compile; None where no few help that errors name."""
@@ -133,10 +109,10 @@ class AuxiliarySearch:
             return NOTHING
         if change not in self._along:
             candidates = self._read(self._candidates(alone, ""))
-            if not self._suspected:
+            if self.standing.proves:
                 found = self._mended(alone, candidates, SEARCH.few_along, self._needed(alone))
                 if found and len(found) <= SEARCH.leaner:
-                    found = self._find_aux_change(alone, found, self._unsuspected)
+                    found = self._find_aux_change(alone, found, self._stands)
                 self._along[change] = found
             else:  # the text tells in milliseconds
                 found = self._read_off(alone, candidates)
@@ -144,7 +120,7 @@ class AuxiliarySearch:
                 self._along[change] = found if few else None
         return self._along[change]
 
-    def _unsuspected(self, reverted: ChangeSet) -> bool:
+    def _stands(self, reverted: ChangeSet) -> bool:
         return not self.unbuildable(reverted)
 
     def blamed(self, reverted: ChangeSet, diagnostics: str) -> ChangeSet:
@@ -162,7 +138,7 @@ class AuxiliarySearch:
         """
         if reverted not in self._found:
             left = max(SEARCH.builds - self.builds, SEARCH.least_builds)
-            self._allowed = self.builds + (SEARCH.builds_when_told if self._is_told else left)
+            self._allowed = self.builds + (SEARCH.builds_when_told if self.standing.tells else left)
             self._build[reverted] = False
             self._found[reverted] = self._search(reverted, diagnostics)
         return self._found[reverted]
@@ -172,7 +148,7 @@ class AuxiliarySearch:
         needed = self._needed(reverted)
         if not needed and not self.unbuildable(reverted):
             return self._smallest(reverted, candidates, self._builds)
-        if self._suspected:
+        if not self.standing.proves:
             return self._read_off(reverted, self._read(candidates))
         told = self._told(reverted, candidates, needed)
         if told is None or self._builds(reverted | told):
@@ -218,7 +194,7 @@ class AuxiliarySearch:
         return gamma
 
     def _read(self, candidates: Sequence[ChangeId]) -> list[ChangeId]:
-        return [c for c in candidates if self._is_read(self._changes[c])]
+        return [c for c in candidates if self.standing.is_read(self._changes[c])]
 
     def _mended(
         self,
@@ -265,7 +241,7 @@ class AuxiliarySearch:
             return frozenset(wrote)
         mentioning = [c for c in candidates if self._names[c] & about.names]
         near = [c for c in mentioning if about.is_in(self._changes[c].file)]
-        if self._suspected:
+        if not self.standing.proves:
             near = self._nearest(near, [c for c in reverted if self._mentions(c, about.names)])
         near += self._heads(candidates, about)
         if near or not mentioning:

@@ -66,23 +66,19 @@ class Loop:
         self._everything = everything
         self._progress = progress
         self._oracles = oracles
-        self._suspected = oracles.suspected
-        self._unmet = PARTED if oracles.suspected else PARTED | _OTHERWISE_HERE
+        self._standing = oracles.standing
+        self._unmet = PARTED | _OTHERWISE_HERE if self._standing.proves else PARTED
         self._auxiliary = AuxiliarySearch(
             watch.over(oracles.builds),
             changes,
             everything,
-            unbuildable=watch.over(oracles.unbuildable),
-            is_read=oracles.is_read,
-            needed=oracles.closure.needed,
-            suspected=oracles.suspected,
-            certain=oracles.certain,
+            oracles.standing.asked_by(watch.over),
+            oracles.closure.needed,
         )
         self._trials = Trials(
             oracles.outcome,
             self._auxiliary,
             oracles.outcomes,
-            suspected=oracles.suspected,
             clashing=oracles.clashing,
             kin=oracles.closure.kin,
             width=oracles.width,
@@ -214,7 +210,7 @@ class Loop:
         if along is None:
             return replace(suspect, factor=suspect.factor * ODDS.entangled, along=MANY)
         own = home(self._changes[suspect.change])
-        if not self._suspected:
+        if self._standing.proves:
             return replace(suspect, along=len(along), home=own[:1])
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
         factor = suspect.factor * (ODDS.not_alone if elsewhere else 1)
@@ -230,7 +226,7 @@ class Loop:
         """Delta debugging over everything, with what is known of each change as its weight."""
         self._progress.stage("searching all changes", "nearest to the trace first")
         suspects = self._all_suspects()
-        if self._suspected:  # the text tells in milliseconds
+        if not self._standing.proves:  # the text tells in milliseconds
             suspects.sort(key=lambda each: -each.weight)
             suspects = [*map(self._loose, suspects[: SEARCH.asked]), *suspects[SEARCH.asked :]]
             suspects.sort(key=lambda each: -each.weight)

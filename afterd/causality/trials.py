@@ -49,8 +49,7 @@ class Trials:
     """Outcomes of reversions, each asked for once; ``runs`` counts those of the test.
 
     The bad version itself is known to fail. ``outcomes`` makes several runs at the same time, ``width``
-    of them. ``kin``: who shares names with a set. ``suspected``: what the auxiliary search
-    is told against a variant without a build is no proof, and a run may belie it.
+    of them. ``kin``: who shares names with a set.
     """
 
     def __init__(
@@ -60,7 +59,6 @@ class Trials:
         outcomes: OutcomesOf | None = None,
         known: Mapping[ChangeSet, Outcome] | None = None,
         *,
-        suspected: bool = False,
         clashing: Clashing = nothing_clashes,
         kin: Clashing = nothing_clashes,
         width: int = 1,
@@ -69,7 +67,7 @@ class Trials:
         self.width = width
         self._clashing = clashing
         self._kin = kin
-        self._suspected = suspected
+        self._proves = auxiliary.standing.proves
         self._outcome = outcome
         self._outcomes = outcomes
         self._auxiliary = auxiliary
@@ -81,27 +79,27 @@ class Trials:
         Raises BudgetSpentError.
         """
         known = self._auxiliary.known(asked)
-        if known is not None and not (self._suspected and len(known) > most_along(asked)):
+        if known is not None and (self._proves or len(known) <= most_along(asked)):
             return Trial(asked, known, self._see(asked | known))
         outcome = self._see(asked)
         if outcome.built:
             return Trial(asked, NOTHING, outcome)
         auxiliary = self._auxiliary.find(asked, outcome.detail)
-        if self._suspected and auxiliary and len(auxiliary) > most_along(asked):
+        if not self._proves and auxiliary and len(auxiliary) > most_along(asked):
             return Trial(asked, NOTHING, outcome)  # too much to be what these need
         if auxiliary is None:
-            return self._belied(asked) if self._suspected else Trial(asked, NOTHING, outcome)
+            return self._belied(asked) if not self._proves else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
     def beside(self, asked: ChangeSet, auxiliary: ChangeSet) -> Trial:
         """The outcome with just these going along. Raises BudgetSpentError."""
-        if self._suspected:
+        if not self._proves:
             return self._belied(asked, auxiliary)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
-        return not (self._suspected and self._auxiliary.unbuildable(reverted))
+        return self._proves or not self._auxiliary.unbuildable(reverted)
 
     def clash(self, trial: Trial) -> ChangeSet:
         """What must be undone as well, by the way in which a trial failed otherwise, or by the names that
@@ -116,7 +114,7 @@ class Trials:
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""
-        if self._suspected or self._auxiliary.unbuildable(asked):
+        if not self._proves or self._auxiliary.unbuildable(asked):
             return NOTHING
         outcome = self._see(asked)
         return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
@@ -125,7 +123,7 @@ class Trials:
         """``trial`` without those that go along, on a suspicion alone, and are not executed, or
         without any where all are; told only if it passes.
         """
-        if not (self._suspected and trial.auxiliary):
+        if self._proves or not trial.auxiliary:
             return
         needed = trial.auxiliary & executed
         lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
@@ -141,7 +139,7 @@ class Trials:
         the suspicion itself is put to the test: of all, of those of a file (``groups``: they may need
         each other and nobody else needs them), and if they are few, of each. Only what passes is told.
         """
-        if not self._suspected:
+        if self._proves:
             return
         for lean in self.executed_alone(trial, executed):
             trial = lean

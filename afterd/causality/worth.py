@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import log2
 
-from afterd.causality.auxiliary import Unbuildable
+from afterd.causality.standing import Unbuildable
 from afterd.limits import WORK
 from afterd.model.change import ChangeSet
 from afterd.weights import WORTH
@@ -51,13 +51,16 @@ def question_units(run: int) -> int:
 
 
 @dataclass(slots=True)
-class CountedQuestions:
-    """What speaks against variants, and how often it was asked."""
+class QuestionCounter:
+    """How often it was asked what speaks against variants."""
 
-    question: Unbuildable
     asked: int = 0
 
-    def __call__(self, reverted: ChangeSet) -> str:
-        """The question's answer."""
-        self.asked += 1
-        return self.question(reverted)
+    def over(self, question: Unbuildable) -> Unbuildable:
+        """The same question, counted."""
+
+        def counted(reverted: ChangeSet) -> str:
+            self.asked += 1
+            return question(reverted)
+
+        return counted

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
-from afterd.causality.auxiliary import nothing_against
 from afterd.causality.deltas.add import add
 from afterd.causality.deltas.dd import dd
 from afterd.causality.loop import Analysis, Loop, Oracles
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
-from afterd.causality.worth import CountedQuestions, Worth, question_units, run_work
+from afterd.causality.worth import QuestionCounter, Worth, question_units, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
 from afterd.execution.oracle import Oracle
@@ -63,8 +63,8 @@ def search(
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
         clock = workspace.clock
         execution = tracing.execution or UntracedExecution()
-        checks = CountedQuestions(tracing.unbuildable)
-        check = WORK.text if tracing.suspected else WORK.compiler
+        checks = QuestionCounter()
+        check = WORK.compiler if tracing.standing.proves else WORK.text
         worth = Worth(
             lambda: execution.work() + solver.units * WORK.unit + checks.asked * check,
             run,
@@ -75,10 +75,7 @@ def search(
             clock.over(Phase.RUN, variants.builds),
             clock.over(Phase.SOLVE, solver.core),
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
-            unbuildable=clock.over(Phase.CHECK, checks),
-            is_read=tracing.is_read,
-            suspected=tracing.suspected,
-            certain=clock.over(Phase.CHECK, tracing.certain),
+            tracing.standing.asked_by(checks.over).asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
@@ -107,7 +104,7 @@ def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
     """The analysis with what was really seen of its root, and only what was seen to be needed."""
     if not analysis.verified:
         return analysis
-    compiled = nothing_against if tracing.suspected else tracing.unbuildable
+    compiled = tracing.standing.compiled
     kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled)
     return replace(
         analysis,

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path, PurePath
 
 from afterd.causality.analysis import TracedVariant, not_traced
-from afterd.causality.auxiliary import IsRead, Unbuildable, all_are_read, nothing_against
 from afterd.causality.deltas.clash import clashing
 from afterd.causality.deltas.closure import Closure
+from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.compare import CautiousExecution, Pair, Runs, RunT
 from afterd.compare.c import CTracer
 from afterd.compare.coverage.scopes import is_known
@@ -56,9 +56,8 @@ def no_twin(_root: ChangeSet) -> None:
 class Tracing:
     """The execution, or the sentence that says why there is none; seconds of build and run.
 
-    ``unbuildable`` tells what a compiler says against a variant without building it, for changes
-    that it reads (``is_read``); ``suspected``: that is no proof, the variant may work all the same, but
-    for what is ``certain``. ``closure`` tells what hangs together by its names.
+    ``standing`` tells what speaks against a variant without building it, ``closure`` what hangs together
+    by its names.
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
     not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
     of changes.
@@ -67,10 +66,7 @@ class Tracing:
     execution: Execution | None
     reason: str = ""
     seconds: float = 0.0
-    unbuildable: Unbuildable = nothing_against
-    is_read: IsRead = all_are_read
-    suspected: bool = False
-    certain: Unbuildable = nothing_against
+    standing: Standing = NOTHING_TOLD
     missing: Missing = nothing_missing
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
@@ -96,8 +92,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 CautiousExecution(execution),
                 "",
                 c.seconds,
-                _syntax_check(workspace, wanted, request).against,
-                is_read,
+                Standing(_syntax_check(workspace, wanted, request).against, is_read),
                 closure=_closure(workspace, wanted),
                 twin=partial(_compared, c_runs, NOTHING),
             )
@@ -115,9 +110,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
                 CautiousExecution(python.execution(pair)),
                 "",
                 python.seconds,
-                check.against,
-                suspected=True,
-                certain=check.certain,
+                Standing(check.against, proves=False, certain=check.certain),
                 missing=MissingPieces(wanted.changes.by_id()),
                 clashing=_python_clashes(wanted),
                 variant=lambda reverted: _compared(runs, reverted, wanted.everything),
@@ -148,9 +141,10 @@ def _by_coverage(
         return Tracing(None, str(error))
     execution, against = CautiousExecution(found.execution), found.text.against
     if "js" not in counted:
-        return Tracing(execution, "", found.seconds, against, lambda change: is_known(change.file))
+        standing = Standing(against, lambda change: is_known(change.file))
+        return Tracing(execution, "", found.seconds, standing)
     missing = MissedNames(wanted.changes.by_id())
-    return Tracing(execution, "", found.seconds, against, suspected=True, missing=missing)
+    return Tracing(execution, "", found.seconds, Standing(against, proves=False), missing=missing)
 
 
 def _python_clashes(wanted: Range) -> Clashing:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from made_changes import change, ids, made
 
 from afterd.causality.auxiliary import AuxiliarySearch
+from afterd.causality.standing import Standing
 from afterd.model.change import NOTHING, ChangeSet
 
 COUNT = 24
@@ -37,7 +38,7 @@ class Needs:
 def _search(needs: Needs, *, told: bool) -> AuxiliarySearch:
     changes, everything = made(COUNT), ids(COUNT)
     if told:
-        return AuxiliarySearch(needs.builds, changes, everything, unbuildable=needs.against)
+        return AuxiliarySearch(needs.builds, changes, everything, Standing(needs.against))
     return AuxiliarySearch(needs.builds, changes, everything)
 
 
@@ -87,9 +88,7 @@ def test_complaints_are_answered_one_after_the_other() -> None:
                 return f"a.c:1:1: error: unknown name '{name}'"
         return ""
 
-    search = AuxiliarySearch(
-        Needs(frozenset(chain)).builds, changes, ids(COUNT), unbuildable=against
-    )
+    search = AuxiliarySearch(Needs(frozenset(chain)).builds, changes, ids(COUNT), Standing(against))
     assert search.find(frozenset({"c1"})) == frozenset(chain)
     assert len(asked) < 12
 
@@ -106,7 +105,7 @@ def test_what_must_go_along_is_known_without_a_build(missing: str, along: Change
             f"a.c:1:1: error: unknown name '{missing}'" if missing and "c2" not in reverted else ""
         )
 
-    search = AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT), unbuildable=against)
+    search = AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT), Standing(against))
     assert search.along("c1") == along
     assert search.builds == 0
 
@@ -131,7 +130,7 @@ def test_a_shown_line_names_its_change_and_a_named_function_its_head() -> None:
         return "" if "c3" in reverted else "a.c:9:1: error: conflicting types for 'name_length'"
 
     search = AuxiliarySearch(
-        Needs(frozenset(patches)).builds, changes, ids(COUNT), unbuildable=against
+        Needs(frozenset(patches)).builds, changes, ids(COUNT), Standing(against)
     )
     assert search.find(frozenset({"c1"})) == frozenset(patches)
     assert len(asked) < 8
@@ -140,10 +139,10 @@ def test_a_shown_line_names_its_change_and_a_named_function_its_head() -> None:
 def test_what_needs_very_many_others_is_given_up_within_twenty_builds() -> None:
     """c-ares: the 130 changes that went along with its suspects cost 46 builds without an end."""
     needs = Needs(frozenset(f"c{i}" for i in range(2, 160)), frozenset({"c199"}))
-    search = AuxiliarySearch(needs.builds, made(200), ids(200), unbuildable=needs.against)
+    search = AuxiliarySearch(needs.builds, made(200), ids(200), Standing(needs.against))
     assert search.find(frozenset({"c1"})) is None
     linked = Needs(frozenset(), frozenset(f"c{i}" for i in range(2, 160)))
-    search = AuxiliarySearch(linked.builds, made(200), ids(200), unbuildable=linked.against)
+    search = AuxiliarySearch(linked.builds, made(200), ids(200), Standing(linked.against))
     assert search.find(frozenset({"c1"})) is None
     assert needs.built + linked.built <= 20
 
@@ -162,7 +161,7 @@ def test_what_took_the_missing_name_away_is_asked_for_first() -> None:
         asked.append(reverted)
         return {"c1", "c2"} <= reverted
 
-    search = AuxiliarySearch(builds, changes, ids(8), suspected=True)
+    search = AuxiliarySearch(builds, changes, ids(8), Standing(proves=False))
     said = "NameError: name 'match' is not defined"
     assert search.find(frozenset({"c1"}), said) == frozenset({"c2"})
     assert asked == [{"c1", "c2"}]
@@ -177,7 +176,7 @@ def test_where_a_file_does_not_parse_the_nearest_change_goes_along() -> None:
         halved = "c3" in reverted and "c4" not in reverted
         return "f.py: SyntaxError: 'break' outside loop (, line 30)" if halved else ""
 
-    search = AuxiliarySearch(lambda _: True, changes, ids(6), unbuildable=suspicion, suspected=True)
+    search = AuxiliarySearch(lambda _: True, changes, ids(6), Standing(suspicion, proves=False))
     found = search.find(frozenset({"c3"}))
     assert found is not None
     assert found == frozenset({"c4"})

@@ -26,6 +26,7 @@ from made_changes import (
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.deltas.dependencies import home
 from afterd.causality.reversion import Reversion, Root
+from afterd.causality.standing import Standing
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.model.change import ChangeSet, in_order
@@ -145,10 +146,8 @@ def test_a_suspicion_is_no_proof(*, needed: bool, helps: bool) -> None:
         return repaired_by({"c1"})(reverted)
 
     changes = made(6)
-    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6), unbuildable=suspicion)
-    found = Reversion(Trials(oracle, auxiliary, suspected=True), changes).find_root(
-        _suspects(6), 0.15
-    )
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6), Standing(suspicion, proves=False))
+    found = Reversion(Trials(oracle, auxiliary), changes).find_root(_suspects(6), 0.15)
     assert found is not None
     if not needed:
         assert found == Root(frozenset({"c1"}), frozenset(), minimal=True)
@@ -160,13 +159,13 @@ def test_what_the_test_does_not_execute_need_not_go_along() -> None:
     """c1 needs c2; c3 is asked for by a text that the test does not come to."""
 
     def suspicion(reverted: ChangeSet) -> str:
-        missing = {"c2", "c3"} - reverted
-        return "'x' is not defined" if "c1" in reverted and missing else ""
+        missing = sorted({"c2", "c3"} - reverted) if "c1" in reverted else []
+        return "\n".join(f"'name{c[1:]}' is not defined" for c in missing)
 
     oracle = Counting(repaired_by({"c1", "c2"}))
-    changes = made(6)
-    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6), unbuildable=suspicion)
-    trials = Trials(oracle, auxiliary, suspected=True)
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 7)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(6), Standing(suspicion, proves=False))
+    trials = Trials(oracle, auxiliary)
     reversion = Reversion(trials, changes, executed=frozenset({"c1", "c2", "c4"}))
     found = reversion.find_root([Suspect("c1", Tier.ENTRY)], 0.15)
     assert found == Root(frozenset({"c1"}), frozenset({"c2"}), minimal=True)
@@ -190,8 +189,8 @@ def test_whatever_is_suspected_it_ends(seed: int, needs: dict[int, set[int]]) ->
     answer = arbitrary(seed, 7, resolved=1.0)
     oracle = Counting(answer)
     changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 8)}
-    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), unbuildable=suspicion)
-    reversion = Reversion(Trials(oracle, auxiliary, suspected=True), changes)
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), Standing(suspicion, proves=False))
+    reversion = Reversion(Trials(oracle, auxiliary), changes)
     found = reversion.find_root(_suspects(7), 0.15)
     assert found is None or answer(found.changes | found.auxiliary) is PASS
 
@@ -268,8 +267,8 @@ def test_what_went_along_with_another_is_kept_where_it_helped() -> None:
         return "'name3' is not defined" if "c2" in reverted and "c3" not in reverted else ""
 
     changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 8)}
-    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), unbuildable=suspicion)
-    trials = Trials(repaired_by({"c1", "c3"}), auxiliary, suspected=True)
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), Standing(suspicion, proves=False))
+    trials = Trials(repaired_by({"c1", "c3"}), auxiliary)
     suspects = [Suspect("c1", Tier.ENTRY), Suspect("c2", Tier.ENTRY)]
     found = Reversion(trials, changes).find_root(suspects, 0.15)
     assert found is not None
@@ -290,8 +289,8 @@ def test_of_what_went_along_two_that_need_only_each_other_go() -> None:
         return DIFFERENT if halved else repaired_by({"c1", "c2"})(reverted)
 
     changes = {f"c{n}": change(n, file=files[n], patch=f"+name{n}") for n in range(1, 8)}
-    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), unbuildable=suspicion)
-    reversion = Reversion(Trials(oracle, auxiliary, suspected=True), changes, executed=ids(7))
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), Standing(suspicion, proves=False))
+    reversion = Reversion(Trials(oracle, auxiliary), changes, executed=ids(7))
     found = reversion.find_root([Suspect("c1", Tier.ENTRY)], 0.15)
     assert found == Root(frozenset({"c1"}), frozenset({"c2"}), minimal=True)
 
@@ -326,7 +325,7 @@ def test_what_a_linker_misses_is_left_out_of_a_set() -> None:
         lambda reverted: outcome(reverted).built,
         changes,
         ids(9),
-        unbuildable=lambda _reverted: "",
+        standing=Standing(lambda _reverted: ""),
     )
     found = Reversion(Trials(outcome, search), changes).find_root(_suspects(9), 0.15)
     assert found == Root(frozenset({"c5"}), frozenset(), minimal=True)

@@ -7,6 +7,7 @@ from made_changes import made
 from paper_examples import running_example
 
 from afterd.causality.loop import Loop, Oracles
+from afterd.causality.standing import Standing
 from afterd.causality.trials import BudgetSpentError
 from afterd.causality.watch import Watch, WatchedExecution
 from afterd.logic.constraint import Undecided
@@ -51,7 +52,7 @@ def test_a_search_whose_variants_are_all_refused_ends_with_the_budget() -> None:
         lambda _: Outcome(Verdict.FAIL),
         lambda _: False,
         lambda _: Undecided("nothing was asked"),
-        unbuildable=refused,
+        standing=Standing(refused),
         watch=Watch(lambda: len(asked) >= 25),
     )
     analysis = Loop(running_example(), changes, frozenset(changes), oracles, Silent()).explain()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.causality.worth import CountedQuestions, Worth, run_work
+from afterd.causality.worth import QuestionCounter, Worth, run_work
 from afterd.limits import WORK
 
 SECOND = WORK.second
@@ -43,6 +43,7 @@ def test_a_run_costs_nearly_the_same_whenever_it_is_measured(cpu: float, noise: 
 
 
 def test_questions_are_counted() -> None:
-    check = CountedQuestions(lambda reverted: "".join(sorted(reverted)))
+    counter = QuestionCounter()
+    check = counter.over(lambda reverted: "".join(sorted(reverted)))
     assert [check(frozenset({"c2", "c1"})), check(frozenset())] == ["c1c2", ""]
-    assert check.asked == 2
+    assert counter.asked == 2

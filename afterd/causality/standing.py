@@ -1,0 +1,57 @@
+"""What can be told of a variant without building it: whether it stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from afterd.model.change import Change, ChangeSet
+
+Unbuildable = Callable[[ChangeSet], str]
+"""What speaks against a variant, a line each; empty where nothing does."""
+IsRead = Callable[[Change], bool]
+"""Whether undoing a change can alter what is told."""
+
+
+def nothing_against(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers an Unbuildable's question
+    """The answer where nothing can be told."""
+    return ""
+
+
+def all_are_read(change: Change) -> bool:  # noqa: ARG001 - it answers an IsRead's question
+    """The answer where everything is read."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What speaks ``against`` variants, as far as changes that are read (``is_read``) go.
+
+    ``proves``: as a compiler does, which takes seconds. Else it is a suspicion that a text gives in
+    milliseconds: the variant may work all the same, a run may belie it, and no build says more than a
+    run does; but what is ``certain`` needs no run.
+    """
+
+    against: Unbuildable = nothing_against
+    is_read: IsRead = all_are_read
+    proves: bool = True
+    certain: Unbuildable = nothing_against
+
+    @property
+    def tells(self) -> bool:
+        """Whether anything can be told."""
+        return self.against is not nothing_against
+
+    @property
+    def compiled(self) -> Unbuildable:
+        """What is proved against variants, as a build that failed would."""
+        return self.against if self.proves else nothing_against
+
+    def asked_by(self, ask: Callable[[Unbuildable], Unbuildable]) -> Standing:
+        """The same, each question put through ``ask`` (a watch, a clock, a counter)."""
+        if not self.tells:
+            return self
+        return replace(self, against=ask(self.against), certain=ask(self.certain))
+
+
+NOTHING_TOLD = Standing()
