@@ -74,7 +74,7 @@ def names_of(tree: ast.Module, places: Places) -> tuple[Names, Names]:
     walk = _Walk(places)
     module = _Scope(tree, None)
     walk.block(tree.body, module)
-    first = tree.body[0] if tree.body else None
+    first = tree.body[0] if tree.body and isinstance(tree.body[0], ast.ClassDef) else None
     inner = next((scope for scope in walk.scopes if scope.node is first), None)
     unresolved = list(walk.unresolved())
     own = Names(
