@@ -35,3 +35,8 @@ def add_failure_columns(database: Database) -> None:
     """From schema 5 to 6: how tests failed beside that they did; of older runs it is not known."""
     database.execute("ALTER TABLE history ADD COLUMN signature TEXT NOT NULL DEFAULT ''")
     database.execute("ALTER TABLE run ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")
+
+
+def add_cost_column(database: Database) -> None:
+    """From schema 7 to 8: the CPU seconds of a run; of older runs they are not known, and 0."""
+    database.execute("ALTER TABLE run ADD COLUMN cpu REAL NOT NULL DEFAULT 0")

@@ -28,6 +28,7 @@ FAILED = Attempt(
     ),
     builds=1,
     tests=1,
+    cpu=0.75,
 )
 UNBUILT = Attempt(Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, "cc: not found"), missing="cc")
 
