@@ -277,9 +277,9 @@ class FileChanges:
         """Whether all its lines are of tests that stand in this source file."""
         if self.kind is not FileKind.SOURCE:
             return False
-        return _is_within(hunk.old, self._good_tests, self._good.lines) and _is_within(
-            hunk.new, self._bad_tests, self._bad.lines
-        )
+        old = _within(hunk.old, self._good_tests, self._good.lines)
+        new = _within(hunk.new, self._bad_tests, self._bad.lines)
+        return bool(old or new) and all((*old, *new))
 
     def _as_test(self, change: Change) -> Change:
         kept = KEPT_TEST if self._rules.keep_tests else ""
@@ -348,14 +348,10 @@ class FileChanges:
         return Enclosing(self._bad.content, self._bad.language)
 
 
-def _is_within(part: LineSpan, spans: Sequence[LineSpan], lines: Sequence[bytes]) -> bool:
-    """Whether nothing but blank lines of a part of a text is outside the spans."""
-    numbers = range(part.start, part.end)
-    return all(
-        any(span.covers(number) for span in spans)
-        for number in numbers
-        if lines[number - 1].strip()
-    )
+def _within(part: LineSpan, spans: Sequence[LineSpan], lines: Sequence[bytes]) -> list[bool]:
+    """Of each line of a part of a text that is not blank, whether it is in one of the spans."""
+    filled = (number for number in range(part.start, part.end) if lines[number - 1].strip())
+    return [any(span.covers(number) for span in spans) for number in filled]
 
 
 def _all_lines(text: SourceText) -> LineSpan:

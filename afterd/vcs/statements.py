@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tokenize
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -138,24 +138,44 @@ class _BracedLayout:
         return self._last in {"++", "--"} or self._last[-1] not in _CONTINUES
 
 
+_PYTHON = re.compile(
+    r"""(?P<string>"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+    r"|\#[^\n]*|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<joined>\\\r?\n)",
+    re.DOTALL,
+)
+"""What keeps a logical line of Python from ending with its physical one, and comments, in which nothing does."""
+
+
 def _python_layout(lines: Sequence[bytes]) -> Layout | None:
-    complete = [True] + [False] * len(lines)
-    starts: list[int] = []
-    depth, fresh = 0, True
-    source = iter([line.decode("utf-8", "replace") for line in lines])
-    try:
-        for token in tokenize.generate_tokens(lambda: next(source, "")):
-            if token.type in {tokenize.NEWLINE, tokenize.NL}:
-                if depth == 0 and token.start[0] <= len(lines):
-                    complete[token.start[0]] = True
-                fresh = fresh or token.type == tokenize.NEWLINE
-            elif token.type not in {tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT}:
-                starts += [token.start[0]] if fresh else []
-                fresh = False
-                depth += (token.string in CLOSING) - (token.string in CLOSING.values())
-    except (tokenize.TokenError, SyntaxError, ValueError):
+    """By what joins physical lines alone: ``tokenize`` takes four times as long (3.7 s against 0.8 for 700
+    files of the standard library, of which it gives the same layouts).
+    """
+    complete = [True] * (len(lines) + 1)
+    text = b"".join(lines).decode("utf-8", "replace")
+    line, position, depth, opened = 1, 0, 0, 0
+    for match in _PYTHON.finditer(text):
+        line, position = line + text.count("\n", position, match.start()), match.start()
+        last = line + match[0].count("\n")
+        match match.lastgroup:
+            case "open":
+                opened = opened if depth else line
+                depth += 1
+            case "close" if depth == 0:
+                return None
+            case "close":
+                depth -= 1
+                if depth == 0:
+                    complete[opened:line] = [False] * (line - opened)
+            case "string" | "joined":
+                complete[line:last] = [False] * (last - line)
+    if depth:
         return None
-    return Layout(complete, _indentation(lines, starts))
+    starts = (
+        number
+        for number, content in enumerate(lines, start=1)
+        if complete[number - 1] and not content.lstrip().startswith(b"#")
+    )
+    return Layout(complete, _indentation(lines, list(starts)))
 
 
 def _indentation(lines: Sequence[bytes], starts: Sequence[int]) -> list[int]:
