@@ -344,6 +344,7 @@ class ReportLimits:
     terminal_causes: int = 20  # of a tree
     story: int = 12  # lines of the story of a failure
     story_value: int = 44  # characters of one of two values beside each other
+    story_was: int = 28  # of what a statement was, shown whole
     story_width: int = 100  # columns of its lines, where the terminal is not narrower
     statement: int = 160  # characters
     value: int = 80  # characters

@@ -27,6 +27,7 @@ from afterd.report.markdown import (
     opening_blocks,
     pages,
     ranking_block,
+    story_block,
     tree_block,
     undone_block,
 )
@@ -118,6 +119,8 @@ def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
     """In order of importance; none of it asks the reader to have afterd's database."""
     yield from opening_blocks(explanation, permalink)
     if (tree := explanation.tree) is not None:
+        if explanation.root:
+            yield story_block(explanation, permalink)
         yield (tree_block(tree, permalink, most, folded=True) for most in (MOST_CAUSES, 4, 1))
         yield (details("The same as a graph", code_block(graph(explanation), "mermaid")),)
     if explanation.root:

@@ -14,6 +14,7 @@ from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
 from afterd.report.sanitize import html, one_line
 from afterd.report.snippet import undone
+from afterd.report.story import Told, carried_words, story
 from afterd.report.summary import (
     along,
     as_html,
@@ -33,9 +34,15 @@ pre { overflow-x: auto; padding: 0.5rem; border: 1px solid #8888; }
 details { margin: 0.3rem 0 0.3rem 1rem; }
 td { padding: 0.1rem 1rem 0.1rem 0; vertical-align: top; }
 .changed { font-weight: bold; }
-.del { color: #c22; }
-.add { color: #282; }
-.quiet { opacity: 0.7; }
+.del { color: #b01010; }
+.add { color: #116611; }
+.quiet { color: #555; }
+summary:focus-visible { outline: 3px solid; }
+@media (prefers-color-scheme: dark) {
+  .del { color: #ff9090; }
+  .add { color: #80e080; }
+  .quiet { color: #bbb; }
+}
 """
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEAD = f"""<!DOCTYPE html>
@@ -70,7 +77,11 @@ def _article(explanation: Explanation) -> Iterator[str]:
     if explanation.failure is not None:
         yield from _failure(explanation.failure)
     if explanation.tree is not None:
-        yield "<h2>Why: from the failure back to the changes</h2>\n"
+        if explanation.root:
+            yield "<h2>Why</h2>\n<ol>\n"
+            yield from map(_told, story(explanation))
+            yield "</ol>\n"
+        yield "<h2>Every step, from the failure back to the changes</h2>\n"
         yield from _tree(explanation.tree)
     for change in explanation.root:
         yield from _undo(change)
@@ -119,6 +130,18 @@ def _tree(tree: CauseNode) -> Iterator[str]:
         yield from map(_step, node.steps)
         yield "</table>\n"
         pending += [None, *reversed(node.causes)]
+
+
+def _told(step: Told) -> str:
+    was = f", was <code>{_text(step.was)}</code>" if step.was else ""
+    change = f" <b>changed by <code>{_text(step.change)}</code></b>{was}" if step.change else ""
+    values = f"<br>{as_html(step.values)}" if step.values else ""
+    known = f' <span class="quiet">{_text(step.evidence)}</span>' if step.evidence else ""
+    carried = f'<span class="quiet">{_text(carried_words(step.carried))}</span><br>'
+    return (
+        f"<li>{carried if step.carried else ''}<code>{_text(step.place)}</code> "
+        f"<code>{_text(step.text)}</code>{change}{values}{known}</li>\n"
+    )
 
 
 def _step(step: TreeStep) -> str:

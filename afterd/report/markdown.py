@@ -18,6 +18,7 @@ from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
 from afterd.report.sanitize import clipped, code_block, code_span, html, one_line, prose
 from afterd.report.snippet import EDGE, excerpt, undone
+from afterd.report.story import Told, story
 from afterd.report.summary import (
     along,
     as_markdown,
@@ -90,11 +91,32 @@ def failure_block(failure: Failure, permalink: Permalink) -> str:
     return "\n".join([*lines, ""])
 
 
+def story_block(explanation: Explanation, permalink: Permalink) -> Iterator[str]:
+    """From the changes to the failure, a step an item; shorter, only what the changes did."""
+    told = story(explanation)
+    for steps in (told, [step for step in told if step.change]):
+        if steps:
+            yield "\n".join(["**Why**", "", *(_item(step, permalink) for step in steps), ""])
+
+
+def _item(step: Told, permalink: Permalink) -> str:
+    where = _linked(
+        code_span(clipped(step.place, REPORT.page_name)), step.file, step.line, permalink
+    )
+    parts = [f"1. {where} {code_span(clipped(step.text, REPORT.page_name))}"]
+    if step.change:
+        was = f", was {code_span(step.was)}" if step.was else ""
+        parts.append(f" ({code_span(step.change)}{was})")
+    if step.values:
+        parts.append(f": {as_markdown(clipped_phrase(step.values, REPORT.page_name))}")
+    return "".join(parts) + (f" ({step.evidence})" if step.evidence else "")
+
+
 def tree_block(tree: CauseNode, permalink: Permalink, most: int, *, folded: bool = False) -> str:
     """Nested ``<details>``, without recursion; at most ``most`` causes."""
     lines = [
         "<details>" if folded else "<details open>",
-        "<summary>Why: from the failure back to the changes</summary>",
+        f"<summary>{'Every step, ' if folded else 'Why: '}from the failure back to the changes</summary>",
         "",
     ]
     pending: list[CauseNode | None] = [None, tree]
@@ -237,7 +259,10 @@ def _page(explanation: Explanation, blocks: Iterable[Forms], limit: int) -> str:
 def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
     yield from opening_blocks(explanation, permalink)
     if (tree := explanation.tree) is not None:
-        yield (tree_block(tree, permalink, most) for most in (MOST_CAUSES, 4, 1))
+        told = bool(explanation.root)
+        if told:
+            yield story_block(explanation, permalink)
+        yield (tree_block(tree, permalink, most, folded=told) for most in (MOST_CAUSES, 4, 1))
     if explanation.root:
         yield (undone_block(explanation.root),)
     elif explanation.ranking:

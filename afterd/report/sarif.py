@@ -1,6 +1,6 @@
 """An explanation as SARIF 2.1.0, for code-scanning pages and editors.
 
-Each change of a root is a result where it stands in the bad version; the causal tree is its code
+Each change of a root is a result where it stands in the bad version; its story is the code
 flow, the auxiliary changes are related locations. Where there is no root, the ranked lines are
 results to review, with their score as rank. Text is exact (JSON); locations are relative URIs.
 """
@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from afterd import __version__
 from afterd.limits import REPORT
 from afterd.model.change import Change
-from afterd.model.explanation import CauseNode, Explanation, RankedLine, TreeStep
+from afterd.model.explanation import Explanation, RankedLine
+from afterd.report.story import Told, story
 from afterd.report.summary import Phrase, along, as_plain, assurance, headline
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -82,7 +83,7 @@ def _root(explanation: Explanation, change: Change) -> Json:
         },
     }
     if explanation.tree is not None:
-        flow = [_flow_step(step) for step in _steps(explanation.tree)]
+        flow = [_flow_step(step) for step in story(explanation)]
         result["codeFlows"] = [{"threadFlows": [{"locations": flow}]}] if flow else []
     return result
 
@@ -100,22 +101,12 @@ def _suspect(explanation: Explanation, line: RankedLine) -> Json:
     }
 
 
-def _steps(tree: CauseNode) -> Iterator[TreeStep]:
-    """The steps of a tree, parents before children, without recursion."""
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        yield from node.steps
-        pending += reversed(node.causes)
-
-
-def _flow_step(step: TreeStep) -> Json:
-    green = f", green {step.green}" if step.green else ""
-    value = f": {step.observed}{green}" if step.observed else ""
+def _flow_step(step: Told) -> Json:
+    value = f": {as_plain(step.values)}" if step.values else ""
+    known = f" ({step.evidence})" if step.evidence else ""
     location = _location(step.file, step.line)
-    message = {"text": _message((f"{step.text.strip()}{value} ({step.evidence.value})",))}
     return {
-        "location": {**location, "message": message},
+        "location": {**location, "message": {"text": _message((f"{step.text}{value}{known}",))}},
         "importance": "essential" if step.change else "important",
     }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from afterd.limits import REPORT
 from afterd.model.change import ChangeSet, in_order
@@ -137,33 +138,36 @@ def _without_carriers(steps: Sequence[TreeStep], shown: list[bool]) -> None:
 
 
 def _shortened(steps: Sequence[TreeStep], shown: list[bool], room: int) -> None:
-    """Leave out what tells least until the story has at most ``room`` lines: what is neither a change, a
-    decision, nor next to one or to the end; of equals what is farther from the failure.
+    """Keep what tells most, in at most ``room`` lines: the changes, what is next to one or to the end,
+    decisions, and of equals what is nearer to the failure. One step is kept however narrow it is.
     """
     chosen = [number for number, kept in enumerate(shown) if kept]
-    beside_one = {
-        chosen[place + 1] for place, number in enumerate(chosen[:-1]) if steps[number].change
-    } | set(chosen[-1:])
+    next_to_one = {later for number, later in pairwise(chosen) if steps[number].change} | set(
+        chosen[-1:]
+    )
 
     def importance(number: int) -> tuple[int, int]:
         step = steps[number]
         decides = step.observed in _VERDICTS and not step.target
-        rank = 3 if step.change else 2 if number in beside_one else 1 if decides else 0
+        rank = 3 if step.change else 2 if number in next_to_one else 1 if decides else 0
         return rank, number
 
-    left = sorted(chosen, key=importance)
-    while left and _height(steps, shown) > room:
-        if steps[left[0]].change and sum(shown) <= 1:
-            return
-        shown[left.pop(0)] = False
+    kept: list[int] = []
+    for number in sorted(chosen, key=importance, reverse=True):
+        wider = sorted([*kept, number])
+        if kept and _height(steps, wider) > room:
+            break
+        kept = wider
+    left_out = set(chosen) - set(kept)
+    for number in left_out:
+        shown[number] = False
 
 
-def _height(steps: Sequence[TreeStep], shown: Sequence[bool]) -> int:
-    height, carrying = 0, False
-    for step, kept in zip(steps, shown, strict=True):
-        height += (1 + carrying + bool(_values(step, ""))) if kept else 0
-        carrying = not kept
-    return height + carrying
+def _height(steps: Sequence[TreeStep], kept: Sequence[int]) -> int:
+    """How many lines some steps take, with one for each gap between them and at either end."""
+    ends = zip([-1, *kept], [*kept, len(steps)], strict=True)
+    gaps = sum(later > number + 1 for number, later in ends)
+    return gaps + sum(1 + bool(_values(steps[number], "")) for number in kept)
 
 
 def _told(step: TreeStep, root: ChangeSet) -> Told:
@@ -227,7 +231,7 @@ def _cut(text: str, start: int, room: int) -> str:
 
 def _altered_part(text: str, was: str) -> str:
     """What was written where ``text`` is another, from the first word that differs to the last one."""
-    if not was or len(was) <= REPORT.story_value:
+    if not was or len(was) <= REPORT.story_was:
         return was
     one, two = (re.findall(r"\w+|\s+|.", line) for line in (text, was))
     first = 0
@@ -236,6 +240,6 @@ def _altered_part(text: str, was: str) -> str:
     last = 0
     while last < min(len(one), len(two)) - first and one[-1 - last] == two[-1 - last]:
         last += 1
-    first = max(0, first - 4)
-    part = "".join(two[first : len(two) - max(0, last - 4)])
-    return _cut(("…" if first else "") + part + ("…" if last > 4 else ""), 0, REPORT.story_value)
+    first = max(0, first - 2)
+    part = "".join(two[first : len(two) - max(0, last - 2)])
+    return _cut(("…" if first else "") + part + ("…" if last > 2 else ""), 0, REPORT.story_value)

@@ -89,7 +89,7 @@ def test_the_running_example() -> None:
     assert f"[`sum.c:13`](https://forge.example/o/r/blob/{COMMIT}/sum.c#L13)" in text
     assert "```mermaid\nflowchart TD" in text
     assert "afterd explain aaaaaaaaaa..bbbbbbbbbb" in text
-    assert text.index("## afterd") < text.index("<summary>Why") < text.index("<summary>The revert")
+    assert text.index("## afterd") < text.index("**Why**") < text.index("<summary>The revert")
     assert "afterd patch" not in text  # a reader has no database
     quoted(text)
 

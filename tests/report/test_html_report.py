@@ -18,7 +18,7 @@ from afterd.report.html import render
 from afterd.report.sanitize import one_line
 
 TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "code", "b"}
-TAGS |= {"pre", "span", "table", "tr", "td", "details", "summary"}
+TAGS |= {"pre", "span", "table", "tr", "td", "details", "summary", "ol", "br"}
 
 
 class Page(HTMLParser):
@@ -36,7 +36,7 @@ class Page(HTMLParser):
         assert names <= {"class", "open", "lang"} or tag == "meta"
         if tag == "meta":
             self.meta.append(dict(attrs))
-        else:
+        elif tag != "br":
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

@@ -63,9 +63,11 @@ def test_each_root_change_is_a_result_with_its_causal_tree() -> None:
     }
     flow = first["codeFlows"][0]["threadFlows"][0]["locations"]
     lines = [step["location"]["physicalLocation"]["region"]["startLine"] for step in flow]
-    assert lines == [13, 10, 7, 5]
-    assert flow[1]["importance"] == "essential"
-    assert flow[1]["location"]["message"]["text"] == "sum = sum - z;: 1, green 4 (proved)"
+    assert lines == [5, 7, 10, 13]
+    assert flow[2]["importance"] == "essential"
+    assert (
+        flow[2]["location"]["message"]["text"] == "sum = sum - z;: sum = 1; without them 4 (proved)"
+    )
     assert [related["id"] for related in first["relatedLocations"]] == [0]
     assert first["partialFingerprints"] != second["partialFingerprints"]
     assert first["properties"]["change"] == "c2"
