@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ _C = frozenset([".c", ".h", ".inc", ".def"])
 _CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
+_EVERY_LINE = LineSpan(1, 1 << 62)
 _BRACKETS = {"{": ("{", 1), "}": ("{", -1), "(": ("(", 1), ")": ("(", -1)}
 _TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
 _MEMBERS = {"type_definition": "", "field_declaration": "."}
@@ -64,8 +66,8 @@ def change_names(
     """What each change mentions, and the names that changed files define on lines no change has."""
     mine = [change for change in changes if is_named(change.file)]
     cxx = any(PurePosixPath(change.file).suffix in _CXX for change in mine)
-    old = _version({c.old_file for c in mine}, good, cxx=cxx)
-    new = _version({c.file for c in mine}, bad, cxx=cxx)
+    old = _version([(c.old_file, c.old, c.form) for c in mine], good, cxx=cxx)
+    new = _version([(c.file, c.new, c.form) for c in mine], bad, cxx=cxx)
     _add_arities(old, new)
     opened, closed = _halves(mine)
     found: dict[ChangeId, ChangeNames] = {}
@@ -118,9 +120,18 @@ def is_named(path: str) -> bool:
     return PurePosixPath(path).suffix in _C | _CXX
 
 
-def _version(paths: Iterable[str], read: ReadFile, *, cxx: bool) -> dict[str, _Text]:
-    texts = {path: read(path) for path in sorted(paths)}
-    return {path: _read(path, text, cxx=cxx) for path, text in texts.items() if text is not None}
+def _version(
+    places: Iterable[tuple[str, LineSpan, ChangeForm]], read: ReadFile, *, cxx: bool
+) -> dict[str, _Text]:
+    spans: dict[str, list[LineSpan]] = defaultdict(list)
+    for path, span, form in places:
+        spans[path].append(span if form is ChangeForm.HUNK else _EVERY_LINE)
+    texts = {path: read(path) for path in sorted(spans)}
+    return {
+        path: _read(path, text, spans[path], cxx=cxx)
+        for path, text in texts.items()
+        if text is not None
+    }
 
 
 def _in(version: str, begun: Iterable[Name], ended: Iterable[Name]) -> SideNames:
@@ -190,18 +201,22 @@ def _parser(grammar: str) -> Parser:
     return Parser(Grammar(importlib.import_module(grammar).language()))
 
 
-def _read(path: str, content: bytes, *, cxx: bool) -> _Text:
+def _read(path: str, content: bytes, spans: Iterable[LineSpan], *, cxx: bool) -> _Text:
     suffix = PurePosixPath(path).suffix
     grammar = "tree_sitter_cpp" if suffix in _CXX or (cxx and suffix == ".h") else "tree_sitter_c"
-    reader = _Reader()
+    reader = _Reader(sorted(span for span in spans if span.count))
     reader.walk(_parser(grammar).parse(content).root_node)
     return reader.found()
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks a tree without recursion; what is local is known only when all of a function was seen."""
+    """Walks a tree without recursion; what is local is known only when all of a function was seen.
 
+    Of blocks without a line of ``spans`` nothing is read: what they define, nobody else sees.
+    """
+
+    spans: list[LineSpan]
     text: _Text = field(default_factory=_Text)
     local: dict[str, set[Name]] = field(default_factory=lambda: defaultdict(set))
     seen: list[tuple[int, Name, str]] = field(default_factory=list)
@@ -213,7 +228,13 @@ class _Reader:
         while todo:
             node, function = todo.pop()
             function = self._note(node, function)
+            if node.type == "compound_statement" and not self._is_touched(node):
+                continue
             todo += [(child, function) for child in reversed(node.named_children)]
+
+    def _is_touched(self, node: Node) -> bool:
+        at = bisect_right(self.spans, node.end_point[0] + 1, key=lambda span: span.start)
+        return at > 0 and self.spans[at - 1].end > _line(node)
 
     def found(self) -> _Text:
         """All names, those of locals with their function."""
