@@ -7,6 +7,7 @@ build, so that only what it touches is compiled again, and at the same path: wha
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from afterd.errors import TraceError
 from afterd.execution.build import diagnostics
+from afterd.execution.freshness import Freshness
 from afterd.execution.process import Command, Ending
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
@@ -36,6 +38,7 @@ from afterd.vcs.worktree import Slot, remove_directory
 
 RECORD_BYTES = 16
 _MARK = "complete"
+_SHIPPED = "shipped"
 _REPLAYS = "replays"
 _SHOWN = "shown"
 
@@ -150,7 +153,7 @@ class CRecorder:
             remove_directory(directory)
         (directory / "build").mkdir(parents=True)
         slot.move_to(tree)
-        slot.hard_reset()
+        (directory / _SHIPPED).write_text(json.dumps(_checked_out(slot)))
         surroundings = request.recipe.build_in(slot.path).environment
         store = prepare(directory / "build", request.toolchain, surroundings)
         seconds, blocks = self._compile(slot, store), store.blocks()
@@ -165,7 +168,7 @@ class CRecorder:
         begin_build(store)
         command = recipe.build_in(slot.path)
         traced = replace(command, environment=environment(store, command.environment))
-        result = run(traced, recipe.limits.build, anew=slot.hard_reset)
+        result = run(traced, recipe.limits.build, anew=partial(_checked_out, slot))
         try:
             if not result.succeeded:
                 first = (diagnostics(result.stdout.text(), 1) or result.describe()).strip()
@@ -185,7 +188,8 @@ class CRecorder:
         tree, first = request.tree(variant), bad.store.blocks()
         made = replace(bad, tree=tree, runs=bad.runs.with_name(name), parked=parked)
         with made.in_place():
-            slot.move_to(tree)
+            shipped = json.loads((bad.runs.with_name(_SHIPPED)).read_text())
+            Freshness(slot.path, shipped).settle(slot.move_to(tree))
             self.seconds += self._compile(slot, bad.store)
         return replace(made, own=range(first, bad.store.blocks()))
 
@@ -311,6 +315,16 @@ class CRecorder:
             return result.seconds
         finally:
             result.remove()
+
+
+def _checked_out(slot: Slot) -> list[str]:
+    """Make a slot what was checked in, the parsers that were newer than their grammars; what of it a
+    build could also have made.
+    """
+    slot.hard_reset()
+    freshness = Freshness(slot.path)
+    freshness.settle(())
+    return sorted(freshness.shipped or ())
 
 
 def _made_anew(folder: Path) -> None:

@@ -26,14 +26,23 @@ _PRINTING = (
     '#include <stdio.h>\nint {0}(void) {{\n    printf("{0} %d\\n", {1});\n    return 0;\n}}\n'
 )
 _MAIN = "int first(void);\nint second(void);\nint main(void) {\n    return first() + second();\n}\n"
-_MAKEFILE = "all: prog\n\tsh hold.sh build\nprog: main.o first.o second.o\n\t$(CC) $^ -o $@\n"
+_MAKEFILE = """\
+all: prog
+\tsh hold.sh build
+prog: main.o first.o second.o
+\t$(CC) $^ -o $@
+first.c: first.y
+\tnobody-has-this-yacc first.y
+"""
 _TEST = "./prog\nsh hold.sh test\n"
 _HOLD = "if [ -e {0}/hold-$1 ]; then touch {0}/reached; sleep 60; fi\n"
 FIRST, SECOND = frozenset({"c1"}), frozenset({"c2"})
 
 
 def request_in(directory: Path) -> TraceRequest:
-    """Two modules with a change each; the build and the test wait where a file says so."""
+    """Two modules with a change each, one of them in a header that the makefile does not know; the build
+    and the test wait where a file says so.
+    """
     repository = open_repository(directory / "repository")
     good, bad = resolve(repository, "HEAD~1"), resolve(repository, "HEAD")
     changes = changes_between(repository, good, bad, FileRules())
@@ -54,9 +63,15 @@ def directory(tmp_path: Path) -> Path:
         "Makefile": _MAKEFILE,
         "run.sh": _TEST,
         "hold.sh": _HOLD.format(tmp_path),
+        "first.c": '#include "first.h"\n' + _PRINTING.format("first", "FIRST"),
+        "first.y": "%%\nall: ;\n",  # checked out after what was made of it
     }
     versions = [
-        {**common, **{f"{name}.c": _PRINTING.format(name, value) for name in ("first", "second")}}
+        {
+            **common,
+            "first.h": f"#define FIRST {value}\n",
+            "second.c": _PRINTING.format("second", value),
+        }
         for value in (1, 2)
     ]
     committed(tmp_path / "repository", versions)
