@@ -68,7 +68,8 @@ WORTH = WorthShares()
 class GuiltOdds:
     """How likely changes are to be guilty, relative to each other.
 
-    The six tiers and ``level`` come from made-up regressions, which ``afterd bench calibrate`` makes again;
+    The six tiers and ``level`` come from made-up regressions (``tests/causality/simulated.py``), whose guilt
+    by tier a test counts again;
     ``sizes``, ``one_file`` and ``whole_home`` were counted over the real regressions of the benchmarks;
     what is left was chosen and then kept because no pair got worse.
     """

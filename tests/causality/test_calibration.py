@@ -1,0 +1,47 @@
+"""The odds of the six tiers, against made-up regressions: real values, real branches, known guilt."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from in_process_solver import InProcess
+from simulated import regression
+
+from afterd.causality.causes import Causes
+from afterd.causality.infection import Green
+from afterd.causality.suspicion import WEIGHTS, Tier, ranked, suspects_of
+from afterd.logic.solver import Solver
+from afterd.model.progress import Silent
+
+
+def guilt_by_tier(seeds: range) -> dict[Tier, float]:
+    """The share of guilty changes among those of each tier, a first run's causes behind them."""
+    changes: Counter[Tier] = Counter()
+    guilty: Counter[Tier] = Counter()
+    for seed in seeds:
+        case = regression(seed, 1 + seed % 2, changes=60, chain=40)
+        run = case.trace(random.Random(seed), 0.1, 0.02, old_text=0.8)
+        causes = Causes(run, Solver(worker=InProcess()).core, Silent(), Green(run))
+        for _ in range(3):
+            causes.open_level()
+        tiers = (
+            (Tier.SLICE, causes.slice_changes()),
+            (Tier.EXECUTED, run.executed_changes()),
+            (Tier.OTHER, case.changes),
+        )
+        suspects = suspects_of(run, Green(run), causes.links)
+        for suspect in ranked(suspects, tiers, run.conduct()):
+            changes[suspect.tier] += 1
+            guilty[suspect.tier] += suspect.change in case.guilty
+    return {tier: guilty[tier] / changes[tier] for tier in Tier if changes[tier]}
+
+
+def test_the_odds_of_the_tiers_are_in_the_order_of_guilt() -> None:
+    """An entry of the infection is guiltiest, then what carries it; what is in no cause is seldom guilty."""
+    guilt = guilt_by_tier(range(16))
+    suspected = max(guilt.get(tier, 0.0) for tier in (Tier.ENTRY, Tier.CARRIER, Tier.CAUSE))
+    beyond = max(guilt.get(tier, 0.0) for tier in (Tier.SLICE, Tier.EXECUTED, Tier.OTHER))
+    assert guilt[Tier.ENTRY] == suspected
+    assert guilt[Tier.ENTRY] > 5 * beyond
+    assert list(WEIGHTS.values()) == sorted(WEIGHTS.values(), reverse=True)
