@@ -77,6 +77,7 @@ class _Walk:
         self.ends: list[StepId] = []
         self._execution = execution
         self._root = root
+        self._altered: dict[ChangeId, Sequence[StepId]] = {}
         self._waiting: list[tuple[int, StepId, _Reached, ChangeId]] = []
         self._push(_Reached(predicate.step, 0))
         while self._waiting and len(self.reached) < most and self.entered.keys() != root:
@@ -94,10 +95,8 @@ class _Walk:
         acting = [change for change in step.changes if change in self._root]
         likely = acting if step.effect is not Effect.NEUTRAL else []
         self.entered.update({each: step.id for each in likely if each not in self.entered})
-        omitted = () if clean(step) else self._execution.omitted(step.id)
-        for change in (*acting, *omitted):
-            if change in self._root:
-                self._push(replace(found, cost=found.cost + Way.ABSENCE), change)
+        for change in (*acting, *self._omitted(step)):
+            self._push(replace(found, cost=found.cost + Way.ABSENCE), change)
         further = list(_behind(self._execution, step, predicate))
         if not further and found.nearer is not None and found.way is Way.DATA:
             further = list(_overwriting(self._execution, found.nearer, step.id))
@@ -106,12 +105,24 @@ class _Walk:
         for source, way in further:
             self._push(_Reached(source, found.cost + way, step.id, way))
 
+    def _omitted(self, step: Step) -> list[ChangeId]:
+        """The guilty changes that may act at a step by what did not happen: none that did something else
+        than in the twin, which is shown where it did.
+        """
+        missing = () if clean(step) else self._execution.omitted(step.id)
+        return [c for c in missing if c in self._root and not self._acted(c)]
+
+    def _acted(self, change: ChangeId) -> Sequence[StepId]:
+        if change not in self._altered:
+            self._altered[change] = self._execution.altered(change)
+        return self._altered[change]
+
     def _bridge(self, change: ChangeId, failed: StepId) -> None:
         """Where code in between was not followed: what the change did, and the calls that it was in,
         as far as they gave something else than in the twin.
         """
         first = min(self.ends, default=failed)
-        acted = [step for step in self._execution.altered(change) if step < failed]
+        acted = [step for step in self._acted(change) if step < failed]
         acted = [step for step in acted if step < first] or acted
         if not acted:
             return
