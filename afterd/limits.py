@@ -26,6 +26,7 @@ class ProcessLimits:
     """
 
     timeout: float = 300.0
+    starved: float = 10.0  # times ``timeout`` at most, where other programs had the processor
     silence: float | None = None
     output: int = 64 * MIB
     memory: int = 4 * GIB
@@ -79,6 +80,9 @@ class TraceLimits:
     reexecutions: int = 12  # a process, to look further back; and more while they run through fewer
     reexecuted: int = 2_000_000_000  # records in all: about ten seconds of a program's own work
     slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
+    waiting: float = 5.0  # the same, where the test hangs
+    beyond: int = 100_000  # records of a run that hangs, past as many as the good one has
+    rounds: int = 4_000  # of a loop that does not end, looked back through
     memory: int = 2 * GIB
 
 

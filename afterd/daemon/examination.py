@@ -19,6 +19,7 @@ from afterd.daemon.spending import left_of
 from afterd.daemon.tested import failing_of, tested_at
 from afterd.localization.suite import Ranker
 from afterd.model.explanation import Explanation
+from afterd.model.outcome import FailureKind, FailureSignature
 from afterd.model.progress import Progress
 from afterd.pipeline.explain import keep
 from afterd.report.verdicts import VerdictKind
@@ -62,11 +63,20 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
             before = _explanations(workspace.store, workspace.name, wanted.commit)
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
             case = Case(workspace, settings, job, wanted, tree, test, base, left)
-            _keep(case, _ranked(judge(case, tested.broken, before, progress), ranker))
+            broken = tested.broken or _too_short(case, failure)
+            _keep(case, _ranked(judge(case, broken, before, progress), ranker))
         verdicts = tuple(verdicts_at(workspace.store, workspace.name, wanted.commit))
         return Examined(
             wanted, verdicts, _explanations(workspace.store, workspace.name, wanted.commit)
         )
+
+
+def _too_short(case: Case, failure: FailureSignature) -> str:
+    """That a limit may be wrong, where no commit is known at which the test ended within it."""
+    if failure.kind is not FailureKind.HANG or case.base.green is not None:
+        return ""
+    limit = case.settings.test_timeout
+    return f"It does not end within its limit of {limit:g} s, nor is a commit known where it did; raise test_timeout."
 
 
 def _doing(commit: str) -> str:

@@ -54,6 +54,9 @@ def tested_at(
 def _read(ran: SuiteRun) -> Tested:
     """What a suite's run says: which tests fail, or that it says nothing of any test."""
     attempt, outcome = ran.attempt, ran.attempt.outcome
+    if outcome.hangs and outcome.signature is not None:
+        # What would have run after it is not known.
+        return Tested(Verdict.UNRESOLVED, ran.failures or (outcome.signature,))
     if outcome.verdict is not Verdict.UNRESOLVED and not attempt.unrunnable:
         return Tested(outcome.verdict, ran.failures)
     if attempt.missing:

@@ -73,7 +73,8 @@ def confirm(
 ) -> Confirmation:
     """Run the bad version, and with ``everything`` reverted the good one, until each is firm.
 
-    That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ.
+    That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ. A bad
+    version that hangs is run to the recipe's limit once, and then as long as what the good one took allows.
     The bad end's signature becomes the oracle's reference, and what both ends took bounds the runs
     of variants. Raises BuildError where an end does not
     build, TestError where the test cannot be run at an end or gives no verdict there.
@@ -96,18 +97,44 @@ def confirm(
     if good.is_flaky:
         return Confirmation(Ends.FLAKY_GOOD, bad.outcome, good.outcome, good.repeats, 1.0)
     oracle.settle(oracle.tree_of(everything), good.outcome)
-    ends = Ends.CONFIRMED if good.outcome.passed else Ends.ALREADY_RED
-    if ends is Ends.CONFIRMED:
-        slowest = max(bad.slowest, good.slowest)
-        oracle.cpu = good.cpu
-        oracle.bound(max(_SHORTEST, slowest + _LONGER * max(bad.quickest, good.quickest)))
-    return Confirmation(ends, bad.outcome, good.outcome, good.repeats, doubt)
+    if not good.outcome.passed:
+        return Confirmation(Ends.ALREADY_RED, bad.outcome, good.outcome, good.repeats, doubt)
+    oracle.cpu = good.cpu
+    _bound(oracle, bad, good)
+    if bad.outcome.hangs:
+        tree = oracle.tree_of(NOTHING)
+        bad = _repeated(oracle, tree, "bad", max(1, runs - 1), bad.outcome)
+        if bad.is_unknown:
+            return Confirmation(Ends.UNCONFIRMED, bad.outcome, good.outcome, bad.repeats, doubt)
+        if bad.is_flaky:
+            return Confirmation(Ends.FLAKY_BAD, bad.outcome, good.outcome, bad.repeats, 1.0)
+    return Confirmation(Ends.CONFIRMED, bad.outcome, good.outcome, good.repeats, doubt)
 
 
-def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
-    """Run one end until ``runs`` outcomes agree or one differs from the first."""
+def _bound(oracle: Oracle, bad: _End, good: _End) -> None:
+    """Let a variant take little longer than both ends, or than the good one where the bad one hangs.
+
+    Raises TestError where that would be longer than what was called a hang.
+    """
+    ended = (good,) if bad.outcome.hangs else (bad, good)
+    seconds = max(end.slowest for end in ended) + _LONGER * max(end.quickest for end in ended)
+    limit = oracle.recipe.limits.test.timeout
+    if bad.outcome.hangs and good.quickest * (1 + _LONGER) > limit:
+        raise TestError(
+            f"The test does not end within its limit of {limit:g} s at the bad version, and takes"
+            f" {good.quickest:.1f} s at the good one: too near to tell a hang; raise the limit."
+        )
+    oracle.bound(max(_SHORTEST, seconds))
+
+
+def _repeated(
+    oracle: Oracle, tree: str, name: str, runs: int, first: Outcome | None = None
+) -> _End:
+    """Run one end until ``runs`` outcomes agree, also with a ``first`` one that is known, or one differs
+    from the first, or does not end where nothing was known.
+    """
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
-    first: Outcome | None = None
+    known = first is not None
     seconds: list[float] = []
     cpu = 0.0
     for run in range(runs):
@@ -120,6 +147,8 @@ def _repeated(oracle: Oracle, tree: str, name: str, runs: int) -> _End:
             return _End(name, first, Repeats(run + 1, 1))
         _require_verdict(attempt, name)
         first = first or attempt.outcome
+        if first.hangs and not known:
+            return _End(name, first, Repeats(1, 0), *seconds, *seconds)
     assert first is not None, "at least one run"
     return _End(name, first, Repeats(runs, 0), min(seconds), max(seconds), cpu)
 
@@ -163,8 +192,7 @@ def _test_sentence(outcome: Outcome, name: str) -> str:
     advice = {
         Unresolved.DIFFERENT_FAILURE: "its tests cannot be loaded there; choose another version, or an"
         " environment in which both ends run",
-        Unresolved.TIMEOUT: "raise the limit; or, if the hang is the failure, put a shorter one"
-        " into the test (`timeout 60 COMMAND` fails with status 124)",
+        Unresolved.TIMEOUT: "raise the limit",
         Unresolved.UNTESTABLE: "125 means that this version cannot be tested; choose another one",
         Unresolved.ABORTED: "a status of 128 or more aborts, as with `git bisect run`; make the"
         " test command exit with 1 when the test fails",

@@ -158,7 +158,8 @@ class Oracle:
         """Take ``outcome`` for the outcome of ``tree``: it was confirmed."""
         key = key_of_test(self.recipe, tree)
         self._session.put(key, outcome)
-        self._cache.put(key, outcome)
+        if not outcome.hangs:  # another day's limit may be another one
+            self._cache.put(key, outcome)
 
     def _tested(self, trees: Sequence[str]) -> Mapping[str, Outcome]:
         """The outcome of each tree, not yet compared; each tree is run at most once."""

@@ -45,6 +45,14 @@ def proportional(pids: list[int]) -> int:
     return sum(_pss(pid) for pid in pids)
 
 
+def starved(pids: list[int]) -> float:
+    """Seconds for which the one of ``pids`` that waited longest could have run, and had no processor;
+    0 where the kernel does not count them.
+    """
+    waits = (_read(f"/proc/{pid}/schedstat").split()[1:2] for pid in pids)
+    return max((int(wait[0]) for wait in waits if wait), default=0) / 1e9
+
+
 def tagged(tag: bytes) -> list[int]:
     """Processes whose environment holds ``tag``: what is left when a supervisor was killed."""
     return [pid for pid in _numbers("/proc") if tag in _read(f"/proc/{pid}/environ")]

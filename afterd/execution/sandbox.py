@@ -103,7 +103,9 @@ def _run(
         _send(supervisor, _request(command, limits, directory, held))
         _LOG.debug("run %s in %s", command.argv, command.cwd)
         goes_on = _goes_on(directory, cancelled, watch)
-        answer = _await_answer(supervisor, limits.timeout + limits.grace + 0.5, goes_on)
+        answer = _await_answer(
+            supervisor, limits.timeout * limits.starved + limits.grace + 0.5, goes_on
+        )
     finally:
         _dismiss(supervisor)
     if answer is None:
@@ -211,6 +213,7 @@ def _request(
         "writable": [os.fsencode(path) for path in (*held.writable, directory)],
         "limits": _kernel_limits(limits),
         "timeout": limits.timeout,
+        "starved": limits.starved,
         "silence": limits.silence,
         "output": limits.output,
         "memory": limits.memory,

@@ -30,6 +30,7 @@ from afterd.execution.process_tree import (
     descendants,
     proportional,
     resident,
+    starved,
     threads_alive,
     walk,
 )
@@ -106,11 +107,20 @@ class Run:
             self.last_size, self.last_growth = size, now
         if size > self.request["output"]:
             return "OUTPUT"
-        if now - self.started > self.request["timeout"]:
+        if self.is_late(now - self.started):
             return "TIMEOUT"
         if self.request["silence"] and now - self.last_growth > self.request["silence"]:
             return "SILENCE"
         return self.crowded()
+
+    def is_late(self, seconds: float) -> bool:
+        """Whether the program had its time. What it waited for a processor does not count: on a machine
+        that does other things a program is slow, and no hang; up to a limit.
+        """
+        limit: float = self.request["timeout"]
+        if seconds <= limit or seconds > limit * self.request["starved"]:
+            return seconds > limit
+        return seconds - starved(descendants(os.getpid())) > limit
 
     def size(self) -> int:
         """Bytes of output so far."""

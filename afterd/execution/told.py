@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from afterd.execution.failures.pytest_reports import Report, read_reports
+from afterd.execution.failures.pytest_reports import Report, read_reports, under_way
 from afterd.execution.failures.suites import passed_tests
-from afterd.execution.process import ProcessResult
+from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, runner_named
 from afterd.execution.signature import of_report, one_name
+from afterd.execution.verdict import hang
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 _CLOCK = 2.0  # seconds by which a file's date may lie before the run that wrote it
@@ -32,18 +33,22 @@ _CLOCK = 2.0  # seconds by which a file's date may lie before the run that wrote
 class Told:
     """The names of the tests that failed, and of those that were seen to pass.
 
-    ``passed`` is None where the runner names only those that failed.
+    ``passed`` is None where the runner names only those that failed. ``hung`` is the one of those that
+    failed during which the run was ended.
     """
 
     failed: tuple[str, ...] = ()
     passed: Collection[str] | None = None
     reports: Sequence[Report] = ()
+    hung: str = ""
 
     def failure(self, test: str, roots: Collection[str]) -> FailureSignature:
         """How a test failed; of most runners it is known only that it did."""
         for report in self.reports:
             if report.test == test and report.failed:
                 return dataclasses.replace(of_report(report, roots), test=test)
+        if test == self.hung:
+            return hang(test)
         return FailureSignature(FailureKind.ASSERTION, test=test)
 
 
@@ -54,7 +59,9 @@ def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
         failed = failed_in_files(slot / recipe.folder, time.time() - result.seconds - _CLOCK)
     if reports := read_reports(result.directory):
         passed = {report.test for report in reports if report.outcome in {"passed", "skipped"}}
-        return Told(failed, passed - set(failed), reports)
+        hung = under_way(reports) if result.ending is Ending.TIMEOUT else ""
+        failed += (hung,) * bool(hung)
+        return Told(failed, passed - set(failed), reports, hung)
     named = passed_tests(f"{result.stdout.text()}\n{result.stderr.text()}")
     return Told(failed, named or None)
 

@@ -3,6 +3,7 @@
 0 passes, 1 to 124 and 126 to 127 fail, 125 means "cannot be tested", 128 and more abort. Death of
 the program under test by a signal is a failure, whether we see the signal or a shell reports it as
 128 + n; but only for signals that a program brings on itself, because the others come from outside.
+A run that does not end within its limit fails as well: a hang is a failure like another.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import shlex
 from collections.abc import Collection, Sequence
 from signal import Signals
 
-from afterd.execution.failures.pytest_reports import read_reports
+from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import no_test_ran
 from afterd.execution.failures.text import relative
 from afterd.execution.failures.values import told
 from afterd.execution.process import Ending, ProcessResult
-from afterd.execution.signature import Evidence, signature
-from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.execution.signature import Evidence, one_name, signature
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 _OWN_FAULT = frozenset(
     {
@@ -34,7 +35,6 @@ _FROM_OUTSIDE = frozenset(
     {Signals.SIGKILL, Signals.SIGTERM, Signals.SIGINT, Signals.SIGHUP, Signals.SIGQUIT}
 )
 _BUDGETS = {
-    Ending.TIMEOUT: Unresolved.TIMEOUT,
     Ending.SILENCE: Unresolved.TIMEOUT,
     Ending.OUTPUT: Unresolved.OUTPUT,
     Ending.MEMORY: Unresolved.KILLED,
@@ -63,6 +63,11 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
     if result.ending in _BUDGETS:
         detail = f"the test {result.describe()}"
         return Outcome(Verdict.UNRESOLVED, _BUDGETS[result.ending], detail, test_seconds=seconds)
+    if result.ending is Ending.TIMEOUT:
+        detail, name = f"the test {result.describe()}", under_way(read_reports(result.directory))
+        return Outcome(
+            Verdict.FAIL, None, detail, hang(one_name(name or test_id)), test_seconds=seconds
+        )
     status, number = result.status or 0, _signal(result)
     if number in _FROM_OUTSIDE:
         detail = f"the test {result.describe()}"
@@ -79,6 +84,11 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
     evidence = Evidence(status, number, result.stdout.text(), result.stderr.text(), roots, reports)
     found = signature(evidence, test_id)
     return Outcome(Verdict.FAIL, None, _telling(evidence, result), found, test_seconds=seconds)
+
+
+def hang(test: str) -> FailureSignature:
+    """The failure of a test that does not end. Where it is when it is ended differs from run to run."""
+    return FailureSignature(FailureKind.HANG, "it does not end", test=test)
 
 
 def unrunnable(result: ProcessResult, argv: Sequence[str]) -> str:

@@ -36,6 +36,7 @@ class FailureKind(StrEnum):
     CRASH = "crash"
     OUTPUT = "output"
     EXIT = "exit"
+    HANG = "hang"  # it did not end within its limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,11 @@ class Outcome:
     def passed(self) -> bool:
         """Only a PASS decides anything (AFTER, section II-B: the asymmetry)."""
         return self.verdict is Verdict.PASS
+
+    @property
+    def hangs(self) -> bool:
+        """Whether it failed by not ending within its limit."""
+        return self.signature is not None and self.signature.kind is FailureKind.HANG
 
     @property
     def built(self) -> bool:

@@ -327,7 +327,13 @@ def _searched(
     test = _bounded(case.test, oracle.ledger.seconds_left)
     clock = case.workspace.clock
     with clock.during(Phase.TRACE):
-        tracing = Tracing(None) if blind else traced(case.workspace, wanted, test, case.progress)
+        hangs = confirmation.bad.hangs
+        test = _patient(test) if hangs else test
+        tracing = (
+            Tracing(None)
+            if blind
+            else traced(case.workspace, wanted, test, case.progress, hangs=hangs)
+        )
     with clock.during(Phase.COMPARE):
         found = checked_search(
             case.settings, case.workspace, wanted, oracle, tracing, case.progress
@@ -346,6 +352,14 @@ def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:
     build = replace(limits.build, timeout=min(limits.build.timeout, seconds + 1))
     slowdown = min(limits.trace.slowdown, (seconds + 1) / limits.test.timeout)
     limits = replace(limits, build=build, trace=replace(limits.trace, slowdown=slowdown))
+    return replace(test, recipe=replace(test.recipe, limits=limits))
+
+
+def _patient(test: FailingTest) -> FailingTest:
+    """A test that hangs: what waits for ever, and is traced, is not waited for as long as what works."""
+    limits = test.recipe.limits
+    slowdown = min(limits.trace.slowdown, limits.trace.waiting)
+    limits = replace(limits, trace=replace(limits.trace, slowdown=slowdown))
     return replace(test, recipe=replace(test.recipe, limits=limits))
 
 

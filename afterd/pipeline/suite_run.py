@@ -18,7 +18,7 @@ from pathlib import Path
 
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
-from afterd.execution.failures.pytest_reports import Report, reports_in
+from afterd.execution.failures.pytest_reports import Report, reports_in, under_way
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.runners import runner_named
 from afterd.model.outcome import Outcome, Verdict
@@ -72,7 +72,7 @@ class _Count:
             found = max((each.found for each in self.reports), default=0) + self.before
             if found:
                 self.progress.counted(ended, max(found, ended), len(_red(self.reports)))
-        elif now - self._heard > self.patience and (begun := _under_way(self.reports)):
+        elif now - self._heard > self.patience and (begun := under_way(self.reports)):
             self.hung = begun
             return False
         return True
@@ -181,7 +181,7 @@ class _Reported:
                     if only is None and result.status and not _red(now):
                         return _unreported(self.bench, self.suite, now, result)
                     return _seen(now)
-                died = hung or (_under_way(now) if result.signal else "")
+                died = hung or (under_way(now) if result.signal else "")
                 if died:
                     how = (
                         "did not end" if hung else f"took its process with it ({result.describe()})"
@@ -273,12 +273,6 @@ def _red(reports: Sequence[Report]) -> dict[str, str]:
         if report.failed and report.test:
             red.setdefault(report.test, report.message)
     return red
-
-
-def _under_way(reports: Sequence[Report]) -> str:
-    """The test that began last, if it did not end."""
-    begun = [report.test for report in reports if report.when == "start"]
-    return begun[-1] if begun and begun[-1] not in _ended(reports) else ""
 
 
 def _attempt(reports: Sequence[Report]) -> Attempt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
 
@@ -74,14 +74,24 @@ class Tracing:
     twin: TracedTwin = no_twin
 
 
-def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress) -> Tracing:
-    """The failing run with the green run beside it, where a language can be traced."""
+def traced(
+    workspace: Workspace,
+    wanted: Range,
+    test: FailingTest,
+    progress: Progress,
+    *,
+    hangs: bool = False,
+) -> Tracing:
+    """The failing run with the green run beside it, where a language can be traced.
+
+    ``hangs``: the failing run does not end by itself.
+    """
     languages = _languages(wanted)
     reasons: list[str] = []
     if "c" in languages:
         progress.stage("tracing the failing and the green run", "C and C++, through LLVM IR")
         try:
-            request = _request(workspace, wanted, test)
+            request = replace(_request(workspace, wanted, test), hangs=hangs)
             c = CTracer(request)
             c_runs = Runs(c, wanted.changes.changes)
             execution = c_runs.execution(NOTHING, wanted.everything)
@@ -99,8 +109,7 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
     if "python" in languages:
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
         try:
-            python = _python_tracer(workspace, wanted, test)
-            runs = Runs(python, wanted.changes.changes)
+            python, runs = _python_runs(workspace, wanted, test, hangs=hangs)
             pair = runs.pair(NOTHING, wanted.everything)
         except TraceError as error:
             reasons.append(str(error))
@@ -126,6 +135,17 @@ def traced(workspace: Workspace, wanted: Range, test: FailingTest, progress: Pro
             "No changed file is in a language that afterd traces; only reversion was used."
         )
     return Tracing(None, " ".join(reasons))
+
+
+def _python_runs(
+    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool
+) -> tuple[PythonTracer, Runs[RecordedRun]]:
+    """What records Python; how long the good run is says when one that hangs is ended."""
+    tracer = _python_tracer(workspace, wanted, test)
+    runs = Runs(tracer, wanted.changes.changes)
+    if hangs:
+        tracer.end_after(runs.run(wanted.everything), test.recipe.limits.trace.beyond)
+    return tracer, runs
 
 
 def _by_coverage(

@@ -10,6 +10,7 @@ from daemon_repositories import TEXT, commit, git, made, once, opened, verdicts
 from afterd.config import Budget
 from afterd.daemon.flakiness import prior_of
 from afterd.execution.flakiness import Prior
+from afterd.model.outcome import FailureKind
 from afterd.store.database import open_store
 from afterd.store.explanations import load
 from afterd.store.marks import Mark, MarkKind, add_mark
@@ -152,6 +153,32 @@ def test_what_does_not_build_is_explained_like_a_test(tmp_path: Path) -> None:
     still = commit(where, {"text": TEXT})
     once(where, build=build)
     assert [(v.test, v.kind) for v in verdicts(where, still)] == [("the build", "already-red")]
+
+
+def test_a_commit_that_makes_a_test_hang_is_explained_and_then_already_red(tmp_path: Path) -> None:
+    where = made(tmp_path / "r", {"text": TEXT, "other": "a\n"})
+    test = ("sh", "-c", "grep -q three text || sleep 60")
+    once(where, test=test, test_timeout=1.0)
+    red = commit(where, {"text": "one\ntwo\n3\n", "other": "b\n"})
+    once(where, test=test, test_timeout=1.0)
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "caused", verdict.reason
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.file for change in explanation.root] == ["text"]
+    assert explanation.failure is not None
+    assert (explanation.failure.kind, explanation.minimal) == (FailureKind.HANG, True)
+    still = commit(where, {"other": "c\n"})
+    once(where, test=test, test_timeout=1.0)
+    assert [(v.kind, v.base) for v in verdicts(where, still)] == [("already-red", red)]
+
+
+def test_a_suite_whose_limit_is_too_short_from_the_start_is_broken(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    once(where, test=("sleep", "60"), test_timeout=0.3)
+    [verdict] = verdicts(where, git("rev-parse", "HEAD", cwd=where))
+    assert verdict.kind == "broken"
+    assert "test_timeout" in verdict.reason
 
 
 def test_a_missing_tool_is_a_broken_environment(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ PASS, FAIL, UNRESOLVED = Verdict.PASS, Verdict.FAIL, Verdict.UNRESOLVED
         ("kill -PIPE $$", FAIL, None, FailureKind.CRASH),
         ("kill -KILL $$", UNRESOLVED, Unresolved.KILLED, None),
         ("kill -TERM $$", UNRESOLVED, Unresolved.KILLED, None),
-        ("sleep 30", UNRESOLVED, Unresolved.TIMEOUT, None),
+        ("sleep 30", FAIL, None, FailureKind.HANG),
         ("head -c 100000 /dev/zero", UNRESOLVED, Unresolved.OUTPUT, None),
     ],
 )

@@ -83,6 +83,10 @@ class DualSlice:
             if departed != besides:
                 yield departed
 
+    def parted(self, branch: StepId) -> StepId | None:
+        """The first execution of a branch that went another way than green's, where it can be told."""
+        return self._partings.first(branch)
+
     def removed_guards(self, green: StepId) -> Iterator[ChangeId]:
         """Changes of branches above green's step that the failing run has nothing for."""
         for branch in self._above(green):

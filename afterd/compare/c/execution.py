@@ -82,7 +82,8 @@ class LlvmExecution:
         """The failed assertions of every process that did not end as its green partner did."""
         found: list[Predicate] = []
         for pair in self._pairs.values():
-            for failed in _telling(pair, failures(pair.bad, pair.green, self._sources)):
+            for seen in _telling(pair, failures(pair.bad, pair.green, self._sources)):
+                failed = _parted(pair, seen)
                 self._failed.setdefault(failed.step, failed)
                 if pair.dual is not None and failed.records is not None:
                     pair.dual.pair_records(*failed.records)
@@ -98,10 +99,15 @@ class LlvmExecution:
         return telling, not self._shown.tells_of(failure.observed, failure.expected)
 
     def _predicate(self, failed: Failed) -> Predicate:
+        shown, hangs = failed.location, failed.kind is FailureKind.HANG
+        if hangs:  # the condition, and not where the process was
+            process = self._pairs[StepIds.process(failed.step)].bad
+            shown = process.statements.statement(failed.step).location
         return Predicate(
             step=failed.step,
             condition=failed.condition,
-            text=self._sources.text(failed.location.file, failed.location.line),
+            text=self._sources.text(shown.file, shown.line),
+            failed_at=failed.location if hangs else None,
             kind=failed.kind,
             message=failed.message,
             observed=failed.observed,
@@ -319,6 +325,7 @@ _TELLING = {
     FailureKind.EXCEPTION: 2,
     FailureKind.OUTPUT: 3,
     FailureKind.EXIT: 4,
+    FailureKind.HANG: 5,
 }
 
 
@@ -378,6 +385,16 @@ def _telling(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:
     known = list(found)
     left = [failed for failed in known if failed.condition != NEVER or not _stood(pair, failed)]
     return left or known
+
+
+def _parted(pair: ProcessPair, failed: Failed) -> Failed:
+    """A loop that does not end went on too long in the first round in which green left it."""
+    if failed.kind is not FailureKind.HANG or pair.dual is None:
+        return failed
+    first = pair.dual.parted(failed.step)
+    if first is None:
+        return failed
+    return replace(failed, step=first, condition=other_way(pair.bad, first))
 
 
 def _stood(pair: ProcessPair, failed: Failed) -> bool:

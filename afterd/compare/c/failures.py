@@ -9,7 +9,7 @@ from afterd.compare.c.printed import printed_otherwise
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Term
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.failure import NEVER, Failed, call_at, crash, other_way, wrong_status
+from afterd.trace.c.failure import NEVER, Failed, call_at, crash, hang, other_way, wrong_status
 from afterd.trace.c.ir.recorded import callee
 from afterd.trace.c.read import Call, Process
 from afterd.trace.c.window import records
@@ -23,6 +23,9 @@ def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[
     ending = bad.recording.ending
     if ending.how == "signal" and not (green and green.recording.ending.how == "signal"):
         yield from crash(bad, sources)
+    if ending.how == "cut" and green and green.recording.ending.how != "cut":
+        yield from hang(bad)
+        return
     if green is None:
         return
     for departure in departures(bad.recording, green.recording)[:_MOST_DEPARTURES]:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import dedent
+from typing import Any
 
 from afterd.compare.pair import Pair
 from afterd.compare.python.absence import Absence, Ties
@@ -30,6 +31,7 @@ from afterd.compare.python.matching import match
 from afterd.compare.python.transplant import Transplant
 from afterd.limits import PYTHON_PAIR, WORK
 from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import (
     BOOL,
@@ -45,8 +47,9 @@ from afterd.model.term import (
 )
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, GreenValue, Predicate, Step
-from afterd.trace.python.failure import Failures, departures, output_predicate, reported
+from afterd.trace.python.failure import Failures, departures, output_predicate, reported, rounds
 from afterd.trace.python.read import Frame, Influence, Steps, Trace, location, plain, render
+from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
 from afterd.vcs.enclosing import parse_python
@@ -207,7 +210,12 @@ class PythonExecution:
         recognise = Failures(self.steps)
         found: list[Predicate] = []
         for failure in reported(self.steps, self.test):
-            predicate = self._not_raised(recognise, failure) or recognise.predicate(failure)
+            ended = failure["type"] == HANG
+            predicate = (
+                self._hang(recognise, failure)
+                if ended
+                else self._not_raised(recognise, failure) or recognise.predicate(failure)
+            )
             if predicate is not None:
                 found.append(predicate)
         if not found and self.green is not None:
@@ -408,6 +416,35 @@ class PythonExecution:
                 yield from self.ties.removed(node)
 
     # -- failures that only the green run explains -------------------------------------------
+
+    def _hang(self, recognise: Failures, failure: dict[str, Any]) -> Predicate | None:
+        """The condition of the loop that does not end, in the first round in which green left it."""
+        place = recognise.place(failure)
+        if place is None:
+            return None
+        known = rounds(self.steps, place)
+        last = known[-1] if known else self.steps.control(place.position)
+        branch = next(filter(self._parts, known), last)
+        if branch is None:
+            return None
+        step = self.steps.step(self.trace.number(branch))
+        at = Location(place.node.module.path, place.node.line)
+        return Predicate(
+            step.id,
+            self._other_way(branch),
+            step.text,
+            FailureKind.HANG,
+            f"it does not end; it was at {at.file}:{at.line} when it was ended",
+            failed_at=at,
+        )
+
+    def _parts(self, branch: int) -> bool:
+        """Whether green went another way at a branch, or has no such round of it any more."""
+        frame = self.trace.frame(branch)
+        if self.green is None or frame is None or self.alignment.frame(frame) is None:
+            return False
+        other = self.alignment.row(branch)
+        return other is None or self.green.trace.kind(other) is not self.trace.kind(branch)
 
     def _not_raised(self, recognise: Failures, failure: dict[str, object]) -> Predicate | None:
         """``pytest.raises`` that saw nothing: green's raise, and the branch that led to it."""

@@ -114,7 +114,7 @@ class Workbench:
             outcome = of_one_test(by_test, recipe, outcome, roots)
         return Attempt(
             outcome,
-            lasting=outcome.reason in _REPEATS,
+            lasting=outcome.reason in _REPEATS and result.ending is not Ending.TIMEOUT,
             unrunnable=unrunnable(result, recipe.test),
             cpu=result.cpu_seconds,
             failures=tuple(by_test.failure(test, roots) for test in by_test.failed),

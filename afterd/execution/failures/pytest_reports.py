@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,13 @@ def reports_in(path: Path, offset: int = 0) -> tuple[list[Report], int]:
     whole = content[: content.rfind(b"\n") + 1]
     read = [report for line in whole.splitlines() if (report := _report(line)) is not None]
     return read, offset + len(whole)
+
+
+def under_way(reports: Sequence[Report]) -> str:
+    """The test that began last, if it did not end; else empty."""
+    begun = [report.test for report in reports if report.when == "start"]
+    ended = {report.test for report in reports if report.when != "start"}
+    return begun[-1] if begun and begun[-1] not in ended else ""
 
 
 def _report(line: bytes) -> Report | None:

@@ -19,6 +19,7 @@ from afterd.localization.suite.python_suite import is_python
 from afterd.localization.suite.repository import source_text, suite_spectrum
 from afterd.localization.votes import VOTERS, Counted, changed_lines, ranked_lines
 from afterd.model.explanation import Explanation, RankedLine, Status
+from afterd.model.outcome import FailureKind
 from afterd.model.progress import Progress
 from afterd.workspace import Range, Suite, Workspace, suite_of
 
@@ -68,6 +69,9 @@ class Ranker:
         """The explanation of a test in ``wanted`` with its ranking, where one can be had."""
         if explanation.status not in _EXPLAINED:
             return explanation
+        failure = explanation.failure
+        if failure is not None and failure.kind is FailureKind.HANG:
+            return explanation  # a run that does not end has no counts
         if self._counted is None:
             self._counted = self._count()
         if isinstance(self._counted, _Without):

@@ -49,7 +49,8 @@ class TraceRequest:
 
     ``everything`` undone is the good version. ``directory`` is where traced builds live (below
     afterd's state); ``slots`` are the work trees of the good and the bad version, used for nothing
-    else. ``work`` names the piece of work that takes up what it recorded before it was killed;
+    else. ``hangs``: no variant but the good one has to end by itself.
+    ``work`` names the piece of work that takes up what it recorded before it was killed;
     empty: everything is recorded anew.
     """
 
@@ -60,6 +61,7 @@ class TraceRequest:
     toolchain: Toolchain
     directory: Path
     work: str = ""
+    hangs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +114,23 @@ class CRecorder:
         """The test's run without some changes. Raises TraceError when nothing of it was recorded,
         ToolchainError where afterd's own runtime cannot be compiled.
         """
-        bad, good = self._ends
-        if variant in (NOTHING, self._request.everything):
-            return self._recorded(good if variant else bad)
-        return self._recorded(self._built_on(bad, variant))
+        if variant and variant == self._request.everything:
+            return self._green
+        bad, _ = self._ends
+        return self._recorded(self._built_on(bad, variant) if variant else bad)
+
+    @cached_property
+    def _green(self) -> RecordedRun:
+        """The good version's run."""
+        return self._recorded(self._ends[1])
+
+    def _stopped(self, version: _Version) -> dict[str, str]:
+        """What ends a run that would not end: more records than the good version's run has by far."""
+        if not self._request.hangs or version.slot is self._request.slots[0]:
+            return {}
+        longest = max(process.recording.end for process in self._green.processes)
+        stop = longest + self._request.recipe.limits.trace.beyond
+        return {"AFTERD_STOP_RECORD": str(stop), "AFTERD_STOP_ENDS": "1"}
 
     @cached_property
     def _ends(self) -> tuple[_Version, _Version]:
@@ -290,6 +305,7 @@ class CRecorder:
         settings = {
             "AFTERD_RING": str(limits.trace.window),
             "AFTERD_BLOCKS": f"{version.blocks:012d}",  # as long in every variant, for the same reason
+            **self._stopped(version),
             **(extra or {}),
         }
         traced = Command(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from afterd.limits import TraceLimits
 from afterd.model.change import ChangeSet
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Raw
@@ -41,6 +42,13 @@ class PythonRecorder:
         self._name = name
         self.test = request.test
         self.seconds = 0.0
+
+    def end_after(self, good: RecordedRun, rows: int) -> None:
+        """From now on runs are of variants that hang: each is ended ``rows`` after a good one's length."""
+        longest = max(trace.raw.total for trace in good.traces)
+        limits = self._request.limits
+        longer = replace(limits, timeout=limits.timeout * TraceLimits().waiting)
+        self._request = replace(self._request, stop=longest + rows, limits=longer)
 
     def record(self, variant: ChangeSet) -> RecordedRun:
         """The test's run without some changes. Raises TraceError when nothing of it was recorded."""

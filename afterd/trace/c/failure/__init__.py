@@ -3,5 +3,15 @@
 from afterd.trace.c.failure.crashes import crash
 from afterd.trace.c.failure.endings import wrong_status
 from afterd.trace.c.failure.failed import NEVER, Failed, another_value, call_at, other_way
+from afterd.trace.c.failure.hangs import hang
 
-__all__ = ["NEVER", "Failed", "another_value", "call_at", "crash", "other_way", "wrong_status"]
+__all__ = [
+    "NEVER",
+    "Failed",
+    "another_value",
+    "call_at",
+    "crash",
+    "hang",
+    "other_way",
+    "wrong_status",
+]

@@ -45,7 +45,7 @@ class Replay(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a process ended: ``exit``, ``signal`` or ``unknown`` (exec, SIGKILL), with its number."""
+    """How a process ended: ``exit``, ``signal``, ``exec`` or ``cut`` (SIGKILL), with its number."""
 
     how: str
     status: int = 0
@@ -103,7 +103,7 @@ class Recording:
     @property
     def ending(self) -> Ending:
         """How it ended."""
-        how = {1: "exit", 3: "signal"}.get(self._head[4], "unknown")
+        how = ("cut", "exit", "exec", "signal")[self._head[4]]
         return Ending(how, self._head[5], self._head[6])
 
     @property

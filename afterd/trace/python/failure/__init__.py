@@ -8,6 +8,7 @@ from afterd.trace.python.failure.failures import (
     raised_at,
     reported,
 )
+from afterd.trace.python.failure.hangs import rounds
 
 __all__ = [
     "RAISED",
@@ -20,4 +21,5 @@ __all__ = [
     "output_predicate",
     "raised_at",
     "reported",
+    "rounds",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 Anything = Any  # a value of the traced program
@@ -17,6 +17,7 @@ Anything = Any  # a value of the traced program
 Failure = dict[str, Any]
 Report = Callable[[Failure], None]
 
+HANG = "Hang"
 _LAUNCHER = str(Path(__file__).with_name("script.py"))
 _LINKS = 20  # of a chain of causes and contexts
 
@@ -66,6 +67,17 @@ def _chain(error: BaseException) -> list[tuple[str, str]]:
         found.append((type(seen).__name__, _message(seen)))
         seen = seen.__cause__ or seen.__context__
     return found
+
+
+def hang(frame: FrameType | None, row: int) -> Failure:
+    """The plain form of not having come to an end, ``frame`` being executed."""
+    found = []
+    while frame is not None:
+        code = frame.f_code
+        found.append((code.co_filename, frame.f_lineno, code.co_qualname))
+        frame = frame.f_back
+    said = {"test": "", "phase": "process", "type": HANG, "bases": [HANG], "name": "", "chain": []}
+    return {**said, "message": "it does not end", "frames": found[::-1], "row": row}
 
 
 def watch_uncaught(report: Report, row: Callable[[], int]) -> None:

@@ -67,6 +67,7 @@ class Recorder:
 
     def __init__(self, head: int, tail: int) -> None:
         self.recording = Recording(head, tail)
+        self.filled: Callable[[int], None] = _go_on
         self.describe = Describer(self.recording.types).describe
         self.functions = _recording_functions(self)
 
@@ -94,6 +95,10 @@ class Recorder:
         install_silence()
         self.functions["flush"]()
         return self.recording
+
+
+def _go_on(_rows: int) -> None:
+    """What a full chunk means to a run that may be as long as it likes."""
 
 
 def install_silence() -> None:
@@ -142,6 +147,7 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
         recording.keep(Chunk(first, opened, done))
         first += length(done) // 2
         opened = tuple((site, address, row) for address, (site, row) in frames.items())
+        recorder.filled(first)
 
     def value(site: int, result: Anything) -> Anything:
         nonlocal chunk

@@ -10,18 +10,19 @@ from __future__ import annotations
 import _thread
 import atexit
 import os
+import signal
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from . import tracefile
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned
-from .failures import Failure, failure, watch_uncaught, watch_unittest
+from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
 from .progress import Tally
@@ -42,6 +43,9 @@ class Session:
         self.territory = Territory(tree, settings.excluded)
         self.compiler = Compiler(tree.resolve(), Path(settings.cache))
         self.recorder = Recorder(settings.head, settings.tail)
+        if settings.stop:
+            self.recorder.filled = self._filled
+            signal.signal(signal.SIGTERM, lambda _number, frame: self._end(frame))
         self.counter = Counter() if settings.mode == "count" else None
         self.tally = Tally(Path(settings.out))
         self.collected = 0
@@ -102,6 +106,16 @@ class Session:
         """The script ended itself; with a status that says it failed, if nothing else did."""
         if ending.code not in (None, 0) and not self.failures:
             self.failures.append(failure("", "process", ending, self.recorder.row))
+
+    def _filled(self, rows: int) -> None:
+        """End a run that goes on past any end that it should have."""
+        if rows >= self.settings.stop and not self.finished:
+            self._end(sys._getframe(2))  # noqa: SLF001 # the documented way to the caller's frame
+
+    def _end(self, frame: FrameType | None) -> None:
+        self.failures.append(hang(frame, self.recorder.row))
+        self.finish()
+        os._exit(124)
 
     def finish(self) -> None:
         """Write the trace; a second call does nothing."""

@@ -19,7 +19,7 @@ class Settings:
     results are written, ``cache`` where instrumented code is kept, ``head`` and ``tail`` the window
     in chunks. ``excluded``
     are folders below ``tree`` that are not the program (a virtual environment). The process runs
-    share ``share`` of ``shares`` of its tests.
+    share ``share`` of ``shares`` of its tests. It is ended after about ``stop`` rows (0: never).
     """
 
     mode: str
@@ -32,6 +32,7 @@ class Settings:
     excluded: tuple[str, ...] = ()
     share: int = 0
     shares: int = 1
+    stop: int = 0
 
     @classmethod
     def read(cls, path: Path) -> Settings:

@@ -39,8 +39,9 @@ class PythonTraceRequest:
     and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows; a run
     that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
     folders of the tree are not the program's. Of the tests, those of share ``share`` of ``shares`` are
-    run (in mode ``count``). ``work`` names the piece of
-    work, with the tree, that takes up what it recorded before it was killed; empty: everything is recorded anew.
+    run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
+    ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
+    killed; empty: everything is recorded anew.
     """
 
     command: tuple[str, ...]
@@ -58,6 +59,7 @@ class PythonTraceRequest:
     share: int = 0
     shares: int = 1
     work: str = ""
+    stop: int = 0
 
 
 _RUNTIME = Path(__file__).parents[1] / "record"
@@ -180,6 +182,7 @@ def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> 
         excluded=request.excluded,
         share=request.share,
         shares=request.shares,
+        stop=request.stop,
     )
 
 
