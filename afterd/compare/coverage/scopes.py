@@ -232,8 +232,12 @@ def _idle_imports(root: Node, top: _Scope) -> Iterator[str]:
 
 
 def _qualifiers(root: Node) -> Iterator[str]:
-    for node in _of_type(root, "package_identifier"):
-        yield _text(node)
+    for part in root.children:
+        if part.type not in {
+            "package_clause",
+            "import_declaration",
+        }:  # an alias is no use of itself
+            yield from map(_text, _of_type(part, "package_identifier"))
 
 
 def _of_type(root: Node, kind: str) -> Iterator[Node]:

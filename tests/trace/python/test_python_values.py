@@ -1,0 +1,198 @@
+"""Recorded values: what is written down of an object, and what is read of it, beside the object itself."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from afterd.model.term import BOOL, INT, OPAQUE, STRING, ieee
+from afterd.trace.python.read.evaluation import constant, folded
+from afterd.trace.python.read.program import Module, Node
+from afterd.trace.python.read.values import Comparison, identity, plain, render, sort_of, truth
+from afterd.trace.python.record.describe import CUT, Describer, Recorded, TypeTable
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-1000, 1000),
+    st.floats(allow_nan=False),
+    st.text(max_size=6),
+    st.binary(max_size=6),
+)
+FLAT = st.one_of(
+    SCALARS,
+    st.lists(SCALARS, max_size=5),
+    st.lists(SCALARS, max_size=5).map(tuple),
+    st.dictionaries(st.text(max_size=3), SCALARS, max_size=4),
+)
+
+
+class Recording:
+    """One run's values with its types."""
+
+    def __init__(self) -> None:
+        self.table = TypeTable()
+        self.describer = Describer(self.table)
+
+    def of(self, value: object) -> Recorded:
+        return self.describer.describe(value)
+
+    @property
+    def types(self) -> list[tuple[Any, ...]]:
+        return list(self.table.rows)
+
+
+def _same(left: object, right: object) -> bool:
+    """Equal and of one type, also within a container: 1, 1.0 and True are three values."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return len(left) == len(right) and all(
+            _same(*pair) for pair in zip(left.items(), right.items(), strict=True)
+        )
+    return bool(left == right)
+
+
+@settings(max_examples=80)
+@given(left=FLAT, right=FLAT)
+def test_values_of_two_runs_are_equal_where_the_objects_are(left: object, right: object) -> None:
+    one, other = Recording(), Recording()
+    mine, theirs = one.of(left), other.of(right)
+    compare = Comparison(one.types, other.types)
+    assert compare.equal(mine, theirs) is _same(left, right)
+    assert compare.equal(mine, other.of(left))
+
+
+@settings(max_examples=80)
+@given(value=FLAT)
+def test_what_is_read_of_a_value_is_what_it_was(value: object) -> None:
+    run = Recording()
+    described = run.of(value)
+    assert truth(described) is bool(value)
+    assert render(described, run.types, limit=10_000) == repr(value)
+    assert (identity(described) is not None) is isinstance(value, list | dict)
+    if not isinstance(value, list | dict | tuple):
+        assert _same(plain(described), value)
+
+
+class Base:
+    def __init__(self, held: object = None) -> None:
+        self.held = held
+
+
+class Derived(Base):
+    pass
+
+
+def test_objects_are_told_by_their_class_and_relatives_known() -> None:
+    one, other = Recording(), Recording()
+    base, derived = one.of(Base()), one.of(Derived())
+    twin, green_derived, stranger = other.of(Base()), other.of(Derived()), other.of(ValueError("x"))
+    compare = Comparison(one.types, other.types)
+    assert compare.equal(base, twin)
+    assert not compare.equal(base, green_derived)
+    assert compare.related(derived, twin)
+    assert compare.related(base, green_derived)
+    assert not compare.related(base, twin), "one class is not made from itself"
+    assert not compare.related(base, stranger)
+    assert not compare.related(1, twin)
+
+
+def test_a_set_is_equal_in_any_order_and_what_was_cut_speaks_against_nothing() -> None:
+    one, other = Recording(), Recording()
+    words = [f"w{at}" for at in range(8)]
+    mine, theirs = one.of(set(words)), other.of(set(words))
+    theirs = (*theirs[:3], *reversed(theirs[3:]))
+    compare = Comparison(one.types, other.types)
+    assert compare.equal(mine, theirs)
+    assert not compare.equal(mine, other.of({*words, "more"}))
+    assert compare.equal(CUT, theirs)
+
+
+def test_a_long_value_is_shown_in_part() -> None:
+    run = Recording()
+    assert render(run.of("x" * 5000), run.types).endswith("…")
+    assert len(render(run.of("x" * 5000), run.types, limit=40)) == 40
+    assert render(run.of(list(range(100))), run.types, limit=10_000).startswith("[0, 1, 2,")
+    assert render(run.of(set()), run.types) == "set()"
+    assert render(run.of((1,)), run.types) == "(1,)"
+    assert "Base" in render(run.of(Base()), run.types)
+
+
+@pytest.mark.parametrize(
+    ("value", "sort"),
+    [(True, BOOL), (3, INT), (1.5, ieee(64)), ("a", STRING), (b"a", OPAQUE), (None, OPAQUE)],
+)
+def test_sorts(value: object, sort: object) -> None:
+    assert sort_of(value) == sort
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ({"int": "-0xff"}, -255),
+        ({"float": "inf"}, float("inf")),
+        ({"bytes": "\xff"}, b"\xff"),
+        (7, 7),
+    ],
+)
+def test_literals_that_json_has_not(written: object, value: object) -> None:
+    assert constant(written) == value
+
+
+def _node(kind: str, **fields: object) -> Node:
+    return Node(kind, 1, 1, 1, 1, 1, dict(fields), Module(0, "text.py", []))
+
+
+BINARY = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "BitAnd": operator.and_,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+}
+COMPARED = {
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+NUMBERS = st.one_of(st.integers(-50, 50), st.booleans(), st.floats(-9, 9), st.text(max_size=3))
+
+
+@settings(max_examples=150)
+@given(name=st.sampled_from([*BINARY, *COMPARED]), left=NUMBERS, right=NUMBERS)
+def test_an_operator_is_computed_as_python_does_or_not_at_all(
+    name: str,
+    left: Any,  # noqa: ANN401 - whatever an operator takes
+    right: Any,  # noqa: ANN401
+) -> None:
+    meant = BINARY.get(name) or COMPARED[name]
+    node = _node("BinOp", op=name) if name in BINARY else _node("Compare", ops=[name])
+    known, found = folded(node, [left, right])
+    if known:
+        assert _same(found, meant(left, right))
+    elif not isinstance(left, str) and not isinstance(right, str):
+        with pytest.raises((TypeError, ValueError, ArithmeticError)):
+            meant(left, right)
+
+
+def test_what_would_cost_too_much_is_not_computed() -> None:
+    assert folded(_node("BinOp", op="Mult"), ["x", 10**9]) == (False, None)
+    assert folded(_node("BinOp", op="Mod"), ["%s", 3]) == (False, None)
+    assert folded(_node("BinOp", op="Mult"), [1 << 100_000, 1 << 100_000]) == (False, None)
+    assert folded(_node("BinOp", op="Add"), [("l", 1, 0), 2]) == (False, None)
+    assert folded(_node("Tuple"), [1, "a"]) == (True, ("t", 1, "a"))
+    assert folded(_node("UnaryOp", op="Not"), [0]) == (True, True)
+    assert folded(_node("Compare", ops=["Lt", "Lt"]), [1, 2, 3]) == (False, None)
