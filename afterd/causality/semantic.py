@@ -131,7 +131,7 @@ def _inferred(
     nearest = walked[:most]
     telling = [step.id for step in nearest if not clean(step)] or [step.id for step in nearest]
     steps = _in_order(execution, predicate, telling)
-    note = "The recorded terms do not force what was observed: dependence stands for the cause."
+    note = "Its values alone do not decide it: that it depends on these steps is all that is known."
     if isinstance(answer, Undecided):
         note = f"The solver has no answer ({answer.reason}): dependence stands for the cause."
     return Cause(

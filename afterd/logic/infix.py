@@ -90,6 +90,8 @@ def _written(term: Term, values: Evaluator, depth: int, *, signed: bool) -> _Wri
     if isinstance(term, Apply) and depth and term.op in _SIGNS:
         sign, tightness = _SIGNS[term.op]
         signed = term.op not in _UNSIGNED
+        if term.op is Op.SDIV and term.sort.kind is SortKind.INT:
+            sign = "//"
         parts = [
             _written(_plain(part, values), values, depth - 1, signed=signed) for part in term.args
         ]

@@ -97,7 +97,7 @@ def test_a_long_slice_that_fits_is_proved() -> None:
     ("answer", "note"),
     [
         (Undecided("time-out"), "The solver has no answer (time-out): dependence stands"),
-        (Satisfiable(), "The recorded terms do not force what was observed: dependence stands"),
+        (Satisfiable(), "Its values alone do not decide it: that it depends on these steps"),
     ],
 )
 def test_without_an_answer_the_slice_stands_for_the_cause(answer: Answer, note: str) -> None:

@@ -44,6 +44,8 @@ def compare(op: Op, *args: Term) -> Apply:
         (compare(Op.ULT, Const(0xFFFFFFFF, WORD), Const(1, WORD)), "4294967295 < 1"),
         (compare(Op.NE, Apply(Op.ZEXT, (compare(Op.LT, ONE, NINE),), WORD), Const(0, WORD)), "1 < 9"),
         (Apply(Op.ITE, (Const(value=True, sort=BOOL), compare(Op.LT, ONE, NINE), Free("other", BOOL)), BOOL), "1 < 9"),
+        (apply(Op.SDIV, NINE, ONE), "9 // 1"),
+        (apply(Op.SDIV, Const(9, WORD), Const(2, WORD)), "9 / 2"),
         (apply(Op.STR_CONCAT, Const("a", STRING), Const("b", STRING)), "'a' + 'b'"),
         (ONE, ""),
         (compare(Op.EQ, ONE, Concrete(None, OPAQUE, "an object")), ""),
