@@ -36,17 +36,24 @@ from afterd.workspace import FailingTest, Range, Workspace
 _SCRIPTS = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
 _FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs)):(?P<line>\d+)")
 _PROGRAM = re.compile(r"\((?P<path>\S*target/\S+/deps/\S+)\)")
+_LLVM = (
+    "Rust's coverage needs llvm-profdata and llvm-cov of LLVM 19 or newer; install llvm-19 (or"
+    " `rustup component add llvm-tools`)."
+)
 _LONGEST, _MOST_PLACES = 60, 3
 """Lines of a test that are read for names, from each of so many places where its name stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The execution of counts, what its text says against variants, and the seconds that both runs took."""
+    """The execution of counts, what its text says against variants, the seconds that both runs took, and
+    why a language was not counted.
+    """
 
     execution: CoveredExecution
     text: VariantText
     seconds: float
+    uncounted: str = ""
 
 
 def counted_languages(wanted: Range) -> frozenset[str]:
@@ -59,17 +66,20 @@ def counted_languages(wanted: Range) -> frozenset[str]:
 def covered(workspace: Workspace, wanted: Range, test: FailingTest) -> Covered:
     """Run the test at both ends with coverage.
 
-    A run that dies may leave no counts (Go's); then green's, the stack and the texts are what is known.
-    Raises TraceError where a version does not build so, ToolchainError where a tool that reads counts is
-    missing.
+    A run that dies may leave no counts (Go's), and a tool that reads them may be missing; then the stack
+    and the texts are what is known. Raises TraceError where a version does not build so.
     """
     began = time.monotonic()
-    trees = wanted.variants.tree(wanted.everything), wanted.variants.bad
-    runs = [
-        _Run(workspace, slot, test.recipe, counted_languages(wanted)).counted(tree)
-        for slot, tree in zip(workspace.trace_slots(), trees, strict=True)
-    ]
-    (green, _, _), (bad, said, root) = runs
+    slots = workspace.trace_slots()
+    languages, uncounted = _countable(counted_languages(wanted))
+    green: LineCounts = {}
+    try:
+        if languages:
+            tree = wanted.variants.tree(wanted.everything)
+            green, _, _ = _Run(workspace, slots[0], test.recipe, languages).counted(tree)
+    except ToolchainError as error:  # the tools that are there cannot read them
+        languages, uncounted = languages - {"rust"}, str(error)
+    bad, said, root = _Run(workspace, slots[1], test.recipe, languages).counted(wanted.variants.bad)
     seconds = time.monotonic() - began
     reader = TreeReader(workspace.objects)
 
@@ -89,7 +99,14 @@ def covered(workspace: Workspace, wanted: Range, test: FailingTest) -> Covered:
         wanted.changes.changes, (bad, green), functions, text, list(_stack(said, root, here))
     )
     variants = VariantText(files_of, reader.read, wanted.everything, wanted.changes.live)
-    return Covered(execution, variants, seconds)
+    return Covered(execution, variants, seconds, uncounted)
+
+
+def _countable(languages: frozenset[str]) -> tuple[frozenset[str], str]:
+    """Those whose counts can be read here, and what is missing for the others."""
+    if "rust" in languages and next(_llvm_tools(), None) is None:
+        return languages - {"rust"}, _LLVM
+    return languages, ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +166,7 @@ def _environment(recipe: Recipe, into: Path, of: frozenset[str]) -> dict[str, st
     if "rust" in of:
         added("RUSTFLAGS", "-C instrument-coverage")
         extra["LLVM_PROFILE_FILE"] = str(into / "%p-%8m.profraw")
-        extra["RUST_BACKTRACE"] = "1"
+    extra["RUST_BACKTRACE"] = "1"
     return extra
 
 
@@ -184,10 +201,7 @@ def _llvm_lines(into: Path, root: Path, result: ProcessResult, recipe: Recipe) -
         if done:
             yield from report.splitlines()
             return
-    raise ToolchainError(
-        "Rust's coverage needs llvm-profdata and llvm-cov of LLVM 19 or newer; install llvm-19 (or"
-        " `rustup component add llvm-tools`)."
-    )
+    raise ToolchainError(_LLVM)
 
 
 def _llvm_tools() -> Iterator[Path]:

@@ -157,14 +157,18 @@ def _by_coverage(
     progress.stage("running the failing and the green test with coverage", told)
     try:
         found = covered(workspace, wanted, test)
-    except (TraceError, ToolchainError) as error:
+    except TraceError as error:
         return Tracing(None, str(error))
-    execution, against = CautiousExecution(found.execution), found.text.against
+    execution, against, why = (
+        CautiousExecution(found.execution),
+        found.text.against,
+        found.uncounted,
+    )
     if "js" not in counted:
         standing = Standing(against, lambda change: is_known(change.file))
-        return Tracing(execution, "", found.seconds, standing)
+        return Tracing(execution, why, found.seconds, standing)
     missing = MissedNames(wanted.changes.by_id())
-    return Tracing(execution, "", found.seconds, Standing(against, proves=False), missing=missing)
+    return Tracing(execution, why, found.seconds, Standing(against, proves=False), missing=missing)
 
 
 def _python_clashes(wanted: Range) -> Clashing:

@@ -31,6 +31,7 @@ from afterd.execution.signature import telling
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import PythonTraceRequest
+from afterd.vcs.worktree import Slot
 from afterd.workspace.test_command import alone, import_paths, runner_of
 from afterd.workspace.workspace import Workspace
 
@@ -125,16 +126,20 @@ def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress)
 
 
 def detected(workspace: Workspace, settings: Settings, tree: str) -> Detected:
-    """How a version is built and tested, by the look of it; TestError: no tests."""
+    """How a version is built and tested, by the look of it; TestError: no tests.
+
+    Looked at is a checkout in which nothing is built: a lock file or a makefile that a build left in a slot
+    is none of the version's.
+    """
     home = workspace.repository.workdir
-    with workspace.executor.workbench(tree) as bench:
-        bench.slot.move_to(tree)
-        root, named = bench.slot.path, settings.python
-        if settings.prepare == AUTO and has_python_tests(root):
-            place = workspace.state / "environments"
-            with confined(Confinement()):  # it fetches packages
-                named = prepared(root, Path(home or root), place, workspace.limits.build)
-        return detect(root, Python(Path(home) if home else None, named))
+    slot = Slot(workspace.state / "slots" / "looked-at", workspace.objects)
+    slot.move_to(tree)
+    root, named = slot.path, settings.python
+    if settings.prepare == AUTO and has_python_tests(root):
+        place = workspace.state / "environments"
+        with confined(Confinement()):  # it fetches packages
+            named = prepared(root, Path(home or root), place, workspace.limits.build)
+    return detect(root, Python(Path(home) if home else None, named))
 
 
 def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from pipeline_runs import afterd, repository
 
+from afterd.config import Settings
+from afterd.workspace import detected, opened
+
 GOOD = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n"
 TEST = """\
 import unittest
@@ -87,3 +90,15 @@ def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Pa
     assert done.status == 13, done.out
     assert "lacks the module absent_here; install it: `" in " ".join(done.out.split())
     assert "history" not in done.err
+
+
+def test_what_a_build_left_in_a_slot_is_none_of_the_version(tmp_path: Path) -> None:
+    """Cargo writes a lock file where there is none: the next run must not ask for a locked build."""
+    path = repository(tmp_path / "r", {"Cargo.toml": '[package]\nname = "a"\n'}, {"a.rs": ""})
+    settings = Settings(repository=path)
+    with opened(settings) as workspace:
+        tree = str(workspace.repository.head.peel().tree.id)
+        with workspace.executor.workbench(tree) as bench:
+            bench.slot.move_to(tree)
+            (bench.slot.path / "Cargo.lock").write_text("")
+        assert "--locked" not in detected(workspace, settings, tree).test

@@ -75,6 +75,11 @@ class CoveredExecution(UntracedExecution):
 
     def notes(self) -> Sequence[str]:
         """What this evidence is."""
+        if not self._bad and not self._green:
+            return (
+                "There is no tracer for this language and nothing was counted: the order of suspects is"
+                " that of the failure's stack and of the names that it and the test mention.",
+            )
         return (
             "There is no tracer for this language: the order of suspects is that of coverage"
             f" ({len(self._scores)} of {len(self._changes)} changes were executed).",
