@@ -41,13 +41,20 @@ class Telling:
 
 
 def was(change: Change, text: str) -> str:
-    """The statement that ``text`` was before the change; empty where it was none, or another one."""
+    """The statement that ``text`` was before the change; empty where it was none, or another one: of a
+    rewritten block the line that is most like it may be what a neighbour was.
+    """
     old = [line for line in written(change, "-") if line]
     if not old:
         return ""
-    likeness = {line: SequenceMatcher(None, line, text, autojunk=False).ratio() for line in old}
-    best = max(old, key=lambda line: likeness[line])
-    return best if best != text and likeness[best] >= STORY.alike else ""
+    best = max(old, key=lambda line: _likeness(line, text))
+    closest = max((_likeness(best, line) for line in written(change, "+")), default=0.0)
+    likeness = _likeness(best, text)
+    return best if best != text and likeness >= max(STORY.alike, closest) else ""
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def written(change: Change, sign: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from made_changes import change
 from recorded import ABSENT, Recorded, aligned, compare, op
 
 from afterd.causality.story import Story, story
+from afterd.causality.told import was
 from afterd.limits import StoryLimits
 from afterd.logic.solver import Solver
 from afterd.model.change import ChangeSet
@@ -194,3 +196,19 @@ def test_all_that_is_shown_differs_and_every_guilty_change_stands_in_it(
     assert root == {step.change for step in steps} - {""} | set(found.unlinked)
     assert root <= {step.change for step in steps}
     assert all(step.observed != step.green for step in steps if step.green)
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("domain: str | None = None,", "domain: Optional[str] = None,"),
+        ("path: str | None = None,", ""),
+        ("    total += 1", ""),
+    ],
+)
+def test_what_a_statement_was_is_not_what_its_neighbour_was(text: str, before: str) -> None:
+    patch = (
+        "@@ -1,2 +1,2 @@\n-domain: Optional[str] = None,\n-samesite=None, path='/',\n"
+        "+domain: str | None = None,\n+path: str | None = None,\n"
+    )
+    assert was(replace(change(1, "f.py"), patch=patch), text) == before
