@@ -104,10 +104,6 @@ def _events(repository: Path) -> int:
     return sum(Recording(path).end for path in recorded(runs)) if runs.is_dir() else 0
 
 
-if __name__ == "__main__":
-    main()
-
-
 _INTERVAL = 0.2
 _TAG = f"{RUN_VARIABLE}=".encode()
 
@@ -204,3 +200,7 @@ def _named(changes: Sequence[ChangeId]) -> str:
     """The first few, and how many there are."""
     first = " ".join(changes[:_MOST_NAMED])
     return first if len(changes) <= _MOST_NAMED else f"{first} … ({len(changes)} in all)"
+
+
+if __name__ == "__main__":
+    main()
