@@ -103,9 +103,7 @@ def _run(
         _send(supervisor, _request(command, limits, directory, held))
         _LOG.debug("run %s in %s", command.argv, command.cwd)
         goes_on = _goes_on(directory, cancelled, watch)
-        answer = _await_answer(
-            supervisor, limits.timeout * limits.starved + limits.grace + 0.5, goes_on
-        )
+        answer = _await_answer(supervisor, limits, goes_on)
     finally:
         _dismiss(supervisor)
     if answer is None:
@@ -246,13 +244,14 @@ def _send(supervisor: Child, request: dict[str, Any]) -> None:
 
 
 def _await_answer(
-    supervisor: Child, budget: float, goes_on: Callable[[], bool] | None
+    supervisor: Child, limits: ProcessLimits, goes_on: Callable[[], bool] | None
 ) -> dict[str, Any] | None:
     """The supervisor's answer; None where it died or will not answer."""
-    answer = _answer_within(supervisor, budget, goes_on)
-    if answer is None:
+    answer = _answer_within(supervisor, limits.timeout + limits.grace + 0.5, goes_on)
+    if answer is None and supervisor.poll() is None:
         supervisor.send_signal(signal.SIGCONT)  # the program may have stopped its own parent
-        answer = _answer_within(supervisor, _LAST_RESORT, None)
+        starved = limits.timeout * (limits.starved - 1)  # which the supervisor adds to its limit
+        answer = _answer_within(supervisor, starved + _LAST_RESORT, goes_on)
     return answer
 
 
