@@ -226,6 +226,29 @@ def test_costs_are_measured(shell: Shell) -> None:
     assert result.peak_memory > 100_000
 
 
+@linux_only
+def test_waiting_for_a_processor_does_not_count_against_the_limit(shell: Shell) -> None:
+    """Beside three others on one processor, what needs 0.3 s of it takes four times as long."""
+    allowed = os.sched_getaffinity(0)
+    spin = "import time\nwhile time.process_time() < {}: pass"
+    others = []
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        argv = [sys.executable, "-S", "-c", spin.format(60)]
+        others = [subprocess.Popen(argv) for _ in range(3)]
+        limits = ProcessLimits(timeout=0.6, grace=0.1)
+        result = shell(f"exec {sys.executable} -S -c '{spin.format(0.3)}'", limits)
+        hangs = shell(f"exec {sys.executable} -S -c '{spin.format(60)}'", limits)
+    finally:
+        os.sched_setaffinity(0, allowed)
+        for other in others:
+            other.kill()
+            other.wait()
+    assert result.ending is Ending.EXITED, result.describe()
+    assert result.seconds > limits.timeout
+    assert hangs.ending is Ending.TIMEOUT
+
+
 def test_only_the_sandbox_starts_processes() -> None:
     """Nothing else imports subprocess or calls os.fork and its like; ``trace`` is apart, because
     the compiler wrapper and the forks of the warm process run inside the sandbox already.
