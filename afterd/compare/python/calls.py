@@ -157,6 +157,7 @@ class Calls:
         self.green_deeds = Deeds(green)
         self._failing = frozenset(failing)
         self._conducts: dict[int, Conduct | None] = {}
+        self._unseen: set[int] = set()  # activations that did as green's as far as was recorded
 
     def conduct(self) -> dict[ChangeId, Conduct]:
         """The worst conduct of each executed change, nearest to the failure first."""
@@ -191,10 +192,14 @@ class Calls:
         while caller is not None and caller.node.type in FUNCTIONS:
             if is_generator(caller.node):
                 break  # what it hands out goes to whoever iterates
-            if self.of(caller) is Conduct.SAME and caller not in self._failing:
+            if self.of(caller) is Conduct.SAME and self._is_whole(caller):
                 return Conduct.ABSORBED
             caller = caller.parent
         return own
+
+    def _is_whole(self, caller: Frame) -> bool:
+        """Whether all that a caller did was seen: what it gave may differ where nobody looked."""
+        return caller not in self._failing and caller.number not in self._unseen
 
     def of(self, frame: Frame) -> Conduct | None:
         """What an activation did; one that green has not is a part of its caller."""
@@ -211,7 +216,10 @@ class Calls:
             return self._conversed(frame, twin)
         mine, other = list(self.deeds.done(frame)), list(self.green_deeds.done(twin))
         if frame not in self._failing:
+            before = self.likeness.unseen
             alike = self._did_alike(mine, other)
+            if self.likeness.unseen > before:
+                self._unseen.add(frame.number)
             if alike is not False:
                 return Conduct.SAME if alike else self._by_default(frame)
         return self._given_other(frame, twin) or self._origin(frame.children)

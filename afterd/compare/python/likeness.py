@@ -37,6 +37,7 @@ class Likeness:
         self.comparison = Comparison(*types)
         self._known: dict[tuple[int, int, int, int, int], bool] = {}
         self.guessed = 0  # answers so far for which nothing but a type was known
+        self.unseen = 0  # those for which what lies deeper was recorded of neither
 
     def alike(
         self,
@@ -53,6 +54,7 @@ class Likeness:
             return True
         if CUT in (value, other):
             self.guessed += value != other
+            self.unseen += value == other
             return True
         if value[0] in _ITEMS:
             start = _ITEMS[value[0]]

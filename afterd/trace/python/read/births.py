@@ -1,7 +1,8 @@
 """When each object came to be: identities are addresses, and addresses are used again.
 
 An object is born where a display or comprehension made it, where ``__init__`` first saw it, where a
-class was called, or where the address turns up with another type than before.
+class was called, where a call gave an empty container of which more was seen before, or where the
+address turns up with another type than before.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from afterd.trace.python.record.rows import Kind
 
 _MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda", "BinOp"}
 _COPYING = frozenset({"list", "dict", "set", "sorted"})
+_CONTAINERS = frozenset(
+    {"l", "s", "d"}
+)  # as ``describe`` calls them: kind, identity, length, items
 _HANDING_OUT = frozenset({Kind.RETURN, Kind.YIELD})
 FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods of which the first parameter may be an object that was not there before."""
@@ -38,6 +42,11 @@ def _makes(node: Node) -> bool:
         and function["owner"] == BUILTIN
         and function["id"] in _COPYING
     )
+
+
+def is_empty(value: Recorded) -> bool:
+    """Whether a value is a list, a set or a dictionary with nothing in it."""
+    return isinstance(value, tuple) and value[0] in _CONTAINERS and value[2] == 0
 
 
 class Births:
@@ -75,7 +84,9 @@ class Births:
     @cached_property
     def _index(self) -> tuple[dict[int, list[int]], set[int]]:
         described = [self._described(value) for value in self.trace.raw.values]
+        empty = [is_empty(value) for value in self.trace.raw.values]
         types: dict[int, object] = {}
+        filled: set[int] = set()  # identities of containers that held something when last seen
         found: dict[int, list[int]] = {}
         made: set[int] = set()
         for position, number in enumerate(self.trace.numbers):
@@ -85,7 +96,10 @@ class Births:
             kind, shape = about
             known = types.get(kind)
             types[kind] = shape
-            fresh = self._is_made(position, kind, found)
+            fresh = self._is_made(position, kind, found) or (
+                kind in filled and empty[number] and self._came_from_a_call(position)
+            )
+            (filled.discard if empty[number] else filled.add)(kind)
             if fresh or known != shape:
                 found.setdefault(kind, []).append(position)
             if fresh or (known != shape and self._came_from_a_call(position)):
