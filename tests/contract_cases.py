@@ -21,7 +21,7 @@ from two_versions import steps_behind, write_versions
 from afterd.compare.c.execution import CTracer, LlvmExecution
 from afterd.compare.pair import Runs
 from afterd.compare.python.execution import PythonTracer
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.recipe import Recipe
 from afterd.execution.toolchain import Toolchain
 from afterd.model.change import ChangeId, ChangeList, ChangeSet
@@ -153,7 +153,9 @@ class Laboratory:
         runs = self._python.get(name)
         if runs is None:
             request = PythonTraceRequest(
-                (sys.executable, f"{name}.py"), scrubbed(), self.directory / "python" / name
+                (sys.executable, f"{name}.py"),
+                scrubbed_environment(),
+                self.directory / "python" / name,
             )
             tracer = PythonTracer(request, self._placed, self.variants.tree)
             runs = self._python[name] = Runs(tracer, self.changes.changes)

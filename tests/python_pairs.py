@@ -10,13 +10,13 @@ from textwrap import dedent
 
 from afterd.compare.pair import Pair
 from afterd.compare.python.execution import PythonExecution
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.limits import ProcessLimits
 from afterd.model.change import Change, ChangeForm
 from afterd.model.location import LineSpan
 from afterd.model.term import reads
 from afterd.model.trace import Step
-from afterd.trace.python.recorder import recorded
+from afterd.trace.python.recorder import recorded_run
 from afterd.trace.python.stage.runner import PythonTraceRequest
 
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
@@ -63,7 +63,7 @@ def request_for(
     written(tmp_path / "bad", bad)
     return PythonTraceRequest(
         command,
-        scrubbed(extra={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}),
+        scrubbed_environment(extra={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}),
         tmp_path / "work",
         limits=ProcessLimits(timeout=60.0),
     )
@@ -81,7 +81,7 @@ def compared(
     request: PythonTraceRequest, trees: Path, changes: tuple[Change, ...]
 ) -> PythonExecution:
     """The run in ``bad`` beside the one in ``good``."""
-    bad, good = (recorded(request, trees / name, name) for name in ("bad", "good"))
+    bad, good = (recorded_run(request, trees / name, name) for name in ("bad", "good"))
     return PythonExecution(Pair(bad, good, changes))
 
 

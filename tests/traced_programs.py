@@ -13,7 +13,7 @@ from pathlib import Path
 
 from afterd.execution.toolchain import Toolchain
 from afterd.trace.c.build.traced_build import prepare, recording_into
-from afterd.trace.c.read.process import Process, recorded
+from afterd.trace.c.read.process import Process, recorded_processes
 from afterd.trace.c.read.program import Program
 from afterd.trace.c.window.recording import Recording
 
@@ -98,7 +98,7 @@ class Laboratory:
     def processes(self, traces: Path) -> list[Process]:
         """The recorded processes of a run, in the order in which they began."""
         program = Program(self.store, PROGRAMS)
-        return [Process(Recording(path), program) for path in recorded(traces)]
+        return [Process(Recording(path), program) for path in recorded_processes(traces)]
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Case(Protocol):
 Some = TypeVar("Some", bound=Case)
 
 
-def selected(cases: Sequence[Some], names: Sequence[str]) -> list[Some]:
+def selected_cases(cases: Sequence[Some], names: Sequence[str]) -> list[Some]:
     """The cases of these names, or below them (``brindle`` for ``brindle/crash``); none: all.
 
     Raises UsageError for a name that is none.

@@ -24,7 +24,7 @@ from afterd.bench.daemon_repository import TEST, VARIABLE, make_base, push
 from afterd.config import Settings
 from afterd.daemon.poster import Poster
 from afterd.daemon.serve import serve
-from afterd.execution.process_tree import tagged
+from afterd.execution.process_tree import tagged_processes
 from afterd.store.database import DATABASE_NAME, Reader, open_reader
 
 _PATIENCE = 600.0
@@ -221,7 +221,7 @@ def _of_leftovers(path: Path) -> Iterator[str]:
     for folder in (_temporary(path), state / "inbox"):
         if folder.is_dir() and any(folder.iterdir()):
             yield f"{folder.name} is not empty"
-    if alive := tagged(os.fsencode(f"{VARIABLE}={_log(path)}")):
+    if alive := tagged_processes(os.fsencode(f"{VARIABLE}={_log(path)}")):
         yield f"{len(alive)} processes of tests are alive"
 
 

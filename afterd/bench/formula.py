@@ -24,8 +24,8 @@ from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, places
-from afterd.localization.formula.several_inputs import combined, together, within
-from afterd.localization.fusion import Votes, fused, place_of
+from afterd.localization.formula.several_inputs import combined_places, together, within
+from afterd.localization.fusion import Votes, fused_lines, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes import PARTS, line_votes
@@ -149,7 +149,7 @@ def _version(
         reports[name], seconds = _reports(
             technique, runs, weights if "CW" in name else None, options
         )
-        named = combined(reports[name])
+        named = combined_places(reports[name])
         if name == "OFC+CW":
             votes["ofc-cw"] = {line: -place for line, place in named.items()}
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
@@ -162,7 +162,7 @@ def _version(
     votes["conbas"] = {line: -place for line, place in slices.items()}
     place = _first(places(slices), version.faulty)
     results[CONBAS] = Explained(place, seconds, reported=len(slices))
-    place = place_of(fused(votes), version.faulty, float(lines))
+    place = place_of(fused_lines(votes), version.faulty, float(lines))
     results["fused"] = Explained(place, 0.0, reported=lines)
     return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
 

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult
 from afterd.bench.tables import Grid
-from afterd.localization.fusion import WEIGHTS, Case, fused, learned, place_of
+from afterd.localization.fusion import WEIGHTS, Case, fused_lines, learned, place_of
 
 _TIMED = (*FORMULAS, CONBAS)
 _ALL = (*_TIMED, "Ochiai", "fused")
@@ -131,7 +131,7 @@ def _only(name: str, names: Sequence[str]) -> Mapping[str, float]:
 
 def _mean_place(cases: Sequence[Case], weights: Sequence[Mapping[str, float]]) -> str:
     places = [
-        place_of([line for line in fused(votes, given) if line.score], lines, missing)
+        place_of([line for line in fused_lines(votes, given) if line.score], lines, missing)
         for (votes, lines, missing), given in zip(cases, weights, strict=True)
     ]
     return f"{fmean(places):.1f}" if places else "-"

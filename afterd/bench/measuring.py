@@ -31,7 +31,7 @@ from afterd.execution.sandbox import RUN_VARIABLE
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome
 from afterd.report.sanitize import clipped, one_line
-from afterd.trace.c.read import recorded
+from afterd.trace.c.read import recorded_processes
 from afterd.trace.c.window.recording import Recording
 from afterd.vcs.repository import open_repository, state_directory
 
@@ -101,7 +101,7 @@ def _settings(request: Request) -> Settings:
 def _events(repository: Path) -> int:
     """How many events the traced programs of the failing run had; 0 where none was traced."""
     runs = state_directory(open_repository(repository)) / "traced" / "bad" / "run"
-    return sum(Recording(path).end for path in recorded(runs)) if runs.is_dir() else 0
+    return sum(Recording(path).end for path in recorded_processes(runs)) if runs.is_dir() else 0
 
 
 _INTERVAL = 0.2

@@ -20,7 +20,7 @@ from afterd.pipeline.tracing import traced
 from afterd.trace.python.stage import WarmPython
 from afterd.vcs.sample import fixtures_directory, materialise
 from afterd.vcs.worktree import Slot
-from afterd.workspace import FailingTest, Range, Workspace, opened, wanted_range
+from afterd.workspace import FailingTest, Range, Workspace, opened_workspace, wanted_range
 
 C_SAMPLE = "brindle", "long-run"
 PYTHON_SAMPLE = "sluice", "slice"
@@ -79,7 +79,7 @@ def _sample(sample: tuple[str, str], build: tuple[str, ...] = ()) -> Iterator[_O
             build=build,
             test=tuple(map(_this_python, shlex.split(made.scenario.test))),
         )
-        with opened(settings) as workspace:
+        with opened_workspace(settings) as workspace:
             wanted = wanted_range(workspace, settings)
             (test,) = which_broke(workspace, settings, wanted, Silent()).tests
             yield _Opened(workspace, wanted, test)

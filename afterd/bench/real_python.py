@@ -25,7 +25,7 @@ from afterd.bench.case import Prepared, UnavailableError
 from afterd.bench.facts import answers_of, commit_two, facts, release
 from afterd.bench.judgement import Answer
 from afterd.bench.releases import Release, Releases
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
@@ -113,7 +113,7 @@ def interpreter(cache: Path, requirements: Sequence[str]) -> Path:
 
 
 def _must(cwd: Path, *argv: str) -> None:
-    result = run(Command(argv, cwd, scrubbed(), merge=True), _LIMITS)
+    result = run(Command(argv, cwd, scrubbed_environment(), merge=True), _LIMITS)
     try:
         if not result.succeeded:
             lines = result.stdout.text().strip().splitlines() or [result.describe()]

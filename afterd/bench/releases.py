@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from afterd.bench.case import UnavailableError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
@@ -84,7 +84,9 @@ class Releases:
             raise UnavailableError(
                 f"{release} is not in the cache, and {argv[0]} is not installed."
             )
-        result = run(Command(argv, directory, scrubbed(), merge=True), _LIMITS, scratch=directory)
+        result = run(
+            Command(argv, directory, scrubbed_environment(), merge=True), _LIMITS, scratch=directory
+        )
         if result.succeeded and len(list(kept.iterdir())) == 1:
             self._failures[release.registry] = 0
             return

@@ -18,7 +18,7 @@ from afterd.bench.faulty_places import Expanded, differing, expanded, places
 from afterd.bench.siemens_layout import Sources, Subject, Version
 from afterd.errors import UsageError
 from afterd.execution.build import diagnostics
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.runners.reading import MAKEFILES, has, has_target, text
 from afterd.execution.sandbox import run
@@ -28,7 +28,7 @@ from afterd.localization.examination import Line
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.spectrum import Spectrum
 from afterd.localization.suite import CountedTest, spectrum_of_processes
-from afterd.spectra.c import counted_program, prepared, processes
+from afterd.spectra.c import counted_program, prepared_store, processes
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.traced_build import environment
 
@@ -120,7 +120,9 @@ def _run(
     """Build a version with counters and run its tests."""
     tested = _Tested(root, tests)
     sources.lay(tested.tree)
-    surroundings = environment(prepared(root / "counted", toolchain, scrubbed()), scrubbed())
+    surroundings = environment(
+        prepared_store(root / "counted", toolchain, scrubbed_environment()), scrubbed_environment()
+    )
     program = _built(tested.tree, surroundings, found.flags)
     tested.made.mkdir()
     universe = root / "universe"
@@ -128,7 +130,9 @@ def _run(
     for number in range(1, len(tests) + 1):
         (tested.made / str(number)).mkdir()
     words = (str(tested.made.absolute()), str(SECONDS), str(program), str(universe.absolute()))
-    driver = Command(("sh", "-c", _DRIVER, "sh", *words), found.folder.absolute(), scrubbed())
+    driver = Command(
+        ("sh", "-c", _DRIVER, "sh", *words), found.folder.absolute(), scrubbed_environment()
+    )
     with _ended(run(driver, Limits().build)):
         return tested
 
@@ -186,6 +190,6 @@ def _expanded(tree: Path, toolchain: Toolchain, flags: Sequence[str]) -> Expande
     for path in sorted(tree.rglob("*")):
         if path.suffix in _C:
             line = (*toolchain.argv, *flags, "-E", "-w", "-I.", str(path.relative_to(tree)))
-            with _ended(run(Command(line, tree, scrubbed()), Limits().build)) as result:
+            with _ended(run(Command(line, tree, scrubbed_environment()), Limits().build)) as result:
                 found |= expanded(result.stdout.head(_MOST_TEXT).decode(errors="replace"))
     return found

@@ -77,7 +77,7 @@ _COLUMNS = (
 )
 
 
-def measured(title: str, rows: Sequence[Measurement]) -> list[Grid]:
+def measurement_tables(title: str, rows: Sequence[Measurement]) -> list[Grid]:
     """The measurements, what the strategies did over all of them, and what there is to say."""
     headings = [column.heading for column in _COLUMNS]
     cells = [[column.cell(row) for column in _COLUMNS] for row in rows]
@@ -98,7 +98,7 @@ def trees(title: str, rows: Sequence[Measurement]) -> list[Grid]:
     ]
 
 
-def compared(title: str, rows: Sequence[Comparison]) -> list[Grid]:
+def comparison_tables(title: str, rows: Sequence[Comparison]) -> list[Grid]:
     """What watching costs."""
     cells = [
         [row.what, f"{row.plain:.3f}", f"{row.watched:.3f}", f"{row.ratio:.1f}", row.note]

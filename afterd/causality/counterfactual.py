@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from afterd.causality.cause import Link
 from afterd.causality.infection import Green, detours, effect, infected, settled
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed, same
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed_value, same_value
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.term import Read, Sort, SortKind, StepId
@@ -153,7 +153,7 @@ class Counterfactual:
 
     def _is_green(self, step: Step, value: Known) -> bool:
         green = self._green.value(step)
-        return value is not UNKNOWN and green is not UNKNOWN and same(value, green)
+        return value is not UNKNOWN and green is not UNKNOWN and same_value(value, green)
 
     def _verdict(self, failure: Predicate, imagined: dict[StepId, _Imagined]) -> bool | None:
         inputs = distinct_reads(failure.condition)
@@ -175,14 +175,14 @@ class Counterfactual:
 
 def _value(read: Read, imagined: dict[StepId, _Imagined]) -> Known:
     if read.step not in imagined:
-        return observed(read)
+        return observed_value(read)
     now = imagined[read.step]
     return now.value if now.happens else UNKNOWN
 
 
 def _moved(value: Known, old: Known, new: Known, sort: Sort) -> Known:
     """``value`` changed as ``new`` must be changed to become ``old``."""
-    if same(old, new):
+    if same_value(old, new):
         return value
     if isinstance(value, bool):
         return not value

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, evaluate, normal, same
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, evaluate, normal, same_value
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, SortKind, StepId, Term
 from afterd.model.trace import Alignment, Effect, Execution, Step, StepKind
@@ -52,7 +52,7 @@ def effect(step: Step) -> Effect:
     before, now = evaluate(step.old), normal(step.value, step.term.sort)
     if UNKNOWN in (before, now):
         return Effect.UNKNOWN
-    return Effect.NEUTRAL if same(before, now) else Effect.MATTERS
+    return Effect.NEUTRAL if same_value(before, now) else Effect.MATTERS
 
 
 class Green:
@@ -101,7 +101,7 @@ class Green:
         if text is None or expected is UNKNOWN:
             return True
         got = normal(self._evaluated(text, 3), step.term.sort)
-        return got is UNKNOWN or same(expected, got)
+        return got is UNKNOWN or same_value(expected, got)
 
     def _evaluated(self, text: Term, depth: int) -> Known:
         def value_of(read: Read) -> Known:
@@ -128,7 +128,7 @@ def role(execution: Execution, green: Green, step: Step) -> Role:
         return Role.CARRIER
     expected, got = green.value(step), green.on_green_inputs(step)
     if expected is not UNKNOWN and got is not UNKNOWN:
-        return Role.CARRIER if same(expected, got) else Role.ENTRY
+        return Role.CARRIER if same_value(expected, got) else Role.ENTRY
     return _by_inputs(execution, step)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from afterd.bench.case import Case, selected
+from afterd.bench.case import Case, selected_cases
 from afterd.bench.fixtures import fixture_cases
 from afterd.bench.machine import machine, sentence
 from afterd.bench.measurement import Measurement
@@ -17,7 +17,14 @@ from afterd.bench.overhead import overheads
 from afterd.bench.real_c import real_c_cases
 from afterd.bench.real_python import real_python_cases
 from afterd.bench.releases import Releases, cache_directory
-from afterd.bench.tables import Grid, compared, document, markdown, measured, text
+from afterd.bench.tables import (
+    Grid,
+    comparison_tables,
+    document,
+    markdown,
+    measurement_tables,
+    text,
+)
 from afterd.bench.tables import trees as tree_grids
 from afterd.bench.trial import Options, measurements
 from afterd.cli import bench_daemon, bench_rank
@@ -97,7 +104,7 @@ def fixtures(
 
     Example: afterd bench fixtures after-example brindle/long-run -v
     """
-    cases = selected(fixture_cases(), names)
+    cases = selected_cases(fixture_cases(), names)
     _bench("fixtures", cases, form, output, _options(**given))
 
 
@@ -116,7 +123,7 @@ def real_c(
 
     Example: afterd bench real-c jq-behind-a-long-input --strategy after
     """
-    cases = selected(real_c_cases(Releases(cache_directory())), names)
+    cases = selected_cases(real_c_cases(Releases(cache_directory())), names)
     _bench("real-c", cases, form, output, _options(**given))
 
 
@@ -135,7 +142,7 @@ def real_python(
 
     Example: afterd bench real-python attrs-evolve-nested --strategy after
     """
-    cases = selected(real_python_cases(Releases(cache_directory())), names)
+    cases = selected_cases(real_python_cases(Releases(cache_directory())), names)
     _bench("real-python", cases, form, output, _options(**given))
 
 
@@ -157,7 +164,7 @@ def trees(
     releases = Releases(cache_directory())
     every: list[Case] = [*fixture_cases(), *real_c_cases(releases), *real_python_cases(releases)]
     options = replace(_options(**given), strategies=(Strategy.AFTER,))
-    rows = _rows(selected(every, names), options)
+    rows = _rows(selected_cases(every, names), options)
     facts = machine()
     if form == "json":
         write(document("trees", facts, rows), output)
@@ -180,7 +187,7 @@ def overhead(form: str, output: Path | None) -> None:
     if form == "json":
         write(document("overhead", facts, rows), output)
         return
-    _deliver(compared(f"overhead: {sentence(facts)}", rows), form, output)
+    _deliver(comparison_tables(f"overhead: {sentence(facts)}", rows), form, output)
 
 
 def _bench(
@@ -192,7 +199,7 @@ def _bench(
     if form == "json":
         write(document(name, facts, rows), output)
         return
-    _deliver(measured(f"{name}: {sentence(facts)}", rows), form, output)
+    _deliver(measurement_tables(f"{name}: {sentence(facts)}", rows), form, output)
 
 
 def _rows(cases: Sequence[Case], options: Options) -> list[Measurement]:

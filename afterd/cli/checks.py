@@ -22,7 +22,7 @@ from afterd.execution.confinement import bubblewrap_trouble, landlock_version
 from afterd.logic import Constraint, Kind, Problem, Solver, Unsatisfiable
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read
 from afterd.store.database import DATABASE_NAME, open_reader
-from afterd.store.faults import damaged
+from afterd.store.faults import damage_error
 from afterd.vcs.repository import open_repository, state_directory
 
 GIB = 1 << 30
@@ -181,4 +181,4 @@ def database(path: Path) -> Check:
         return Check("database", State.WORSE, said[0])
     if row["integrity_check"] == "ok":
         return Check("database", State.FINE, f"{path} is sound, with {count['n']} explanations.")
-    return Check("database", State.MISSING, str(damaged(path, str(row["integrity_check"]))))
+    return Check("database", State.MISSING, str(damage_error(path, str(row["integrity_check"]))))

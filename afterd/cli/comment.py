@@ -14,7 +14,7 @@ import click
 from afterd.cli.options import repository_option
 from afterd.config.secrets import secrets_of
 from afterd.errors import AfterdError, ExitStatus, UsageError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.forge import ForgeKind, Project, project_of
@@ -123,7 +123,7 @@ def _given(
 def _gather(repository: Path, path: Path, identifiers: Sequence[int]) -> None:
     """Have the answers written by a process without secrets: this one leaves the repository be."""
     argv = [sys.executable, "-m", "afterd.cli.gathered", str(repository.absolute()), str(path)]
-    command = Command((*argv, *map(str, identifiers)), Path.cwd(), scrubbed())
+    command = Command((*argv, *map(str, identifiers)), Path.cwd(), scrubbed_environment())
     result = run(command, Limits().test, scratch=path.parent)
     if not result.succeeded:
         said = result.stderr.text().strip() or f"Reading the answers {result.describe()}."

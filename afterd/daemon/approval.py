@@ -5,7 +5,7 @@ from __future__ import annotations
 from afterd.daemon.arrivals import key_of
 from afterd.daemon.trust import Trust
 from afterd.store import Store
-from afterd.store.jobs import JobQueue, unfinished
+from afterd.store.jobs import JobQueue, unfinished_jobs
 from afterd.store.repositories import approve as keep_approval
 
 
@@ -16,6 +16,6 @@ def approve(store: Store, commit: str) -> bool:
         queue = JobQueue(store)
         return any(
             queue.release(job.id, Trust.APPROVED.value)
-            for job in unfinished(store)
+            for job in unfinished_jobs(store)
             if job.key == key_of(commit)
         )

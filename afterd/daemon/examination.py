@@ -29,7 +29,7 @@ from afterd.store.jobs import Job, JobQueue
 from afterd.store.journal import StoredJournal
 from afterd.store.verdicts import StoredVerdict, keep_verdict, verdicts_at
 from afterd.vcs.repository import resolve
-from afterd.workspace import opened, range_between, suite_of
+from afterd.workspace import opened_workspace, range_between, suite_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
     """
     wanted = wanted_of(job)
     journal = StoredJournal(store, job.id)
-    with opened(settings, journal, doing=_doing(wanted.commit)) as workspace:
+    with opened_workspace(settings, journal, doing=_doing(wanted.commit)) as workspace:
         commit = resolve(workspace.repository, wanted.commit)  # it may have been amended and pruned
         tree = str(workspace.repository[commit].peel(pygit2.Tree).id)
         suite = suite_of(workspace, settings, tree, progress)

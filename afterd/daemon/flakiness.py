@@ -9,7 +9,7 @@ from afterd.execution.cache import key_of_test
 from afterd.execution.executors.protocol import Job as Run
 from afterd.execution.flakiness import Prior, Repeats, prior_from_history, rate, repeats
 from afterd.execution.recipe import Recipe, Scope
-from afterd.execution.signature import telling
+from afterd.execution.signature import telling_signature
 from afterd.model.outcome import Outcome, Verdict
 from afterd.store.database import Reader
 from afterd.store.history import Observation, observations, observe
@@ -50,7 +50,7 @@ def record_runs(workspace: Workspace, job: int, commit: str, tree: str, recipe: 
     whole = recipe.scope is Scope.WHOLE  # a test among others has its failure from the suite's run
     for outcome in _outcomes(workspace, job, tree, recipe):
         fails = whole and outcome.verdict is Verdict.FAIL
-        signature = telling(outcome, recipe.test_id) if fails else None
+        signature = telling_signature(outcome, recipe.test_id) if fails else None
         seen = (recipe.test_id, recipe.command_digest, outcome.verdict)
         row = Observation(commit, *seen, signature=signature)
         observe(workspace.store, workspace.name, row)

@@ -18,7 +18,7 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
 from afterd.pipeline import replay
 from afterd.store import Store
-from afterd.store.jobs import Job, JobQueue, unfinished
+from afterd.store.jobs import Job, JobQueue, unfinished_jobs
 from afterd.store.self_checks import (
     Record,
     SelfCheck,
@@ -57,7 +57,7 @@ def calibration(record: Record) -> Calibration:
 
 def plan(store: Store, settings: Settings, clock: Callable[[], float] = time.time) -> bool:
     """Queue a self-check if there is nothing else to do and the last one is long enough ago."""
-    if unfinished(store) or clock() - last_check(store) < settings.self_check:
+    if unfinished_jobs(store) or clock() - last_check(store) < settings.self_check:
         return False
     identifier = next_to_check(store)
     if identifier is None:

@@ -21,7 +21,7 @@ from afterd.daemon.worker import Worker
 from afterd.errors import AfterdError
 from afterd.store import Store, open_store
 from afterd.store.database import DATABASE_NAME
-from afterd.store.faults import damaged, suspected
+from afterd.store.faults import damage_error, damage_mark
 from afterd.store.jobs import JobQueue
 from afterd.store.outgoing import due
 from afterd.store.retention import prune
@@ -61,8 +61,8 @@ class Service:
         Raises StoreError where the database was met damaged: only with this daemon gone can it be set
         aside, by the next one.
         """
-        if suspected(self.store.path).exists():
-            raise damaged(self.store.path, "the daemon ends, the next one sets it aside")
+        if damage_mark(self.store.path).exists():
+            raise damage_error(self.store.path, "the daemon ends, the next one sets it aside")
         why = "" if always else pause(self.settings, self.store)
         if why != self.paused:
             self.log.info("%s", f"nothing is started: {why}" if why else "going on")

@@ -13,7 +13,7 @@ from afterd.daemon.instance import running
 from afterd.daemon.self_check import Calibration, calibration
 from afterd.daemon.spending import pause
 from afterd.store.database import Reader
-from afterd.store.jobs import Job, unfinished
+from afterd.store.jobs import Job, unfinished_jobs
 from afterd.store.self_checks import record
 
 
@@ -53,7 +53,7 @@ def status(reader: Reader, state: Path, settings: Settings) -> DaemonStatus:
     return DaemonStatus(
         running(state),
         pause(settings, reader),
-        tuple(map(_waiting, unfinished(reader))),
+        tuple(map(_waiting, unfinished_jobs(reader))),
         _counts(reader, "SELECT state AS name, count(*) AS n FROM job GROUP BY state"),
         _counts(reader, "SELECT kind AS name, count(*) AS n FROM verdict GROUP BY kind"),
         _counts(reader, "SELECT state AS name, count(*) AS n FROM outgoing GROUP BY state"),

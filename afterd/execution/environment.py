@@ -74,7 +74,7 @@ LOOKS_SECRET = "looks like a secret"  # noqa: S105 - a sentence
 _NOT_DIGESTED = frozenset({"PATH_INFO", "XDG_SESSION_ID", "INVOCATION_ID", "JOURNAL_STREAM"})
 
 
-def scrubbed(
+def scrubbed_environment(
     environment: Mapping[str, str] | None = None, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The environment for a program under test, from afterd's own; ``extra`` is set on top.

@@ -53,7 +53,7 @@ def starved(pids: list[int]) -> float:
     return max((int(wait[0]) for wait in waits if wait), default=0) / 1e9
 
 
-def tagged(tag: bytes) -> list[int]:
+def tagged_processes(tag: bytes) -> list[int]:
     """Processes whose environment holds ``tag``: what is left when a supervisor was killed."""
     return [pid for pid in _numbers("/proc") if tag in _read(f"/proc/{pid}/environ")]
 

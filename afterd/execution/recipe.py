@@ -9,7 +9,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from afterd.execution.confinement import current
-from afterd.execution.environment import digest, scrubbed
+from afterd.execution.environment import digest, scrubbed_environment
 from afterd.execution.process import Command
 from afterd.limits import Limits
 
@@ -54,7 +54,7 @@ class Recipe:
         Git looks for a repository no higher than the slot: its parents belong to the user.
         """
         extra = {name: value.replace(SLOT, str(slot)) for name, value in self.extra.items()}
-        return scrubbed(extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
+        return scrubbed_environment(extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
 
     def build_in(self, slot: Path) -> Command:
         """The build command in ``slot``, its diagnostics in the order they were written."""
@@ -77,7 +77,7 @@ class Recipe:
     @property
     def environment_digest(self) -> str:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
-        text = digest(scrubbed(extra=self.extra))
+        text = digest(scrubbed_environment(extra=self.extra))
         made = (part for item in sorted(self.generated.items()) for part in item)
         return _digest(text, self.tools, *made, *filter(None, [current().key]))
 

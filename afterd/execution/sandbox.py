@@ -36,7 +36,7 @@ from afterd.errors import SandboxError, SpaceError
 from afterd.execution.confinement import Confinement, Means, current, landlock_version, prefix
 from afterd.execution.losses import how_lost, tell_loss
 from afterd.execution.process import Command, Ending, ProcessResult
-from afterd.execution.process_tree import tagged
+from afterd.execution.process_tree import tagged_processes
 from afterd.limits import ProcessLimits
 
 Child = subprocess.Popen[bytes]
@@ -297,7 +297,7 @@ def _lost(directory: Path, supervisor: Child) -> ProcessResult:
         Ending.LOST,
         directory,
         swept=swept,
-        survivors=len(tagged(mark)),
+        survivors=len(tagged_processes(mark)),
         detail=log.splitlines()[-1] if log else f"it ended with {supervisor.returncode}",
     )
 
@@ -310,7 +310,7 @@ def _sweep_tagged(mark: bytes) -> int:
     quiet = 0
     deadline = time.monotonic() + 2.0
     while quiet < 5 and time.monotonic() < deadline:
-        left = tagged(mark)
+        left = tagged_processes(mark)
         quiet = 0 if left else quiet + 1
         for pid in left:
             with contextlib.suppress(OSError):

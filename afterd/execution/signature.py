@@ -75,7 +75,7 @@ def one_name(test: str) -> str:
     return test.replace(_BETWEEN, ";")
 
 
-def telling(outcome: Outcome, test_id: str) -> FailureSignature:
+def telling_signature(outcome: Outcome, test_id: str) -> FailureSignature:
     """A failure as it is compared with those of other commits, where nothing else tells them apart.
 
     Of a plain exit status the last line that was printed is part; reverted sets are not told apart

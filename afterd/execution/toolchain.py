@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.errors import ToolchainError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.limits import Limits
@@ -86,7 +86,7 @@ def _examine(argv: tuple[str, ...], environment: Mapping[str, str]) -> Toolchain
     shown = shlex.join(argv)
     if not argv or shutil.which(argv[0], path=environment.get("PATH", os.defpath)) is None:
         return f"{shown} is not a program"
-    command = Command((*argv, "--version"), Path.cwd(), scrubbed(environment))
+    command = Command((*argv, "--version"), Path.cwd(), scrubbed_environment(environment))
     result = run(command, Limits().probe)
     try:
         text = result.stdout.text()

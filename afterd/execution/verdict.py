@@ -15,7 +15,7 @@ from signal import Signals
 from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import no_test_ran
 from afterd.execution.failures.text import relative
-from afterd.execution.failures.values import told
+from afterd.execution.failures.values import told_failure
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -115,8 +115,8 @@ def _telling(evidence: Evidence, result: ProcessResult) -> str:
     there: below it there may be hundreds of lines of the runner's own.
     """
     last, text = last_lines(result), evidence.text
-    said = told(text)
-    if said is None or told(relative(last, evidence.roots)) == said:
+    said = told_failure(text)
+    if said is None or told_failure(relative(last, evidence.roots)) == said:
         return last
     begin = text.rfind("\n", 0, said.begins) + 1
     return "\n".join([*text[begin:].splitlines()[:_SHOWN_LINES], last])

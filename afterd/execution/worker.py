@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from afterd.execution import sandbox
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.losses import tell_loss
 from afterd.execution.process import signal_name
 from afterd.execution.worker_process import CHANNEL_VARIABLE, HEADER
@@ -91,7 +91,7 @@ class Worker:
         self.module = module
         self.limits = limits or WorkerLimits()
         self.deaths = 0
-        self._environment = dict(scrubbed() if environment is None else environment)
+        self._environment = dict(scrubbed_environment() if environment is None else environment)
         self._directory = Path(tempfile.mkdtemp(prefix="afterd-worker-"))
         self._lock = threading.Lock()
         self._child: _Child | None = None

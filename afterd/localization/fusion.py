@@ -51,7 +51,7 @@ Case = tuple[Votes, Collection[Line], float]
 """What was voted, the faulty lines, and the place of a fault that nobody voted for."""
 
 
-def fused(
+def fused_lines(
     votes: Votes,
     weights: Mapping[str, float] = WEIGHTS,
 ) -> list[RankedLine]:
@@ -99,7 +99,7 @@ def learned(cases: Sequence[Case]) -> dict[str, float]:
     weights = {name: WEIGHTS.get(name, 1.0) for name in names}
 
     def mean(given: Mapping[str, float]) -> float:
-        return sum(place_of(fused(v, given), lines, m) for v, lines, m in cases) / len(cases)
+        return sum(place_of(fused_lines(v, given), lines, m) for v, lines, m in cases) / len(cases)
 
     best = mean(weights) if cases else 0.0
     for _ in range(2 if cases else 0):

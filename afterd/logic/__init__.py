@@ -1,9 +1,9 @@
 """The only package that knows z3 and python-sat: weakest preconditions, cores, MaxSAT."""
 
 from afterd.logic.constraint import Constraint, Kind, Problem, Unsatisfiable
-from afterd.logic.correction import Corrections, Diagnosis, Found, merged
+from afterd.logic.correction import Corrections, Diagnosis, Found, merged_formulas
 from afterd.logic.encoding import Encoded
-from afterd.logic.evaluation import UNKNOWN, Evaluator, evaluate, same, signed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, evaluate, same_value, signed_value
 from afterd.logic.gates import TRUE, Word
 from afterd.logic.infix import infix
 from afterd.logic.maxsat import MaxSat
@@ -16,7 +16,7 @@ from afterd.logic.program_formula import (
     Statement,
     TooLargeError,
     Violated,
-    suspecting,
+    formula_suspecting,
 )
 from afterd.logic.solver import Solver
 from afterd.logic.terms import distinct_reads
@@ -46,9 +46,9 @@ __all__ = [
     "Word",
     "distinct_reads",
     "evaluate",
+    "formula_suspecting",
     "infix",
-    "merged",
-    "same",
-    "signed",
-    "suspecting",
+    "merged_formulas",
+    "same_value",
+    "signed_value",
 ]

@@ -14,7 +14,7 @@ from functools import reduce
 
 from afterd.limits import LOGIC
 from afterd.logic import words
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
 from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
 from afterd.logic.terms import bottom_up
 from afterd.model.term import (
@@ -58,7 +58,7 @@ class Blaster:
         """The words of terms in which ``lookup`` answers for the reads; shared sub-terms once."""
         done: set[int] = set()
         found: dict[int, Word] = {}
-        evaluator = Evaluator(observed)
+        evaluator = Evaluator(observed_value)
         for term in terms:
             for node in bottom_up(term, done):
                 found[id(node)] = self._node(node, found, lookup, evaluator)

@@ -223,7 +223,7 @@ def _by_selector(encoded: Encoded) -> dict[Literal, Statement]:
     return found
 
 
-def merged(parts: Sequence[Encoded]) -> Encoded:
+def merged_formulas(parts: Sequence[Encoded]) -> Encoded:
     """Several inputs' formulas as one: what is hard for each is hard for all."""
     first = parts[0]
     statements: dict[Statement, Literal] = {}

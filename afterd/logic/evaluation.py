@@ -29,12 +29,12 @@ UNKNOWN: Final = Unknown.UNKNOWN
 Known = Value | Unknown
 
 
-def observed(read: Read) -> Known:
+def observed_value(read: Read) -> Known:
     """The value a read had in the run; UNKNOWN where the tracer could not render one."""
     return UNKNOWN if read.value is None and read.sort.kind is not SortKind.OPAQUE else read.value
 
 
-def evaluate(term: Term, value_of: Callable[[Read], Known] = observed) -> Known:
+def evaluate(term: Term, value_of: Callable[[Read], Known] = observed_value) -> Known:
     """The value of ``term`` where each read has ``value_of(read)``; else UNKNOWN."""
     return Evaluator(value_of).value(term)
 
@@ -45,7 +45,7 @@ class Evaluator:
     Iterative: a term may be 10^6 deep. Terms are never compared or hashed, which would recurse.
     """
 
-    def __init__(self, value_of: Callable[[Read], Known] = observed) -> None:
+    def __init__(self, value_of: Callable[[Read], Known] = observed_value) -> None:
         self._value_of = value_of
         self._values: dict[int, Known] = {}
         self._done: set[int] = set()
@@ -74,8 +74,8 @@ class Evaluator:
     def _concrete(self, term: Concrete) -> Known:
         """Known only where all it depends on is as it was in the run."""
         for read in term.reads:
-            now, then = self._values[id(read)], normal(observed(read), read.sort)
-            if now is UNKNOWN or then is UNKNOWN or not same(now, then):
+            now, then = self._values[id(read)], normal(observed_value(read), read.sort)
+            if now is UNKNOWN or then is UNKNOWN or not same_value(now, then):
                 return UNKNOWN
         return normal(term.value, term.sort)
 
@@ -88,7 +88,7 @@ def normal(value: Known, sort: Sort) -> Known:
     return UNKNOWN if value is UNKNOWN else _NORMAL[sort.kind](value, sort.width)
 
 
-def same(left: Known, right: Known) -> bool:
+def same_value(left: Known, right: Known) -> bool:
     """Identity of values: NaN is NaN, 0.0 is not -0.0, and True is not 1."""
     if type(left) is not type(right):
         return False
@@ -166,7 +166,7 @@ def _or(values: Sequence[Known]) -> Known:
 def _ite(values: Sequence[Known]) -> Known:
     condition, then, otherwise = values
     if condition is UNKNOWN:
-        return then if then is not UNKNOWN and same(then, otherwise) else UNKNOWN
+        return then if then is not UNKNOWN and same_value(then, otherwise) else UNKNOWN
     return then if condition else otherwise
 
 
@@ -176,7 +176,7 @@ _LAZY: Mapping[Op, Callable[[Sequence[Known]], Known]] = {Op.AND: _and, Op.OR: _
 _Function = Callable[..., Any]
 
 
-def signed(value: int, width: int) -> int:
+def signed_value(value: int, width: int) -> int:
     """The two's complement reading of an unsigned value."""
     return value - (1 << width) if value >> (width - 1) & 1 else value
 
@@ -186,7 +186,7 @@ def _fold(operation: Callable[[Any, Any], Any]) -> _Function:
 
 
 def _signed(operation: Callable[[int, int], Any]) -> _Function:
-    return lambda _term, width, a, b: operation(signed(a, width), signed(b, width))
+    return lambda _term, width, a, b: operation(signed_value(a, width), signed_value(b, width))
 
 
 def _plain(operation: Callable[..., Any]) -> _Function:
@@ -199,14 +199,14 @@ def _truncating(a: int, b: int) -> int:
 
 
 def _sdiv(_term: Apply, width: int, a: int, b: int) -> int:
-    dividend, divisor = signed(a, width), signed(b, width)
+    dividend, divisor = signed_value(a, width), signed_value(b, width)
     if divisor == 0:
         return 1 if dividend < 0 else -1
     return _truncating(dividend, divisor)
 
 
 def _srem(_term: Apply, width: int, a: int, b: int) -> int:
-    dividend, divisor = signed(a, width), signed(b, width)
+    dividend, divisor = signed_value(a, width), signed_value(b, width)
     return dividend if divisor == 0 else dividend - divisor * _truncating(dividend, divisor)
 
 
@@ -241,8 +241,8 @@ _COMPARE: Mapping[Op, _Function] = {
 }
 
 _ANY_SORT: Mapping[Op, _Function] = {
-    Op.EQ: _plain(same),
-    Op.NE: _plain(lambda a, b: not same(a, b)),
+    Op.EQ: _plain(same_value),
+    Op.NE: _plain(lambda a, b: not same_value(a, b)),
 }
 
 _BOOL: Mapping[Op, _Function] = {
@@ -271,13 +271,13 @@ _BITVEC: Mapping[Op, _Function] = {
     Op.UREM: _plain(lambda a, b: a % b if b else a),
     Op.SHL: lambda _term, width, a, b: a << b if b < width else 0,
     Op.LSHR: lambda _term, width, a, b: a >> b if b < width else 0,
-    Op.ASHR: lambda _term, width, a, b: signed(a, width) >> min(b, width),
+    Op.ASHR: lambda _term, width, a, b: signed_value(a, width) >> min(b, width),
     Op.BITNOT: _plain(lambda a: ~a),
     Op.BITAND: _fold(lambda a, b: a & b),
     Op.BITOR: _fold(lambda a, b: a | b),
     Op.BITXOR: _fold(lambda a, b: a ^ b),
     Op.ZEXT: _plain(lambda a: a),
-    Op.SEXT: lambda _term, width, a: signed(a, width),
+    Op.SEXT: lambda _term, width, a: signed_value(a, width),
     Op.TRUNC: _plain(lambda a: a),
     Op.EXTRACT: lambda term, _width, a: a >> term.parameter,
     Op.CONCAT: _concat,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from afterd.limits import STORY
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
 from afterd.model.term import Apply, Const, Op, Read, Sort, SortKind, Term
 
 _SIGNS = {
@@ -39,7 +39,7 @@ class _Written:
         return self.text if self.tightness > tightness else f"({self.text})"
 
 
-def infix(term: Term, value_of: Callable[[Read], Known] = observed) -> str:
+def infix(term: Term, value_of: Callable[[Read], Known] = observed_value) -> str:
     """``term`` over the values that ``value_of`` gives its reads; empty where nothing is computed, a
     value is not known, or it would be too long to be read.
     """

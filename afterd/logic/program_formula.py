@@ -96,7 +96,9 @@ class ProgramFormula:
     sane: tuple[tuple[Term | None, Term], ...] = ()
 
 
-def suspecting(formula: ProgramFormula, suspect: Callable[[Statement], bool]) -> ProgramFormula:
+def formula_suspecting(
+    formula: ProgramFormula, suspect: Callable[[Statement], bool]
+) -> ProgramFormula:
     """The formula in which only some statements can be wrong: the others are hard."""
     definitions = tuple(
         d if d.statement is None or suspect(d.statement) else replace(d, statement=None)

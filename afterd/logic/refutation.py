@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import Read, Sort, SortKind, StepId
 
@@ -55,7 +55,7 @@ def _all_hold(problem: Problem, steps: Sequence[Constraint], free: Valuation) ->
 
 def _valuations(inputs: Sequence[Read]) -> Iterator[Valuation]:
     """The run's own values; one input at a time moved away from them; all alike; all mixed."""
-    then = {read.step: observed(read) for read in inputs}
+    then = {read.step: observed_value(read) for read in inputs}
     yield then
     tables = [_candidates(read) for read in inputs]
     rounds = max(map(len, tables), default=0)
@@ -80,7 +80,7 @@ def _row(
 
 def _candidates(read: Read) -> Sequence[Known]:
     """Small numbers, the ends of the range, neighbours of what was observed, every single bit."""
-    then = observed(read)
+    then = observed_value(read)
     match read.sort.kind:
         case SortKind.BOOL:
             return [False, True]

@@ -15,7 +15,7 @@ import z3
 
 from afterd.limits import LOGIC
 from afterd.logic import theory
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
 from afterd.logic.terms import bottom_up
 from afterd.logic.theory import Precision
 from afterd.model.term import Apply, Concrete, Const, Free, Op, Read, Sort, SortKind, StepId, Term
@@ -34,7 +34,7 @@ class Translator:
     def __init__(self, context: Expression, precision: Precision = Precision.EXACT) -> None:
         self.context = context
         self._precision = precision
-        self._observed = Evaluator(observed)
+        self._observed = Evaluator(observed_value)
         self._expressions: dict[int, Expression] = {}
         self._depths: dict[int, int] = {}
         self._done: set[int] = set()

@@ -30,7 +30,7 @@ from afterd.logic.constraint import (
     Undecided,
     Unsatisfiable,
 )
-from afterd.logic.evaluation import UNKNOWN, Known, Unknown, evaluate, normal, same
+from afterd.logic.evaluation import UNKNOWN, Known, Unknown, evaluate, normal, same_value
 from afterd.logic.propagation import contradiction
 from afterd.logic.session import Session, Verdict, all_reads
 from afterd.logic.terms import distinct_reads
@@ -210,7 +210,7 @@ def _holds(problem: Problem, index: int, model: Mapping[StepId, Known]) -> bool 
     if constraint.kind is Kind.ASSUMES:
         return _truth(value)
     held = normal(model.get(constraint.step, UNKNOWN), constraint.sort)
-    return UNKNOWN if UNKNOWN in (value, held) else same(value, held)
+    return UNKNOWN if UNKNOWN in (value, held) else same_value(value, held)
 
 
 def _truth(value: Known) -> bool | Unknown:

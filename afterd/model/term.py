@@ -174,7 +174,7 @@ def reads(term: Term) -> Iterator[Read]:
             stack.extend(reversed(top.args))
 
 
-def concretised(term: Term) -> Iterator[Concrete]:
+def concretised_terms(term: Term) -> Iterator[Concrete]:
     """The sub-terms that were made concrete, left to right."""
     stack: list[Term] = [term]
     while stack:

@@ -20,7 +20,7 @@ from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import VariantText
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.build import Builder
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
@@ -218,7 +218,7 @@ def _llvm_tools() -> Iterator[Path]:
 
 
 def _tool(argv: tuple[str, ...], folder: Path, recipe: Recipe) -> tuple[bool, str]:
-    result = run(Command(argv, folder, scrubbed()), recipe.limits.build)
+    result = run(Command(argv, folder, scrubbed_environment()), recipe.limits.build)
     try:
         return result.succeeded, result.stdout.text(recipe.limits.build.output)
     finally:

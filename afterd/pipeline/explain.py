@@ -13,7 +13,7 @@ from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures.lacks import lack_of
-from afterd.execution.failures.values import told
+from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
@@ -39,7 +39,7 @@ from afterd.workspace import (
     PhaseClock,
     Range,
     Workspace,
-    opened,
+    opened_workspace,
     range_between,
     wanted_range,
 )
@@ -87,7 +87,7 @@ def _explain(
 ) -> tuple[Explanation, ...]:
     """Explain each failing test, in the sandbox that the settings name; ``note`` goes into each answer."""
     doing = f"explains {settings.diff or settings.range}"
-    with opened(settings, doing=doing, waiting=heard, clock=clock) as workspace:
+    with opened_workspace(settings, doing=doing, waiting=heard, clock=clock) as workspace:
         wanted = wanted_range(workspace, settings)
         if known := answered_meanwhile(workspace, settings, wanted, heard):
             return known
@@ -365,7 +365,7 @@ def _patient(test: FailingTest) -> FailingTest:
 
 def _failure(outcome: Outcome) -> Failure | None:
     """What the test itself said, until a trace knows more."""
-    signature, said = outcome.signature, told(outcome.detail)
+    signature, said = outcome.signature, told_failure(outcome.detail)
     if signature is None:
         return Failure(FailureKind.EXIT, outcome.detail) if outcome.detail else None
     if said is None:

@@ -19,9 +19,9 @@ from afterd.workspace import (
     THE_SUITE,
     Range,
     Workspace,
-    detected,
+    detected_tests,
     given_recipe,
-    opened,
+    opened_workspace,
     range_between,
     suite_of,
 )
@@ -47,7 +47,7 @@ def replay(
     unknown id or change, BusyError where another afterd is at work and nobody hears of ``waiting``.
     """
     doing = f"replays explanation {explanation_id}"
-    with opened(settings, doing=doing, waiting=waiting) as workspace:
+    with opened_workspace(settings, doing=doing, waiting=waiting) as workspace:
         explanation = load(workspace.store, explanation_id)
         wanted = range_between(workspace, explanation.range)
         chosen = _repairing(explanation) if reverted is None else reverted
@@ -71,7 +71,7 @@ def revert_patch(settings: Settings, explanation_id: int, waiting: Progress | No
 
     UsageError when the explanation names no root.
     """
-    with opened(settings, doing="writes a patch", waiting=waiting) as workspace:
+    with opened_workspace(settings, doing="writes a patch", waiting=waiting) as workspace:
         explanation = load(workspace.store, explanation_id)
         chosen = _repairing(explanation)
         if not chosen:
@@ -112,7 +112,7 @@ def _found(
     workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation
 ) -> tuple[Recipe, tuple[str, ...]]:
     """The recipe of a test of a suite that was found, and the command of the whole suite."""
-    found = detected(workspace, settings, wanted.variants.bad)
+    found = detected_tests(workspace, settings, wanted.variants.bad)
     recipe = Recipe(
         explanation.test_command,
         explanation.build_command,

@@ -22,7 +22,7 @@ from afterd.store.outgoing import (
     Outgoing,
     OutgoingState,
     due,
-    failed,
+    mark_failed,
     outgoing_of,
     retry,
     sent,
@@ -78,7 +78,7 @@ def _settle(store: Store, row: Outgoing, say: Say, posted: Posted) -> None:
     if posted.placement in _DONE:
         sent(store, row.id, posted.url)
     else:
-        failed(store, row.id, posted.placement.value)
+        mark_failed(store, row.id, posted.placement.value)
     say(f"{row.project} {row.commit_id[:10]}: {posted.placement.value} {posted.url}".rstrip())
 
 
@@ -92,7 +92,7 @@ def _refused(
         pause = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(row.attempts, 10))
         retry(store, row.id, max(wait, pause), str(error))
     else:
-        failed(store, row.id, str(error))
+        mark_failed(store, row.id, str(error))
     say(str(error))
 
 

@@ -140,7 +140,7 @@ def listing(reader: Reader, limit: int = 20) -> list[Summary]:
         return [from_row(Summary, row, range=from_row(RevisionRange, row)) for row in rows]
 
 
-def explained(reader: Reader, repository: str, bad: str, tests: Collection[str]) -> list[int]:
+def explained_ids(reader: Reader, repository: str, bad: str, tests: Collection[str]) -> list[int]:
     """The newest explanation of each of the tests as it failed at a version, newest first."""
     rows = reader.rows(
         """SELECT max(e.id) AS id FROM explanation e

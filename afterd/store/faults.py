@@ -26,10 +26,10 @@ def faults(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise explained(path, error) from error
     except UnicodeDecodeError as error:
-        raise damaged(path, str(error)) from error
+        raise damage_error(path, str(error)) from error
 
 
-def suspected(path: Path) -> Path:
+def damage_mark(path: Path) -> Path:
     """The mark that a database was met damaged: who opens it next sets it aside."""
     return path.with_name(path.name + ".suspected")
 
@@ -55,15 +55,15 @@ def explained(path: Path, error: sqlite3.Error) -> AfterdError:
                 f"The database {path} cannot be used ({error}). Check who owns its folder."
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return damaged(path, str(error))
+            return damage_error(path, str(error))
         case _:
             return StoreError(f"The database {path} does not do what it should ({error}).")
 
 
-def damaged(path: Path, why: str) -> StoreError:
+def damage_error(path: Path, why: str) -> StoreError:
     """The database is there and makes no sense; leaves the mark that has it set aside."""
     with suppress(OSError):
-        suspected(path).touch(mode=0o600)
+        damage_mark(path).touch(mode=0o600)
     return StoreError(
         f"The database {path} is damaged ({why}). Run again: it is set aside then, and what can be read "
         "of it is kept."

@@ -209,7 +209,7 @@ def find(reader: Reader, identifier: int) -> Job:
     return from_row(Job, rows[0])
 
 
-def unfinished(reader: Reader) -> list[Job]:
+def unfinished_jobs(reader: Reader) -> list[Job]:
     """The jobs that wait, are queued or leased, in the order they are leased."""
     with reader.snapshot():
         rows = reader.rows(

@@ -102,7 +102,7 @@ def sent(store: Store, identifier: int, url: str) -> None:
     _update(store, identifier, state=OutgoingState.SENT.value, url=url, reason="")
 
 
-def failed(store: Store, identifier: int, reason: str) -> None:
+def mark_failed(store: Store, identifier: int, reason: str) -> None:
     """It will never be posted (a revoked token, a closed pull request)."""
     _update(store, identifier, state=OutgoingState.FAILED.value, reason=stored(reason))
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from afterd.store.faults import suspected
+from afterd.store.faults import damage_mark
 from afterd.store.migrations import statements
 from afterd.store.salvage import Salvage, read_only, salvaged
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
@@ -43,7 +43,7 @@ def trouble(path: Path) -> str:
     whoever opens and closes the file itself takes away the locks that this process has on it. A
     write-ahead log may hold pages that a file is short of, so its length counts only without one.
     """
-    if suspected(path).exists():
+    if damage_mark(path).exists():
         return "what it holds made no sense"
     size = path.stat().st_size
     if not size:
@@ -149,7 +149,7 @@ def recover(path: Path, why: str, connect: Callable[[str], sqlite3.Connection]) 
     _remember_head(made, _named(path, ".head"))
     made.rename(path)
     _remove(copy)
-    suspected(path).unlink(missing_ok=True)
+    damage_mark(path).unlink(missing_ok=True)
     return _sentence(path, aside, why, salvage)
 
 

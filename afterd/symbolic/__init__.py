@@ -9,12 +9,12 @@ from afterd.symbolic.python.lifted import (
     SEEN,
     LiftedTest,
     NotLiftedError,
-    lifted,
+    lifted_test,
     lines_of_numbers,
     read_seen,
 )
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.strings import printed
+from afterd.symbolic.strings import printed_bytes
 from afterd.symbolic.trials import Trial, Trials
 from afterd.symbolic.unrolling import Program, load
 from afterd.symbolic.world import Input
@@ -33,9 +33,9 @@ __all__ = [
     "Program",
     "Trial",
     "Trials",
-    "lifted",
+    "lifted_test",
     "lines_of_numbers",
     "load",
-    "printed",
+    "printed_bytes",
     "read_seen",
 ]

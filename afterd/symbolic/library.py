@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cmp_to_key
 
-from afterd.logic import signed
+from afterd.logic import signed_value
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.symbolic.calls import Call
 from afterd.symbolic.code import Code, plain_name
@@ -78,7 +78,7 @@ def _argument_number(c: Call, address: int) -> int:
 
 def _allocate(c: Call) -> Known:
     size = c.number(0) * (c.number(1) if c.code.detail[0] == "calloc" else 1)
-    return c.allocate(signed(size, 64)), None
+    return c.allocate(signed_value(size, 64)), None
 
 
 def _reallocate(c: Call) -> Known:
@@ -198,7 +198,7 @@ def _compared(c: Call, function: int, left: int, right: int, terms: list[Term]) 
     value, term = c.called(function, [(left, None), (right, None)])
     terms += [] if term is None else [term]
     assert isinstance(value, int)
-    return signed(value, 32)
+    return signed_value(value, 32)
 
 
 def _qsort(c: Call) -> Known:
@@ -287,7 +287,7 @@ def _fails(c: Call) -> Known:
 
 def _absolute(c: Call) -> Known:
     term, sort = c.given[0][1], c.code.sort
-    plain = abs(signed(c.number(0), sort.width))
+    plain = abs(signed_value(c.number(0), sort.width))
     if term is None:
         return plain, None
     negative = Apply(Op.LT, (term, Const(0, sort)), BOOL)
@@ -296,7 +296,7 @@ def _absolute(c: Call) -> Known:
 
 def _classified(test: Callable[[str], bool]) -> Callable[[Call], Known]:
     def function(c: Call) -> Known:
-        value = signed(c.number(0), 32)
+        value = signed_value(c.number(0), 32)
         return c.concrete(int(0 <= value < 128 and test(chr(value))))
 
     return function
@@ -349,7 +349,7 @@ def _random(c: Call) -> Known:
 
 
 def _cased(c: Call, change: Callable[[str], str]) -> Known:
-    value = signed(c.number(0), 32)
+    value = signed_value(c.number(0), 32)
     return c.concrete(ord(change(chr(value))) if 0 <= value < 128 else value)
 
 

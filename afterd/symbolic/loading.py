@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from afterd.errors import ToolchainError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
@@ -49,7 +49,8 @@ def listing(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> st
         target = Path(scratch) / "module.ll"
         line = (*toolchain.argv, *flags, *_FLAGS, "-o", str(target), str(source.absolute()))
         result = run(
-            Command(line, source.absolute().parent, scrubbed(), merge=True), Limits().build
+            Command(line, source.absolute().parent, scrubbed_environment(), merge=True),
+            Limits().build,
         )
         try:
             if not result.succeeded:

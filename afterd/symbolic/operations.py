@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 
-from afterd.logic import UNKNOWN, Evaluator, distinct_reads, signed
+from afterd.logic import UNKNOWN, Evaluator, distinct_reads, signed_value
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Read, SortKind, Term, Value
 from afterd.symbolic.code import Code
 from afterd.symbolic.refusal import NotFollowedError, SideEndedError
@@ -68,7 +68,8 @@ def overflow_free(code: Code, given: Sequence[Known], result: Known) -> Term | N
     risky = Apply(alike, (below[0], below[1]), BOOL)
     fits = Apply(Op.NOT, (Apply(Op.AND, (risky, apart), BOOL),), BOOL)
     a, b, c = (
-        signed(int(v or 0), code.sort.width) < 0 for v in (given[0][0], given[1][0], result[0])
+        signed_value(int(v or 0), code.sort.width) < 0
+        for v in (given[0][0], given[1][0], result[0])
     )
     overflowed = (a == b if code.opcode == "add" else a != b) and a != c
     return None if overflowed else fits
@@ -100,7 +101,7 @@ def _converted(code: Code, value: Value) -> Value:
     width = code.operands[0].sort.width
     match code.opcode:
         case "sitofp":
-            number = float(signed(int(value), width or 1))
+            number = float(signed_value(int(value), width or 1))
         case "uitofp":
             number = float(value)
         case "fptosi" | "fptoui":
@@ -120,7 +121,7 @@ def _converted(code: Code, value: Value) -> Value:
 
 def _compare(predicate: str, a: int, b: int, width: int) -> bool:
     if predicate[0] == "s":
-        a, b = signed(a, width), signed(b, width)
+        a, b = signed_value(a, width), signed_value(b, width)
     return _ORDERS[predicate[-2:]](a, b)
 
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from afterd.logic import Statement, signed
+from afterd.logic import Statement, signed_value
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.symbolic.code import Code
 from afterd.symbolic.collecting import Collector, any_of, negated
 from afterd.symbolic.memory import FIRST, Cell, Memory, data_of
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
-from afterd.trace.c.ir.arithmetic import resized
+from afterd.trace.c.ir.arithmetic import resized_term
 from afterd.trace.c.ir.constants import from_word
 
 _WORD = bitvec(64)
@@ -63,10 +63,10 @@ class Pointers:
             code.operands[1:], given[1:], scales, strict=True
         ):
             assert isinstance(index, int)
-            step = signed(index, operand.sort.width) * scale
+            step = signed_value(index, operand.sort.width) * scale
             total += step
             if of_index is not None:
-                wide = resized(of_index, _WORD, signed=True)
+                wide = resized_term(of_index, _WORD, signed=True)
                 by = Apply(Op.MUL, (wide, Const(scale, _WORD)), _WORD)
                 start: Term = Const(base, _WORD) if moved is None else moved
                 moved, stride = Apply(Op.ADD, (start, by), _WORD), scale

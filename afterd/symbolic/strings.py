@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from afterd.logic import distinct_reads, signed
+from afterd.logic import distinct_reads, signed_value
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Term, Value, bitvec
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
@@ -123,10 +123,10 @@ def _text(memory: Memory, address: int, term: Term | None, places: Places) -> Di
 
 def rendered(memory: Memory, form: str, given: Sequence[Known]) -> bytes:
     """The bytes that printf makes."""
-    return printed(form, [value for value, _ in given], memory)
+    return printed_bytes(form, [value for value, _ in given], memory)
 
 
-def printed(form: str, values: Sequence[Value], memory: Memory | None = None) -> bytes:
+def printed_bytes(form: str, values: Sequence[Value], memory: Memory | None = None) -> bytes:
     """The bytes that printf makes of values; without a memory strings are given as bytes."""
     arguments: Iterator[Value] = iter(values)
 
@@ -137,7 +137,7 @@ def printed(form: str, values: Sequence[Value], memory: Memory | None = None) ->
         text = found.group(0)
         for size in found.group(1, 2):
             if size == "*":
-                text = text.replace("*", str(signed(int(_number(next(arguments, 0))), 32)), 1)
+                text = text.replace("*", str(signed_value(int(_number(next(arguments, 0))), 32)), 1)
         value = next(arguments, 0)
         plain = text.replace(found.group(3) or "", "") if found.group(3) else text
         return str(plain.replace("u", "d") % _shown(memory, letter, found.group(3), value))
@@ -154,7 +154,9 @@ def _shown(memory: Memory | None, letter: str, size: str | None, value: Value) -
     if letter == "c":
         return chr(int(_number(value)) & 0xFF)
     if letter in "di":
-        return signed(int(_number(value)), 64 if size in {"l", "ll", "j", "z", "t", "q"} else 32)
+        return signed_value(
+            int(_number(value)), 64 if size in {"l", "ll", "j", "z", "t", "q"} else 32
+        )
     return value if letter in "eEfFgG" else int(_number(value))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from afterd.logic import signed
+from afterd.logic import signed_value
 from afterd.model.term import StepId
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.observing import Event
@@ -85,7 +85,7 @@ def with_values(failing: FailingRun, values: Mapping[StepId, int]) -> Input:
     sources = failing.program.sources
     for step in sorted(values, key=lambda step: sources.get(step, ("", 0))[1], reverse=True):
         kind, at = sources.get(step, ("", 0))
-        number = str(signed(values[step], 32))
+        number = str(signed_value(values[step], 32))
         if kind == "argument" and 0 < at <= len(arguments):
             arguments[at - 1] = number
         elif kind == "parameter":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from afterd.logic import signed
+from afterd.logic import signed_value
 from afterd.model.term import Sort, SortKind, Value
 
 
-def rendered(value: Value, sort: Sort, *, unsigned: bool = False, pointer: bool = False) -> str:
+def rendered_value(
+    value: Value, sort: Sort, *, unsigned: bool = False, pointer: bool = False
+) -> str:
     """``3``, ``-1``, ``'a' (97)``, ``true``, ``0x7f…``, ``NULL``; empty where nothing is known."""
     if value is None:
         return ""
@@ -24,4 +26,4 @@ def _bits(value: int, width: int, *, unsigned: bool, pointer: bool) -> str:
         return f"{value:#x}" if value else "NULL"
     if width == 8 and 32 <= value < 127:
         return f"{chr(value)!r} ({value})"
-    return str(value if unsigned else signed(value, width))
+    return str(value if unsigned else signed_value(value, width))

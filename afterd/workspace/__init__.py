@@ -6,13 +6,19 @@ from afterd.workspace.suites import (
     FailingTest,
     Suite,
     SuiteRun,
-    detected,
+    detected_tests,
     given_recipe,
     python_request,
     run_suite,
     suite_of,
 )
-from afterd.workspace.workspace import Range, Workspace, opened, range_between, wanted_range
+from afterd.workspace.workspace import (
+    Range,
+    Workspace,
+    opened_workspace,
+    range_between,
+    wanted_range,
+)
 
 __all__ = [
     "THE_SUITE",
@@ -23,9 +29,9 @@ __all__ = [
     "Suite",
     "SuiteRun",
     "Workspace",
-    "detected",
+    "detected_tests",
     "given_recipe",
-    "opened",
+    "opened_workspace",
     "python_request",
     "range_between",
     "run_suite",

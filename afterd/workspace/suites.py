@@ -12,7 +12,7 @@ from pathlib import Path
 
 from afterd.config import Settings, command_line
 from afterd.execution.confinement import Confinement, confined
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.recipe import Recipe, Scope, import_path
 from afterd.execution.runners import (
@@ -27,7 +27,7 @@ from afterd.execution.runners import (
 from afterd.execution.runners.prepared import prepared
 from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.runners.version_file import version_files
-from afterd.execution.signature import telling
+from afterd.execution.signature import telling_signature
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import PythonTraceRequest
@@ -99,7 +99,7 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
     if settings.test:
         return Suite(given_recipe(workspace, settings))
     progress.stage("looking for tests")
-    found = detected(workspace, settings, tree)
+    found = detected_tests(workspace, settings, tree)
     progress.stage("found tests", found.sentence)
     extra: Mapping[str, str] = {**workspace.surroundings, **found.extra}
     recipe = Recipe(
@@ -121,11 +121,11 @@ def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress)
     attempt = workspace.executor.submit(Job(tree, suite.recipe)).result()
     if attempt.outcome.passed:
         return SuiteRun(attempt)
-    as_one = telling(attempt.outcome, suite.recipe.test_id)
+    as_one = telling_signature(attempt.outcome, suite.recipe.test_id)
     return SuiteRun(attempt, attempt.failures or (as_one,))
 
 
-def detected(workspace: Workspace, settings: Settings, tree: str) -> Detected:
+def detected_tests(workspace: Workspace, settings: Settings, tree: str) -> Detected:
     """How a version is built and tested, by the look of it; TestError: no tests.
 
     Looked at is a checkout in which nothing is built: a lock file or a makefile that a build left in a slot
@@ -152,7 +152,7 @@ def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, 
 def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     """The recipe of the test command that was given: where it imports from, and who tells its tests."""
     extra = dict(workspace.surroundings)
-    surrounding = scrubbed(extra=extra)
+    surrounding = scrubbed_environment(extra=extra)
     checkout = Path(workspace.repository.workdir or workspace.state)
     runner = runner_of(settings.test, surrounding, checkout)
     path = ""
@@ -191,7 +191,7 @@ def python_request(
     checkout = workspace.repository.workdir
     return PythonTraceRequest(
         command=recipe.test,
-        environment=scrubbed(extra=extra),
+        environment=scrubbed_environment(extra=extra),
         directory=workspace.state / place,
         test=test,
         folder=recipe.folder,

@@ -18,7 +18,7 @@ from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.confinement import Confinement, confined, strongest
-from afterd.execution.executors.chosen import BenchExecutor, chosen
+from afterd.execution.executors.chosen import BenchExecutor, chosen_executor
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
 from afterd.execution.rerunning import Reruns
@@ -118,7 +118,7 @@ class Range:
 
 
 @contextmanager
-def opened(
+def opened_workspace(
     settings: Settings,
     journal: Journal | None = None,
     *,
@@ -146,7 +146,7 @@ def opened(
         reruns = Reruns(WarmTests(state / "warm"))
         local = LocalExecutor(slots, reruns=reruns)
         stack.callback(local.close)
-        executor = chosen(settings.executor, Path(objects.path), local)
+        executor = chosen_executor(settings.executor, Path(objects.path), local)
         stack.callback(executor.close)
         yield Workspace(
             repository=repository,

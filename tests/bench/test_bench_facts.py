@@ -10,7 +10,7 @@ import pygit2
 import pytest
 
 from afterd.bench import trial
-from afterd.bench.case import selected
+from afterd.bench.case import selected_cases
 from afterd.bench.facts import DATA, answers_of, facts
 from afterd.bench.judgement import Verdict
 from afterd.bench.real_c import long_json, real_c_cases
@@ -68,7 +68,7 @@ def test_two_releases_become_two_commits(tmp_path: Path) -> None:
         (source / "cjellyfish" / "metaphone.c").write_text(content)
         (source / "setup.py").write_text("left out")
         _publish(tmp_path / "cache", "jellyfish", version, source)
-    (case,) = selected(
+    (case,) = selected_cases(
         real_c_cases(Releases(tmp_path / "cache")), ["jellyfish-metaphone-trailing-w"]
     )
     prepared = case.prepare(tmp_path / "repository")
@@ -88,7 +88,7 @@ def test_what_cannot_be_downloaded_is_skipped(
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    cases = selected(real_c_cases(Releases(tmp_path)), ["jellyfish-metaphone-trailing-w"])
+    cases = selected_cases(real_c_cases(Releases(tmp_path)), ["jellyfish-metaphone-trailing-w"])
     (row,) = trial.measurements(cases, trial.Options([Strategy.AFTER]))
     assert row.verdict is Verdict.SKIPPED
     assert row.note.startswith("skipped: jellyfish 0.5.4 cannot be had from PyPI")
@@ -97,7 +97,9 @@ def test_what_cannot_be_downloaded_is_skipped(
 @pytest.mark.network
 def test_a_real_regression_is_explained() -> None:
     """Downloaded, built, traced: the one hunk of twenty-two that changed what a word sounds like."""
-    cases = selected(real_c_cases(Releases(cache_directory())), ["jellyfish-metaphone-trailing-w"])
+    cases = selected_cases(
+        real_c_cases(Releases(cache_directory())), ["jellyfish-metaphone-trailing-w"]
+    )
     (row,) = trial.measurements(cases, trial.Options([Strategy.AFTER]))
     if row.verdict is Verdict.SKIPPED:
         pytest.skip(row.note)

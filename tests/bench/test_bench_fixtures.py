@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from afterd.bench import trial
-from afterd.bench.case import selected
+from afterd.bench.case import selected_cases
 from afterd.bench.fixtures import FixtureCase, fixture_cases
 from afterd.bench.judgement import Verdict
 from afterd.cli.boundary import run
@@ -19,7 +19,7 @@ from afterd.errors import UsageError
 
 
 def named(*names: str) -> list[FixtureCase]:
-    return selected(fixture_cases(), names)
+    return selected_cases(fixture_cases(), names)
 
 
 def test_names_are_fixtures_or_scenarios() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from afterd.bench import overhead
 from afterd.bench.overhead import Comparison
-from afterd.bench.tables import compared, text
+from afterd.bench.tables import comparison_tables, text
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +35,6 @@ def test_a_forked_run_saves_the_imports() -> None:
 
 def test_ratios_are_printed() -> None:
     rows = [Comparison("a run", 0.25, 1.0), Comparison("a fork", note="not measured: threads")]
-    lines = text(compared("overhead", rows)).splitlines()
+    lines = text(comparison_tables("overhead", rows)).splitlines()
     assert lines[2].split() == ["a", "run", "0.250", "1.000", "4.0"]
     assert "not measured: threads" in lines[3]

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from afterd.bench.judgement import Verdict
 from afterd.bench.measurement import Measurement, summaries
-from afterd.bench.tables import document, markdown, measured, text
+from afterd.bench.tables import document, markdown, measurement_tables, text
 
 FOUND = Measurement(
     case="brindle/pair",
@@ -57,7 +57,9 @@ def test_nothing_asked_has_no_median() -> None:
 
 
 def test_text_has_every_row_whole() -> None:
-    lines = text(measured("fixtures", [FOUND, EXCESSIVE, NOTHING, NOT_ASKED])).splitlines()
+    lines = text(
+        measurement_tables("fixtures", [FOUND, EXCESSIVE, NOTHING, NOT_ASKED])
+    ).splitlines()
     assert lines[0] == "fixtures"
     (row,) = [line.split() for line in lines if line.startswith("brindle/pair")]
     assert row == [
@@ -83,7 +85,11 @@ def test_markdown_is_a_table_whatever_a_note_says() -> None:
         MarkdownIt()
         .enable("table")
         .render(
-            markdown(measured("fixtures", [FOUND, NOTHING, replace(NOT_ASKED, note="<b>`|` @you")]))
+            markdown(
+                measurement_tables(
+                    "fixtures", [FOUND, NOTHING, replace(NOT_ASKED, note="<b>`|` @you")]
+                )
+            )
         )
     )
     assert rendered.count("<table>") == 3

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from afterd.config.secrets import is_secret, secrets_of
-from afterd.execution.environment import removed, scrubbed
+from afterd.execution.environment import removed, scrubbed_environment
 
 BY_NAME = [
     "PGPASSWORD",
@@ -84,7 +84,7 @@ def test_a_value_says_so(name: str) -> None:
     assert set(parts) <= set(secrets_of({name: value}))
     assert removed(name) == ""
     assert removed(name, value)
-    assert name not in scrubbed({name: value})
+    assert name not in scrubbed_environment({name: value})
 
 
 @pytest.mark.parametrize("name", HARMLESS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from daemon_repositories import TEXT, commit, git, jobs, made, service
 
-from afterd.store.jobs import JobState, unfinished
+from afterd.store.jobs import JobState, unfinished_jobs
 from afterd.vcs import hook
 from afterd.vcs.repository import open_repository
 
@@ -128,7 +128,7 @@ def test_a_push_into_a_bare_repository(where: Path, tmp_path: Path) -> None:
         of = commit(where, {"text": TEXT + "1"})
         git("push", "-q", str(tmp_path / "bare"), "main:topic", cwd=where)
         found.look()
-        assert [job.state for job in unfinished(found.store)] == [JobState.QUEUED]
+        assert [job.state for job in unfinished_jobs(found.store)] == [JobState.QUEUED]
     assert jobs(tmp_path / "bare")[1:] == [(of, "queued")]
 
 

@@ -21,7 +21,7 @@ from afterd.daemon.instance import only_one, running, wait_for
 from afterd.daemon.worker import Narrator
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Outcome
-from afterd.store.jobs import unfinished
+from afterd.store.jobs import unfinished_jobs
 from afterd.store.verdicts import StoredVerdict
 
 
@@ -101,7 +101,7 @@ def finished(program: Program, path: Path, log: Path, first: int) -> tuple[Store
         red = commit(where, program.red)
         found.look()
         Stopper.at = first
-        while unfinished(found.store):
+        while unfinished_jobs(found.store):
             Stopper.moments = 0
             with contextlib.suppress(SystemExit):
                 found.work()

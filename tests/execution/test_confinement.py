@@ -24,7 +24,7 @@ from afterd.execution.confinement import (
     landlock_version,
     strongest,
 )
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.sandbox import run
 from afterd.limits import MIB, ProcessLimits
@@ -51,7 +51,9 @@ def held(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Means]:
 
 def ran(tmp_path: Path, *argv: str, **environment: str) -> ProcessResult:
     (tmp_path / "scratch").mkdir(exist_ok=True)
-    command = Command(argv, tmp_path / "slot", {**scrubbed(), **environment}, merge=True)
+    command = Command(
+        argv, tmp_path / "slot", {**scrubbed_environment(), **environment}, merge=True
+    )
     return run(command, LIMITS, scratch=tmp_path / "scratch")
 
 
@@ -135,7 +137,7 @@ def test_what_is_below_tmp_is_private_and_gone(tmp_path: Path) -> None:
 
 def test_one_that_allocates_everything_is_ended(held: Means, tmp_path: Path) -> None:
     code = "x = []\nwhile True: x.append(bytearray(b'x') * (16 << 20))"
-    command = Command((sys.executable, "-c", code), tmp_path / "slot", scrubbed())
+    command = Command((sys.executable, "-c", code), tmp_path / "slot", scrubbed_environment())
     limits = ProcessLimits(timeout=60.0, memory=256 * MIB)
     result = run(command, limits, scratch=tmp_path)
     assert result.ending is Ending.MEMORY, (held, result.describe())

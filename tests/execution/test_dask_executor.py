@@ -19,7 +19,7 @@ from dask_cluster import Cluster
 
 from afterd.errors import ConfigurationError, SandboxError
 from afterd.execution.executors import Attempt, Job, LocalExecutor
-from afterd.execution.executors.chosen import chosen
+from afterd.execution.executors.chosen import chosen_executor
 from afterd.execution.executors.dask import DaskExecutor
 from afterd.execution.recipe import Recipe
 from afterd.limits import Limits, ProcessLimits
@@ -151,18 +151,18 @@ def test_no_scheduler_no_workers_no_client(
 ) -> None:
     monkeypatch.setattr("afterd.execution.executors.dask.CONNECT", 1.0)
     with pytest.raises(SandboxError, match="scheduler must be running"):
-        chosen("dask://127.0.0.1:9", workshop.path, local)
+        chosen_executor("dask://127.0.0.1:9", workshop.path, local)
     lonely = Cluster(tmp_path)
     try:
         setting = lonely.address.replace("tcp://", "dask://")
         with pytest.raises(SandboxError, match="has no workers; start some"):
-            chosen(setting, workshop.path, local)
+            chosen_executor(setting, workshop.path, local)
     finally:
         lonely.close()
     monkeypatch.setitem(__import__("sys").modules, "afterd.execution.executors.dask", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'afterd\[dask\]'"):
-        chosen("dask://127.0.0.1:9", workshop.path, local)
-    assert chosen("local", workshop.path, local) is local
+        chosen_executor("dask://127.0.0.1:9", workshop.path, local)
+    assert chosen_executor("local", workshop.path, local) is local
 
 
 def test_a_scheduler_that_dies_is_a_sentence_and_holds_nobody(

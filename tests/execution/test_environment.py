@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.execution.environment import GIT_LOCAL, REPEATABLE, digest, removed, scrubbed
+from afterd.execution.environment import (
+    GIT_LOCAL,
+    REPEATABLE,
+    digest,
+    removed,
+    scrubbed_environment,
+)
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
@@ -26,17 +32,17 @@ SECRET += ["AFTERD_GITHUB_TOKEN", "github_token", "SIGNING_KEY", "APP_CREDENTIAL
 @pytest.mark.parametrize("name", KEPT)
 def test_what_programs_need_is_kept(name: str) -> None:
     assert removed(name) == ""
-    assert scrubbed({name: "x"})[name] == "x"
+    assert scrubbed_environment({name: "x"})[name] == "x"
 
 
 @pytest.mark.parametrize("name", [*SECRET, *sorted(GIT_LOCAL), "GIT_CONFIG_KEY_0", "PWD", "TMPDIR"])
 def test_secrets_and_foreign_repositories_are_removed(name: str) -> None:
     assert removed(name)
-    assert name not in scrubbed({name: "x"})
+    assert name not in scrubbed_environment({name: "x"})
 
 
 def test_what_the_user_configured_is_set_as_it_is() -> None:
-    environment = scrubbed({}, extra={"MY_TOKEN": "configured", "PYTHONHASHSEED": "7"})
+    environment = scrubbed_environment({}, extra={"MY_TOKEN": "configured", "PYTHONHASHSEED": "7"})
     assert environment["MY_TOKEN"] == "configured"
     assert environment["PYTHONHASHSEED"] == "7"
 
@@ -44,7 +50,7 @@ def test_what_the_user_configured_is_set_as_it_is() -> None:
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_git_itself_names_no_other_local_variable(tmp_path: Path) -> None:
     """The list is git's own; a newer git that knows more is told apart here, not in the field."""
-    command = Command(("git", "rev-parse", "--local-env-vars"), tmp_path, scrubbed())
+    command = Command(("git", "rev-parse", "--local-env-vars"), tmp_path, scrubbed_environment())
     result = run(command, ProcessLimits(timeout=20.0), scratch=tmp_path)
     named = result.stdout.text().split()
     assert len(named) > 10
@@ -57,8 +63,8 @@ ENVIRONMENTS = st.dictionaries(NAMES, st.text(st.characters(exclude_characters="
 
 @given(ENVIRONMENTS)
 def test_scrubbing_twice_is_scrubbing_once(environment: dict[str, str]) -> None:
-    once = scrubbed(environment)
-    assert scrubbed(once) == once
+    once = scrubbed_environment(environment)
+    assert scrubbed_environment(once) == once
     assert once.items() >= REPEATABLE.items()
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import afterd
 from afterd.errors import SpaceError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
@@ -40,7 +40,7 @@ def shell(tmp_path: Path) -> Shell:
         cancelled: threading.Event | None = None,
     ) -> ProcessResult:
         argv = ("sh", "-c", script)
-        command = Command(argv, tmp_path, scrubbed(), fixed_addresses=fixed)
+        command = Command(argv, tmp_path, scrubbed_environment(), fixed_addresses=fixed)
         return run(command, limits, scratch=tmp_path, cancelled=cancelled)
 
     return run_script
@@ -67,16 +67,18 @@ def test_status_and_signal_are_told_apart(
 
 def test_output_is_kept_apart_or_merged_in_order(tmp_path: Path) -> None:
     argv = ("sh", "-c", "echo a; echo b >&2; echo c")
-    apart = run(Command(argv, tmp_path, scrubbed()), LIMITS, scratch=tmp_path)
+    apart = run(Command(argv, tmp_path, scrubbed_environment()), LIMITS, scratch=tmp_path)
     assert (apart.stdout.head(), apart.stderr.head()) == (b"a\nc\n", b"b\n")
-    merged = run(Command(argv, tmp_path, scrubbed(), merge=True), LIMITS, scratch=tmp_path)
+    merged = run(
+        Command(argv, tmp_path, scrubbed_environment(), merge=True), LIMITS, scratch=tmp_path
+    )
     assert (merged.stdout.head(), merged.stderr.head()) == (b"a\nb\nc\n", b"")
 
 
 def test_standard_input_is_empty_or_a_file(shell: Shell, tmp_path: Path) -> None:
     assert shell("cat").stdout.head() == b""
     (tmp_path / "input").write_bytes(b"\xff\0 bytes")
-    command = Command(("cat",), tmp_path, scrubbed(), stdin=tmp_path / "input")
+    command = Command(("cat",), tmp_path, scrubbed_environment(), stdin=tmp_path / "input")
     assert run(command, LIMITS, scratch=tmp_path).stdout.head() == b"\xff\0 bytes"
 
 
@@ -99,7 +101,7 @@ def test_what_cannot_be_started_says_why(
     tmp_path: Path, argv: tuple[str, ...], cwd: str, detail: str
 ) -> None:
     (tmp_path / "data").write_text("text")
-    result = run(Command(argv, tmp_path / cwd, scrubbed()), LIMITS, scratch=tmp_path)
+    result = run(Command(argv, tmp_path / cwd, scrubbed_environment()), LIMITS, scratch=tmp_path)
     assert result.ending is Ending.NOT_STARTED
     assert result.detail.endswith(detail)
     assert not result.succeeded
@@ -108,7 +110,9 @@ def test_what_cannot_be_started_says_why(
 def test_a_script_without_an_interpreter_line_goes_to_the_shell(tmp_path: Path) -> None:
     (tmp_path / "check").write_text("echo ran $1; exit 4\n")
     (tmp_path / "check").chmod(0o755)
-    result = run(Command(("./check", "x"), tmp_path, scrubbed()), LIMITS, scratch=tmp_path)
+    result = run(
+        Command(("./check", "x"), tmp_path, scrubbed_environment()), LIMITS, scratch=tmp_path
+    )
     assert (result.status, result.stdout.head()) == (4, b"ran x\n")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending
 from afterd.execution.sandbox import run
 from afterd.limits import GIB, MIB, ProcessLimits
@@ -38,7 +38,7 @@ class Hostile:
 
     def command(self, mark: str, cwd: Path) -> Command:
         argv = ("sh", "-c", self.code, mark) if self.shell else (*PYTHON, self.code, mark)
-        return Command(argv, cwd, scrubbed())
+        return Command(argv, cwd, scrubbed_environment())
 
 
 # Processes are marked by an argument no other process has; `sleep` takes several and adds them up.
@@ -171,7 +171,7 @@ def test_ends_in_time_with_its_reason_and_nothing_left(
     assert alive(mark) == []
     assert result.survivors == 0
     assert seconds < limits.timeout + SLACK
-    next_run = run(Command(("true",), tmp_path, scrubbed()), limits, scratch=tmp_path)
+    next_run = run(Command(("true",), tmp_path, scrubbed_environment()), limits, scratch=tmp_path)
     assert next_run.succeeded
 
 
@@ -185,6 +185,6 @@ def test_without_the_sandbox_the_escaped_process_survives(mark: str, tmp_path: P
 
 def test_what_was_swept_is_counted(mark: str, tmp_path: Path) -> None:
     code = ESCAPES + "for _ in range(3):\n if os.fork() == 0: sleeper('setsid')\ntime.sleep(0.2)"
-    command = Command((*PYTHON, code, mark), tmp_path, scrubbed())
+    command = Command((*PYTHON, code, mark), tmp_path, scrubbed_environment())
     result = run(command, ProcessLimits(timeout=10.0), scratch=tmp_path)
     assert (result.ending, result.swept, result.survivors) == (Ending.EXITED, 3, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from afterd.execution.failures.suites import no_test_ran
-from afterd.execution.failures.values import told
+from afterd.execution.failures.values import told_failure
 
 JEST = """\
   ● sum › adds
@@ -116,7 +116,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "observed", "expected", "file", "line"), CASES)
 def test_values(text: str, observed: str, expected: str, file: str, line: int) -> None:
-    said = told(f"1..3\nok 1 - before\n{text}\n# tests 3\n")
+    said = told_failure(f"1..3\nok 1 - before\n{text}\n# tests 3\n")
     assert said is not None
     assert (said.observed, said.expected) == (observed, expected)
     assert (said.file, said.line) == (file, line)
@@ -134,10 +134,10 @@ def test_values(text: str, observed: str, expected: str, file: str, line: int) -
     ],
 )
 def test_a_message_without_values(text: str, message: str) -> None:
-    said = told(text)
+    said = told_failure(text)
     assert said is not None
     assert said.message == message
-    assert told("all is well\n") is None
+    assert told_failure("all is well\n") is None
 
 
 @pytest.mark.parametrize(

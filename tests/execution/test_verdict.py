@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.verdict import judge, unrunnable
@@ -47,7 +47,9 @@ def test_each_way_to_end(
     kind: FailureKind | None,
 ) -> None:
     limits = ProcessLimits(timeout=1.0, output=50_000, grace=0.1)
-    result = run(Command(("sh", "-c", script), tmp_path, scrubbed()), limits, scratch=tmp_path)
+    result = run(
+        Command(("sh", "-c", script), tmp_path, scrubbed_environment()), limits, scratch=tmp_path
+    )
     outcome = judge(result, "t", ())
     assert (outcome.verdict, outcome.reason) == (verdict, reason)
     assert (outcome.signature.kind if outcome.signature else None) is kind
@@ -68,7 +70,11 @@ def test_each_way_to_end(
     ],
 )
 def test_a_command_that_is_not_there(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
-    result = run(Command(argv, tmp_path, scrubbed()), ProcessLimits(timeout=20.0), scratch=tmp_path)
+    result = run(
+        Command(argv, tmp_path, scrubbed_environment()),
+        ProcessLimits(timeout=20.0),
+        scratch=tmp_path,
+    )
     sentence = unrunnable(result, argv)
     assert said in sentence
     assert bool(sentence) == bool(said)

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.worker import Death, Died, Reply, Worker
 from afterd.limits import GIB, MIB, WorkerLimits
 
 CHILDREN = Path(__file__).parent / "children"
-ENVIRONMENT = scrubbed(extra={"PYTHONPATH": str(CHILDREN)})
+ENVIRONMENT = scrubbed_environment(extra={"PYTHONPATH": str(CHILDREN)})
 LIMITS = WorkerLimits(request=20.0, address_space=GIB)
 
 

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.localization.fusion import KINDS, SEEN, WEIGHTS, K, Votes, fused, learned, place_of
+from afterd.localization.fusion import (
+    KINDS,
+    SEEN,
+    WEIGHTS,
+    K,
+    Votes,
+    fused_lines,
+    learned,
+    place_of,
+)
 
 A, B, C = (("f.c", line) for line in (1, 2, 3))
 _SCORES = st.dictionaries(
@@ -15,13 +24,13 @@ _SCORES = st.dictionaries(
 
 
 def order(votes: Votes) -> list[int]:
-    return [line.line for line in fused(votes)]
+    return [line.line for line in fused_lines(votes)]
 
 
 def test_a_line_that_two_techniques_name_stands_before_one_that_one_does() -> None:
     votes = {"x": {A: 1.0, B: 0.9}, "y": {B: 1.0, C: 0.9}}
     assert order(votes)[0] == 2
-    first = fused(votes)[0]
+    first = fused_lines(votes)[0]
     assert first.votes == {"x": 2.0, "y": 1.0}
     assert first.score == pytest.approx(1 / (K + 2) + 1 / (K + 1))
 
@@ -43,7 +52,7 @@ def test_weights_are_learned() -> None:
     cases = [({"good": {A: 1.0, B: 0.5}, "bad": {B: 1.0, A: 0.5}}, {A}, 2.0)] * 3
     weights = learned(cases)
     assert weights["good"] > weights["bad"]
-    assert place_of(fused(cases[0][0], weights), {A}, 2.0) == 1
+    assert place_of(fused_lines(cases[0][0], weights), {A}, 2.0) == 1
 
 
 def test_nothing_is_learned_from_nothing() -> None:
@@ -52,7 +61,7 @@ def test_nothing_is_learned_from_nothing() -> None:
 
 @given(st.dictionaries(st.sampled_from(["ochiai", "ofc-cw", "new"]), _SCORES, min_size=1))
 def test_a_single_voter_keeps_its_order_and_no_line_is_lost(votes: Votes) -> None:
-    ranking = fused(votes)
+    ranking = fused_lines(votes)
     assert {(r.file, r.line) for r in ranking} == {line for v in votes.values() for line in v}
     assert [r.score for r in ranking] == sorted((r.score for r in ranking), reverse=True)
     if len(votes) == 1:

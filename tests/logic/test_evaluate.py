@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from afterd.logic.evaluation import UNKNOWN, Known, evaluate, same
+from afterd.logic.evaluation import UNKNOWN, Known, evaluate, same_value
 from afterd.logic.terms import bottom_up, distinct_reads
 from afterd.model.term import (
     BOOL,
@@ -60,7 +60,7 @@ def _of(op: Op, sort: Sort, *values: Value, result: Sort | None = None) -> Known
     ],
 )
 def test_operators(op: Op, sort: Sort, arguments: tuple[Value, ...], expected: Known) -> None:
-    assert same(_of(op, sort, *arguments), expected)
+    assert same_value(_of(op, sort, *arguments), expected)
 
 
 @pytest.mark.parametrize(

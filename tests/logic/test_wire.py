@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from problems import random_problem
 
 from afterd.logic.constraint import Answer, Constraint, Kind, Satisfiable, Undecided, Unsatisfiable
-from afterd.logic.evaluation import evaluate, same
+from afterd.logic.evaluation import evaluate, same_value
 from afterd.logic.wire import (
     Encoder,
     decode_answer,
@@ -32,7 +32,7 @@ def test_terms_keep_their_meaning(term: Term, value: int) -> None:
     encoder = Encoder()
     index = encoder.add(term)
     decoded = decode_nodes(json.loads(json.dumps(encoder.nodes)))[index]
-    assert same(evaluate(term, lambda _: value), evaluate(decoded, lambda _: value))
+    assert same_value(evaluate(term, lambda _: value), evaluate(decoded, lambda _: value))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_terms_keep_their_meaning(term: Term, value: int) -> None:
     ],
 )
 def test_values_survive(value: Value) -> None:
-    assert same(decode_value(json.loads(json.dumps(encode_value(value)))), value)
+    assert same_value(decode_value(json.loads(json.dumps(encode_value(value)))), value)
 
 
 def test_problems_survive() -> None:

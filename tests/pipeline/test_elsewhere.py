@@ -12,7 +12,7 @@ from afterd.config import Settings
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import which_broke
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
-from afterd.workspace import opened, wanted_range
+from afterd.workspace import opened_workspace, wanted_range
 
 GOOD = {
     "one.py": "ONE = 1\n",
@@ -33,7 +33,7 @@ def test_a_repair_that_spoils_what_passes_at_both_ends_is_told(tmp_path: Path) -
     path = tmp_path / "r"
     repository(path, GOOD, {"one.py": "ONE = 2\n", "two.py": "TWO = 2\n"})
     settings = replace(Settings(path), python=sys.executable)
-    with opened(settings) as workspace:
+    with opened_workspace(settings) as workspace:
         wanted = wanted_range(workspace, settings)
         broken = which_broke(workspace, settings, wanted, Silent())
         first, second = (test.recipe.test_id for test in broken.tests)

@@ -10,7 +10,7 @@ import pytest
 from pipeline_runs import afterd, repository
 
 from afterd.config import Settings
-from afterd.workspace import detected, opened
+from afterd.workspace import detected_tests, opened_workspace
 
 GOOD = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n"
 TEST = """\
@@ -96,9 +96,9 @@ def test_what_a_build_left_in_a_slot_is_none_of_the_version(tmp_path: Path) -> N
     """Cargo writes a lock file where there is none: the next run must not ask for a locked build."""
     path = repository(tmp_path / "r", {"Cargo.toml": '[package]\nname = "a"\n'}, {"a.rs": ""})
     settings = Settings(repository=path)
-    with opened(settings) as workspace:
+    with opened_workspace(settings) as workspace:
         tree = str(workspace.repository.head.peel().tree.id)
         with workspace.executor.workbench(tree) as bench:
             bench.slot.move_to(tree)
             (bench.slot.path / "Cargo.lock").write_text("")
-        assert "--locked" not in detected(workspace, settings, tree).test
+        assert "--locked" not in detected_tests(workspace, settings, tree).test

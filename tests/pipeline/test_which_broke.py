@@ -16,7 +16,7 @@ from afterd.errors import TestError
 from afterd.model.explanation import Status
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import Broken, which_broke
-from afterd.workspace.workspace import opened, wanted_range
+from afterd.workspace.workspace import opened_workspace, wanted_range
 
 CODE = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
 BAD = CODE.replace("x + 1", "x + 2")
@@ -51,7 +51,7 @@ def look(
     if not path.exists():
         repository(path, {"calc.py": CODE, "log.py": LOG, **versions[0]}, *versions[1:])
     settings = replace(Settings(path, python=sys.executable), **given)  # type: ignore[arg-type]
-    with opened(settings) as workspace:
+    with opened_workspace(settings) as workspace:
         range_ = wanted_range(workspace, settings)
         return which_broke(workspace, settings, range_, heard or Silent())
 

@@ -14,7 +14,7 @@ from traced_programs import _PLAIN, PROGRAMS, SINGLE, _driver, run
 
 from afterd.execution.toolchain import Toolchain
 from afterd.model.entity import NO_COLUMN, EntityKind
-from afterd.spectra.c.build import counting_into, prepared
+from afterd.spectra.c.build import counting_into, prepared_store
 from afterd.spectra.c.counts import Process, processes, total
 from afterd.spectra.c.crash import crashed_in
 from afterd.spectra.c.program import CountedProgram, counted_program
@@ -75,7 +75,7 @@ class Counted:
     def __init__(self, toolchain: Toolchain, directory: Path, bits: int = 32) -> None:
         self.directory = directory
         self.bits = bits
-        self.store: ModuleStore = prepared(directory / "build", toolchain, os.environ, bits)
+        self.store: ModuleStore = prepared_store(directory / "build", toolchain, os.environ, bits)
 
     def build(self, source: str | Path, name: str = "program") -> Path:
         path = Path(source) if isinstance(source, Path) else self.directory / f"{name}.c"

@@ -17,7 +17,7 @@ from explanation_samples import RUNNING_EXAMPLE
 from afterd.errors import AfterdError, SpaceError, StoreError
 from afterd.store.database import Connect, Store, open_store
 from afterd.store.explanations import listing, load, save
-from afterd.store.jobs import JobQueue, unfinished
+from afterd.store.jobs import JobQueue, unfinished_jobs
 from afterd.store.marks import Mark, MarkKind, add_mark, marks
 
 CODES = {
@@ -79,7 +79,7 @@ def state(path: Path) -> tuple[object, ...]:
     with open_store(path) as store:
         assert store.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
         found = tuple(load(store, summary.id) for summary in listing(store))
-        return found, tuple(marks(store, 1)), len(unfinished(store))
+        return found, tuple(marks(store, 1)), len(unfinished_jobs(store))
 
 
 @pytest.mark.parametrize("persistent", [False, True], ids=["transient", "persistent"])

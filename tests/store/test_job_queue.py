@@ -9,7 +9,7 @@ import pytest
 
 from afterd.errors import StoreError
 from afterd.store.database import open_store
-from afterd.store.jobs import ATTEMPTS, Job, JobQueue, JobState, find, unfinished
+from afterd.store.jobs import ATTEMPTS, Job, JobQueue, JobState, find, unfinished_jobs
 
 
 class Clock:
@@ -63,7 +63,7 @@ def test_a_job_from_queue_to_done(queue: JobQueue) -> None:
         "traced",
         '{"window": 3}',
     )
-    assert unfinished(queue._store) == []
+    assert unfinished_jobs(queue._store) == []
 
 
 def test_the_same_key_is_one_job_until_it_ends(queue: JobQueue) -> None:
@@ -78,7 +78,7 @@ def test_the_same_key_is_one_job_until_it_ends(queue: JobQueue) -> None:
 def test_priority_then_age(queue: JobQueue) -> None:
     for key, priority in [("old", 0), ("new", 0), ("urgent", 5)]:
         queue.enqueue(key, "explain", "{}", priority=priority)
-    assert [job.key for job in unfinished(queue._store)] == ["urgent", "old", "new"]
+    assert [job.key for job in unfinished_jobs(queue._store)] == ["urgent", "old", "new"]
     assert [leased(queue).key for _ in range(3)] == ["urgent", "old", "new"]
 
 
@@ -189,7 +189,7 @@ def test_a_clock_that_jumps_loses_no_job(queue: JobQueue, clock: Clock, jump: fl
     clock.now -= jump
     clock.now += 61
     assert (taken is not None) == (jump > 0)
-    assert len(unfinished(queue._store)) == 1
+    assert len(unfinished_jobs(queue._store)) == 1
     clock.now += 6 * 3600
     assert queue.lease("third", 30) is not None
 

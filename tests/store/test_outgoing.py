@@ -15,7 +15,7 @@ from afterd.store.outgoing import (
     OutgoingState,
     add_outgoing,
     due,
-    failed,
+    mark_failed,
     outgoing_of,
     retry,
     sent,
@@ -63,5 +63,5 @@ def test_tried_again_when_it_is_due(store: Store) -> None:
     assert due(store) == []
     [again] = due(store, time.time() + 61)
     assert (again.reason, again.attempts) == ("502", 1)
-    failed(store, row.id, "the token was revoked")
+    mark_failed(store, row.id, "the token was revoked")
     assert due(store, time.time() + 999) == []

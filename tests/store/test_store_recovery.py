@@ -19,7 +19,7 @@ from afterd.model.explanation import Explanation
 from afterd.report.json import contract
 from afterd.store.database import Store, open_reader, open_store
 from afterd.store.explanations import listing, load, save
-from afterd.store.faults import suspected
+from afterd.store.faults import damage_mark
 from afterd.store.jobs import JobQueue
 from afterd.store.repositories import keep_ref_tips, ref_tips
 
@@ -148,7 +148,7 @@ def test_what_is_only_in_the_log_is_kept(tmp_path: Path) -> None:
 def test_a_file_that_somebody_has_open_is_not_taken_away(tmp_path: Path) -> None:
     path = filled(tmp_path / "afterd.db", 3)
     with open_store(path) as store:
-        suspected(path).touch()
+        damage_mark(path).touch()
         for opening in (open_store, open_reader):
             with pytest.raises(StoreError, match="another afterd has it open"):
                 opening(path)
@@ -185,7 +185,7 @@ def test_any_answer_comes_back_as_it_was(
     path = tmp_path_factory.mktemp("any") / "afterd.db"
     with open_store(path) as store:
         saved = save(store, "/git", any_at_all, lambda each: json.dumps(contract(each)))
-    suspected(path).touch()
+    damage_mark(path).touch()
     with open_store(path, say=lambda _: None) as store:
         found = load(store, saved.id)
     told = [json.loads(json.dumps(contract(each))) for each in (found, saved)]

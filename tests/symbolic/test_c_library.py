@@ -19,7 +19,7 @@ from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.scanning import integer, real, scanned
-from afterd.symbolic.strings import printed
+from afterd.symbolic.strings import printed_bytes
 from afterd.symbolic.unrolling import Program, load
 from afterd.symbolic.world import Input
 
@@ -111,7 +111,7 @@ def test_it_shows_what_the_program_prints(name: str, tmp_path: Path) -> None:
                 check=False,
             )  # fmt: skip
         shown = found.run(Input(arguments, TEXT, folder=tmp_path))
-        text = b"".join(printed(event.what, event.values) for event in shown.events)
+        text = b"".join(printed_bytes(event.what, event.values) for event in shown.events)
         assert (text, shown.status) == (real_run.stdout, real_run.returncode)
 
 

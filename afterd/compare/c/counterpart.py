@@ -9,7 +9,7 @@ from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
 from afterd.trace.c.read import Instance, Process, Statement, same_address
 from afterd.trace.c.window import records
-from afterd.trace.rendering import rendered
+from afterd.trace.rendering import rendered_value
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)
@@ -203,6 +203,6 @@ class Counterparts:
 
 
 def _text(statement: Statement) -> str:
-    return rendered(
+    return rendered_value(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer
     )

@@ -19,7 +19,7 @@ from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
 from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
-from afterd.model.term import Concrete, StepId, Term, bitvec, concretised
+from afterd.model.term import Concrete, StepId, Term, bitvec, concretised_terms
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind
 from afterd.trace.c.failure import NEVER, Failed, other_way
@@ -34,7 +34,7 @@ from afterd.trace.c.read import (
 )
 from afterd.trace.c.recorder import CRecorder, RecordedRun
 from afterd.trace.linemap import Reversed
-from afterd.trace.rendering import rendered
+from afterd.trace.rendering import rendered_value
 
 _MOST_NOTES = 12
 _MOST_REASONS = 6
@@ -314,7 +314,7 @@ class LlvmExecution:
         return tuple(dict.fromkeys(found))[:_MOST_NOTES]
 
     def _remember_concrete(self, term: Term) -> None:
-        for part in concretised(term):
+        for part in concretised_terms(term):
             if isinstance(part, Concrete):
                 self._concrete.setdefault(part.reason)
 
@@ -369,7 +369,7 @@ def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) 
         return GreenValue(Aligned.DIFFERENT) if tied else same
     equal = there == statement.value or _same_function(pair, statement.value, there)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
-    return GreenValue(alignment, there, rendered(there, bitvec(8 * cells.size)))
+    return GreenValue(alignment, there, rendered_value(there, bitvec(8 * cells.size)))
 
 
 def _same_function(pair: ProcessPair, mine: int, other: int) -> bool:
@@ -417,6 +417,6 @@ def _readable(pair: ProcessPair, statement: Statement) -> str:
     if statement.called and statement.instance is not None:
         return pair.bad.statements.readable(statement.called, statement.instance)
     pointer = isinstance(statement.value, int) and statement.pointer
-    return rendered(
+    return rendered_value(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer
     )

@@ -19,7 +19,7 @@ from afterd.trace.c.read import (
     argument,
     conversions,
     format_of,
-    known,
+    known_value,
 )
 
 _BUFFERS = {"@write": 1, "@pwrite": 1, "@send": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
@@ -102,7 +102,7 @@ def _gathered(process: Process, call: Call, departure: Departure) -> Term | None
         return None
     moment = process.values.moment(call.instance, call.index)
     at = parts + _PARTS * events.index(departure.bad)
-    pointer = known(process.values.memory.read(at, 8, moment, bitvec(64), None))
+    pointer = known_value(process.values.memory.read(at, 8, moment, bitvec(64), None))
     if not isinstance(pointer, int):
         return None
     return _byte(process, call, pointer, departure.offset, departure)
@@ -166,7 +166,7 @@ def _of_stars(
     for mine, number in zip(conversion.stars, theirs.stars, strict=False):
         here = argument(process.values, call, Conversion(mine, "i32"))
         wanted = _constant(argument(green.values, other, Conversion(number, "i32")))
-        if here is not None and wanted is not None and known(here) != wanted.value:
+        if here is not None and wanted is not None and known_value(here) != wanted.value:
             return another_value(here, wanted if begin_alike else None)
     return None
 
@@ -191,14 +191,14 @@ def _cut(
             run.values.operand(*arguments(which.instruction)[at], which.instance, which.index)
             for run, which in ((process, call), (green, other))
         )
-        if known(here) != known(there):
+        if known_value(here) != known_value(there):
             return another_value(here, _constant(there))
     return None
 
 
 def _constant(term: Term | None) -> Const | None:
     """The value of a term of the green run, where it is known."""
-    value = known(term) if term is not None else None
+    value = known_value(term) if term is not None else None
     if term is None or value is None or term.sort.kind is SortKind.OPAQUE:
         return None
     return Const(value, term.sort)
@@ -248,7 +248,7 @@ def _byte_of_text(
     What recorded writes left in a byte may be stale, as of memory that snprintf wrote since: a byte
     that was printed for sure is not thought to be the string's end.
     """
-    address = known(pointer)
+    address = known_value(pointer)
     if not isinstance(address, int) or departure.bad is None:
         return None
     moment = process.values.moment(call.instance, call.index)
@@ -296,7 +296,7 @@ def _byte(
     if shown is None:
         return None
     term = process.values.memory.read(address + offset, 1, moment, bitvec(8), shown)
-    if known(term) != shown:
+    if known_value(term) != shown:
         return None
     at = departure.green_offset
     expected = green.data[at] if green and at < len(green.data) else None

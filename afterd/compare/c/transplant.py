@@ -19,7 +19,7 @@ from afterd.trace.c.ir.constants import literal, sort_of
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
 from afterd.trace.c.ir.recorded import arguments, callee, operands, typed
-from afterd.trace.c.read import FunctionView, Instance, Passed, Process, Statement, known
+from afterd.trace.c.read import FunctionView, Instance, Passed, Process, Statement, known_value
 from afterd.trace.c.window import records
 
 _CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
@@ -159,7 +159,7 @@ class Transplant:
         return not there or not statement.target or there == statement.target
 
     def _known(self, kind: str, text: str, site: _Site) -> Value:
-        value = known(self._term(kind, text, site, 0))
+        value = known_value(self._term(kind, text, site, 0))
         if value is None:
             raise _Unknown
         return value
@@ -230,7 +230,7 @@ class Transplant:
             raise _Unknown
         if pointer in site.view.locals:
             return self._variable(pointer, site, kind)
-        address = known(self._term("ptr", pointer, site, depth))
+        address = known_value(self._term("ptr", pointer, site, depth))
         if not isinstance(address, int):
             raise _Unknown
         size = site.view.unit.layout.size(kind)
@@ -280,7 +280,7 @@ class Transplant:
             raise _Unknown
         given, own_given = arguments(instruction), arguments(site.instance.instructions[same[0]])
         for (kind, text), (own_kind, own) in zip(given, own_given, strict=True):
-            here = known(self._process.values.operand(own_kind, own, site.instance, same[0]))
+            here = known_value(self._process.values.operand(own_kind, own, site.instance, same[0]))
             if here is None or self._known(kind, text, site) != here:
                 raise _Unknown
         return self._process.values.register(site.instance, same[0])
@@ -295,7 +295,7 @@ class Transplant:
         current = kind
         for number, part in enumerate(indices):
             index_kind, text = typed(part)
-            index = known(self._term(index_kind, text, site, depth))
+            index = known_value(self._term(index_kind, text, site, depth))
             if not isinstance(index, int):
                 raise _Unknown
             fields = there.fields(current) if number else []

@@ -21,10 +21,10 @@ from afterd.trace.python.read import (
     definition_row,
     identity,
     is_generator,
+    is_unchanging,
     may_write,
     pure_function,
     same_object,
-    unchanging,
 )
 from afterd.trace.python.record.rows import Kind
 
@@ -153,7 +153,7 @@ class Deeds:
             return
         owner = self.run.cells.value_of(function["value"], row, frame)
         types = self.run.trace.raw.header["types"]
-        if isinstance(owner, tuple) and not (owner[0] == "o" and unchanging(types[owner[2]][1])):
+        if isinstance(owner, tuple) and not (owner[0] == "o" and is_unchanging(types[owner[2]][1])):
             inside = "[]" if owner[0] in {"l", "d", "s"} else ""
             deed = (f"{inside}.{function['attr']}()", self.run.effect(row), row)
             yield _Write(row, deed, owner)

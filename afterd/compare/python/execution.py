@@ -42,13 +42,19 @@ from afterd.model.term import (
     Read,
     StepId,
     Term,
-    concretised,
+    concretised_terms,
     reads,
 )
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import Conduct, GreenValue, Predicate, Step
-from afterd.trace.python.failure import Failures, departures, output_predicate, reported, rounds
-from afterd.trace.python.read import Frame, Influence, Steps, Trace, location, plain, render
+from afterd.trace.python.failure import (
+    Failures,
+    departures,
+    output_predicate,
+    reported_failures,
+    rounds,
+)
+from afterd.trace.python.read import Frame, Influence, Steps, Trace, location, plain_value, render
 from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
@@ -209,7 +215,7 @@ class PythonExecution:
         """The failed assertions in the order they happened; else the first wrong output."""
         recognise = Failures(self.steps)
         found: list[Predicate] = []
-        for failure in reported(self.steps, self.test):
+        for failure in reported_failures(self.steps, self.test):
             ended = failure["type"] == HANG
             predicate = (
                 self._hang(recognise, failure)
@@ -228,7 +234,7 @@ class PythonExecution:
         if found is None:
             plainly = self.steps.step(identifier)
             position = self.trace.position(identifier)
-            for made in concretised(plainly.term):
+            for made in concretised_terms(plainly.term):
                 self._reasons.setdefault(made.reason)
             changes = self.ties.of_row(self.trace, position)
             green = self._green_value(position)
@@ -393,7 +399,7 @@ class PythonExecution:
         same = self.likeness.alike(mine, position, other, row)
         return GreenValue(
             Aligned.SAME if same else Aligned.DIFFERENT,
-            plain(other),
+            plain_value(other),
             render(other, self.green.trace.raw.header["types"]),
         )
 

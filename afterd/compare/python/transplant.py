@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from afterd.compare.python.matching import Matching
-from afterd.model.term import Concrete, Term, concretised
+from afterd.model.term import Concrete, Term, concretised_terms
 from afterd.trace.python.read import BUILTIN, FRAMES, MODULE_SCOPE, Frame, Node, Steps
 from afterd.trace.python.record.rows import Kind
 
@@ -42,7 +42,7 @@ class Transplant:
             term = terms.condition(moved, position, frame, outcome=outcome)
         else:
             term = terms.term(moved, position, frame)
-        guessed = any(part.value is None for part in concretised(term))
+        guessed = any(part.value is None for part in concretised_terms(term))
         return None if guessed or isinstance(term, Concrete) else term
 
     def _moved(self, node: Node, frame: Frame) -> Node:

@@ -19,7 +19,7 @@ LOCAL = "local"
 _DASK = "dask://"
 
 
-def chosen(setting: str, objects: Path, local: LocalExecutor) -> BenchExecutor:
+def chosen_executor(setting: str, objects: Path, local: LocalExecutor) -> BenchExecutor:
     """``local``, or ``dask://HOST:PORT`` with ``local`` for what is done here in any case.
 
     Raises ConfigurationError where the client is not installed, SandboxError where no cluster is.

@@ -99,7 +99,7 @@ class Told:
     begins: int = field(default=0, compare=False)  # where in the text
 
 
-def told(text: str) -> Told | None:
+def told_failure(text: str) -> Told | None:
     """The last failure with values that a text tells of, else the first message; None: no word."""
     text = text.replace("\r\n", "\n")
     for way in _READ:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.runners.reading import text, toml
 from afterd.execution.sandbox import run
@@ -90,7 +90,7 @@ def ask(
 ) -> Asked | None:
     """What the interpreter says when it is started in ``folder``; None where it does not run."""
     argv = (python, "-c", _ASK, json.dumps(list(modules)))
-    command = Command(argv, folder, scrubbed() if environment is None else environment)
+    command = Command(argv, folder, scrubbed_environment() if environment is None else environment)
     result = run(command, Limits().probe)
     try:
         said = json.loads(result.stdout.text()) if result.succeeded else None

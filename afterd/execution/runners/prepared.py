@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from afterd.errors import TestError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.runners.interpreters import fitting
 from afterd.execution.runners.python import is_project
@@ -136,7 +136,9 @@ def _carried_out(
 ) -> None:
     # A checkout in a slot has no history to read a version from.
     version = {"SETUPTOOLS_SCM_PRETEND_VERSION": "999", "PBR_VERSION": "999"}
-    result = run(Command(tuple(argv), root, scrubbed(extra=version), merge=True), limits)
+    result = run(
+        Command(tuple(argv), root, scrubbed_environment(extra=version), merge=True), limits
+    )
     try:
         if must and not result.succeeded:
             said = "\n".join(result.stdout.text().strip().splitlines()[-_LINES:])

@@ -24,7 +24,7 @@ from afterd.logic import (
     Statement,
     TooLargeError,
     Word,
-    suspecting,
+    formula_suspecting,
 )
 from afterd.model.term import StepId
 
@@ -98,7 +98,7 @@ def sat_tar(
     ``suspect`` says which statements may be wrong: a specification and its driver are not among
     them. Raises TooLargeError.
     """
-    formula = suspecting(_whole(subject), suspect)
+    formula = formula_suspecting(_whole(subject), suspect)
     suspects = unsatisfiable_cores(formula, solver)
     lines = frozenset(s.line for s in formula.executed if suspect(s))
     rounds = [Round((first,), suspects, ratings((first,), suspects, lines))]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from afterd.limits import FormulaLimits
 from afterd.localization.formula.report import Line, Report, places, ranked
-from afterd.logic import Corrections, Encoded, ProgramFormula, merged
+from afterd.logic import Corrections, Encoded, ProgramFormula, merged_formulas
 
 _ALWAYS = 2  # inputs, however long their runs are
 
 
-def combined(reports: Sequence[Report]) -> dict[Line, float]:
+def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
     """The places of the lines that several inputs' reports name; see ``together``.
 
     Reports without a diagnosis (a technique gave up on that input) say nothing and are left out.
@@ -53,4 +53,4 @@ def encoded_together(formulas: Sequence[ProgramFormula], solver: Corrections) ->
     Each input has a copy of what its run computes, and all copies share the statements' selectors.
     It keeps the number of diagnoses small where one input alone has very many. Raises TooLargeError.
     """
-    return merged([solver.encoding.encode(f, test=at) for at, f in enumerate(formulas)])
+    return merged_formulas([solver.encoding.encode(f, test=at) for at, f in enumerate(formulas)])

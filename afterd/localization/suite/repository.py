@@ -35,7 +35,7 @@ from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.repository import resolve
 from afterd.vcs.trees import TreeReader
-from afterd.workspace import Suite, Workspace, opened, suite_of, wanted_range
+from afterd.workspace import Suite, Workspace, opened_workspace, suite_of, wanted_range
 
 Rankings = Mapping[str, Sequence[RankedPlace]]
 
@@ -82,7 +82,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
 
     Raises the AfterdError leaf that says why nothing can be ranked.
     """
-    with opened(settings, doing="ranks lines", waiting=progress) as workspace:
+    with opened_workspace(settings, doing="ranks lines", waiting=progress) as workspace:
         wanted = wanted_range(workspace, settings) if request.in_range else None
         head = str(resolve(workspace.repository, "HEAD"))
         bad = wanted.revisions.bad if wanted else head

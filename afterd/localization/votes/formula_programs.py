@@ -19,7 +19,7 @@ from afterd.localization.formula.several_inputs import within
 from afterd.localization.formula.subject import Subject
 from afterd.localization.votes.python_failures import recorded_tests
 from afterd.localization.votes.votes import Counted, NoVoteError
-from afterd.logic import Branch, ProgramFormula, Statement, suspecting
+from afterd.logic import Branch, ProgramFormula, Statement, formula_suspecting
 from afterd.model.change import FileKind
 from afterd.model.entity import Invocation
 from afterd.spectra.c import counted_build
@@ -53,15 +53,15 @@ class FailingInput:
 
     def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.on_demand(explored), self.suspect)
+        return formula_suspecting(self.run.on_demand(explored), self.suspect)
 
     def all_paths(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.all_paths(), self.suspect)
+        return formula_suspecting(self.run.all_paths(), self.suspect)
 
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.trace(), self.suspect)
+        return formula_suspecting(self.run.trace(), self.suspect)
 
     def narrow(self) -> bool:
         """See ``formula.subject.Subject``."""

@@ -13,7 +13,7 @@ from afterd.localization.votes.python_trials import PythonTrial, PythonTrials
 from afterd.localization.votes.sat_tar_rounds import rounds_of
 from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic import Statement, TooLargeError
-from afterd.symbolic import NotLiftedError, lifted
+from afterd.symbolic import NotLiftedError, lifted_test
 from afterd.trace.python.stage import PythonTraceRequest
 
 _TRIED = 4
@@ -69,7 +69,7 @@ def _tested(counted: Counted, name: str) -> TestedPython:
 
     files = {entity.location.file for entity in counted.spectrum.entities}
     source = (bad / place).read_text(errors="surrogateescape")
-    trials = PythonTrials(lifted(source, test), bad, good, place, request, files)
+    trials = PythonTrials(lifted_test(source, test), bad, good, place, request, files)
     first = next(trials.on([trials.test.numbers]), None)
     if first is None or not first.violated:
         raise NotLiftedError(f"{name} shows the same in both versions when it is written anew")

@@ -14,7 +14,7 @@ from afterd.localization.votes.formula_programs import FailingInput, failing_inp
 from afterd.localization.votes.sat_tar_rounds import rounds_of
 from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic import TooLargeError
-from afterd.symbolic import Input, NotFollowedError, Trial, Trials, printed
+from afterd.symbolic import Input, NotFollowedError, Trial, Trials, printed_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _expected(failing: FailingInput, trial: Trial) -> GeneratedTest | None:
         return GeneratedTest(program, trial.given, None, 0, not trial.failed)
     try:
         shown = failing.good.run(trial.given)
-        output = b"".join(printed(event.what, event.values) for event in shown.events)
+        output = b"".join(printed_bytes(event.what, event.values) for event in shown.events)
     except (NotFollowedError, TypeError, ValueError):
         return None
     if shown.status is None:

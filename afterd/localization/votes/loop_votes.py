@@ -17,7 +17,7 @@ from afterd.localization.votes.lines import changed_lines
 from afterd.localization.votes.votes import Counted, NoVoteError, Votes
 from afterd.model.change import FileKind
 from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
-from afterd.store.explanations import explained, load
+from afterd.store.explanations import explained_ids, load
 from afterd.vcs.kinds import kind_of
 
 _STRENGTH = {Evidence.PROVED: 3.0, Evidence.OBSERVED: 2.0, Evidence.INFERRED: 1.0}
@@ -56,7 +56,7 @@ def _stored(counted: Counted) -> list[int]:
     tests = {run.name for run in counted.spectrum.runs if run.failed}
     tests.add(command_line(counted.suite.recipe.test))
     workspace = counted.workspace
-    return explained(workspace.store, workspace.name, counted.bad, tests)
+    return explained_ids(workspace.store, workspace.name, counted.bad, tests)
 
 
 def _evidence(found: Explanation, counted: Counted) -> Iterator[tuple[Line, float]]:

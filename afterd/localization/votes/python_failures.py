@@ -16,9 +16,9 @@ from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.localization.formula.recorded import RecordedRun
 from afterd.localization.votes.votes import Counted, NoVoteError
-from afterd.logic import Branch, ProgramFormula, Statement, suspecting
+from afterd.logic import Branch, ProgramFormula, Statement, formula_suspecting
 from afterd.model.change import NOTHING, FileKind
-from afterd.trace.python.recorder import recorded
+from afterd.trace.python.recorder import recorded_run
 from afterd.trace.python.stage import PythonTraceRequest
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot
@@ -34,7 +34,7 @@ class RecordedTest:
 
     def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.on_demand(explored), self._suspect)
+        return formula_suspecting(self.run.on_demand(explored), self._suspect)
 
     def all_paths(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
@@ -42,7 +42,7 @@ class RecordedTest:
 
     def trace(self) -> ProgramFormula:
         """See ``formula.subject.Subject``."""
-        return suspecting(self.run.trace(), self._suspect)
+        return formula_suspecting(self.run.trace(), self._suspect)
 
     def narrow(self) -> bool:
         """See ``formula.subject.Subject``."""
@@ -75,7 +75,9 @@ def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
     for name in names[: 2 * most]:
         request = request_of(counted, counted.suite.test(name), name)
         try:
-            pair = Pair(recorded(request, bad, "bad"), recorded(request, good, "good"), changes)
+            pair = Pair(
+                recorded_run(request, bad, "bad"), recorded_run(request, good, "good"), changes
+            )
             execution = CautiousExecution(PythonExecution(pair, name))
         except TraceError as error:
             refused = str(error).rstrip(".")

@@ -20,12 +20,12 @@ from afterd.compare.python import PythonExecution
 from afterd.errors import TraceError
 from afterd.localization.examination import Line
 from afterd.localization.formula.recorded import RecordedRun, input_step
-from afterd.logic import Branch, ProgramFormula, TooLargeError, signed
+from afterd.logic import Branch, ProgramFormula, TooLargeError, signed_value
 from afterd.model.term import StepId
 from afterd.spectra.python import EntityKind, counted_spectra
 from afterd.symbolic import NAME, SEEN, LiftedTest, lines_of_numbers, read_seen
 from afterd.trace.python.failure import RAISED, Seen
-from afterd.trace.python.recorder import recorded
+from afterd.trace.python.recorder import recorded_run
 from afterd.trace.python.stage import PythonTraceRequest
 
 MOST = 40
@@ -90,7 +90,7 @@ class PythonTrials:
         module, request = self._module(text)
         with _written(self.bad / module, text):
             try:
-                alone = Pair(recorded(request, self.bad, "alone"))
+                alone = Pair(recorded_run(request, self.bad, "alone"))
                 execution = CautiousExecution(PythonExecution(alone))
             except TraceError as error:
                 raise TooLargeError(str(error).rstrip(".")) from error
@@ -111,7 +111,7 @@ class PythonTrials:
     def _numbers(self, values: Mapping[StepId, int]) -> tuple[int, ...]:
         """The test's numbers, but for those that a formula gave."""
         return tuple(
-            signed(values[input_step(at)], _WORD) if input_step(at) in values else number
+            signed_value(values[input_step(at)], _WORD) if input_step(at) in values else number
             for at, number in enumerate(self.test.numbers)
         )
 

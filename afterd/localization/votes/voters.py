@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from afterd.localization.examination import Line
-from afterd.localization.fusion import KINDS, fused
+from afterd.localization.fusion import KINDS, fused_lines
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_votes import FORMULAS
 from afterd.localization.votes.loop_votes import LoopVoter
@@ -33,7 +33,7 @@ class FusedVoter:
                 scores[name] = voted(name, voter, counted).scores
             except NoVoteError as nothing:
                 missing[name] = str(nothing).rstrip(".")
-        ranking = fused(scores, counted.options.weights)
+        ranking = fused_lines(scores, counted.options.weights)
         return Votes(
             {(line.file, line.line): line.score for line in ranking},
             parts={(line.file, line.line): line.votes for line in ranking},

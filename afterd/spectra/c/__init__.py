@@ -4,7 +4,7 @@
 that outlives the process, ``counts`` reads that, and ``program`` makes entities of it.
 """
 
-from afterd.spectra.c.build import USUAL, WIDTHS, prepared
+from afterd.spectra.c.build import USUAL, WIDTHS, prepared_store
 from afterd.spectra.c.counts import Process, processes, total
 from afterd.spectra.c.crash import crashed_in
 from afterd.spectra.c.program import CountedProgram, counted_program
@@ -21,7 +21,7 @@ __all__ = [
     "counted_program",
     "counted_run",
     "crashed_in",
-    "prepared",
+    "prepared_store",
     "processes",
     "total",
 ]

@@ -18,7 +18,7 @@ WIDTHS = (8, 16, 32, 64)
 USUAL = 32
 
 
-def prepared(
+def prepared_store(
     directory: Path, toolchain: Toolchain, base: Mapping[str, str], bits: int = USUAL
 ) -> ModuleStore:
     """The store of a counted build; raises ToolchainError when the runtime does not compile.

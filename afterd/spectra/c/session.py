@@ -21,7 +21,7 @@ from afterd.execution.runners.plugins import afterd_counts
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
-from afterd.spectra.c.build import USUAL, counting_into, prepared, wrapped
+from afterd.spectra.c.build import USUAL, counting_into, prepared_store, wrapped
 from afterd.spectra.c.counts import Process, processes
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.traced_build import environment
@@ -67,7 +67,7 @@ def counted_build(
     slot.move_to(tree)
     slot.hard_reset()
     command = recipe.build_in(slot.path)
-    prepared(directory / "build", toolchain, command.environment, bits)
+    prepared_store(directory / "build", toolchain, command.environment, bits)
     if recipe.build:
         _build(command, made.store, recipe.limits.build, slot)
     mark.write_text(key)

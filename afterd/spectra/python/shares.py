@@ -10,7 +10,7 @@ from threading import Event
 
 from afterd.spectra.python.entities import Entity
 from afterd.spectra.python.spectra import PythonSpectra, counted_spectra, results
-from afterd.trace.python.record.progress import tallied
+from afterd.trace.python.record.progress import tallied_tests
 from afterd.trace.python.stage import PythonTraceRequest
 
 Ran = Callable[[int, int], None]
@@ -45,7 +45,7 @@ def _counted(
         try:
             while waiting:
                 ended, waiting = wait(waiting, _LOOK_SECONDS)
-                tallies = [tallied(results(each)) for each in requests]
+                tallies = [tallied_tests(results(each)) for each in requests]
                 ran(sum(done for done, _ in tallies), sum(tests for _, tests in tallies))
                 for future in ended:
                     future.result()

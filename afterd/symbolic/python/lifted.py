@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from afterd.trace.python.failure import Seen, expecting, looked_at, observing
+from afterd.trace.python.failure import Seen, body_expecting, body_observing, looked_at
 
 NAME = "test_afterd_"
 """What the written tests are called, with a number behind it."""
@@ -52,7 +52,7 @@ class LiftedTest:
         """One test with its numbers named, a line each; with ``seen`` it expects that."""
         body = self.function.body
         if seen is not None:
-            body = expecting(body, seen)
+            body = body_expecting(body, seen)
         named = [_assignment(at, number) for at, number in enumerate(numbers)]
         return self._written([self._test(0, [*named, *body])])
 
@@ -60,7 +60,7 @@ class LiftedTest:
         """A test for each numbers, which notes what its assertions look at, and how it ended."""
         tests = []
         for at, numbers in enumerate(every):
-            watched = observing(self.function.body, f"{NAME}{at}")
+            watched = body_observing(self.function.body, f"{NAME}{at}")
             named = [_assignment(n, number) for n, number in enumerate(numbers)]
             tests.append(self._test(at, [*named, *watched]))
         return self._written(tests, ast.parse(_SAW).body)
@@ -69,7 +69,7 @@ class LiftedTest:
         """A test for each numbers, which asks for what the good version showed."""
         tests = []
         for at, (numbers, seen) in enumerate(every):
-            body = [_Numbered(numbers).visit(s) for s in expecting(self.function.body, seen)]
+            body = [_Numbered(numbers).visit(s) for s in body_expecting(self.function.body, seen)]
             tests.append(self._test(at, body))
         return self._written(tests, [] if _imports_pytest(self.module) else [_PYTEST])
 
@@ -89,7 +89,7 @@ class LiftedTest:
         return ast.unparse(ast.fix_missing_locations(module)) + "\n"
 
 
-def lifted(source: str, test: str) -> LiftedTest:
+def lifted_test(source: str, test: str) -> LiftedTest:
     """The test ``Class::function[parameters]`` of a module. Raises NotLiftedError."""
     path, _, parameters = test.partition("[")
     *holder, name = path.split("::")

@@ -29,7 +29,7 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.trace.c.build.modules import ModuleStore, built_modules
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
-from afterd.trace.c.read.process import Process, recorded
+from afterd.trace.c.read.process import Process, recorded_processes
 from afterd.trace.c.read.program import Program
 from afterd.trace.c.window.recording import Recording, Written
 from afterd.trace.c.window.replay import WATCH, Reexecution
@@ -221,7 +221,7 @@ class CRecorder:
             told = {"seconds": seconds, "compiled": [first, version.store.blocks()]}
             keep(version.runs, key, told)
         self.seconds += told["seconds"]
-        recordings = [Recording(path) for path in recorded(version.runs)]
+        recordings = [Recording(path) for path in recorded_processes(version.runs)]
         if not recordings:
             message = (
                 "The failing test started no program that was built with afterd-cc;"
@@ -277,7 +277,7 @@ class CRecorder:
         def again() -> dict[tuple[str, ...], list[Recording]]:
             found: dict[tuple[str, ...], list[Recording]] = defaultdict(list)
             if sum(recording.end for recording in recordings) <= limits.reexecuted:
-                for path in recorded(rerun({"AFTERD_RING": "0"})):
+                for path in recorded_processes(rerun({"AFTERD_RING": "0"})):
                     other = Recording(path)
                     other.output()  # before another run takes its place
                     found[other.arguments].append(other)

@@ -54,12 +54,12 @@ class PythonRecorder:
         """The test's run without some changes. Raises TraceError when nothing of it was recorded."""
         name = self._name(variant)
         work = f"{self._request.work} {name}" if self._request.work else ""
-        run = recorded(replace(self._request, work=work), self._built(variant), name)
+        run = recorded_run(replace(self._request, work=work), self._built(variant), name)
         self.seconds += run.seconds
         return run
 
 
-def recorded(request: PythonTraceRequest, tree: Path, name: str) -> RecordedRun:
+def recorded_run(request: PythonTraceRequest, tree: Path, name: str) -> RecordedRun:
     """The run of the version in ``tree``, kept as ``name``; repeated with a larger window where the
     first one was too small: the analysis goes back to imports and through loops, and a hole in the
     trace hides definitions. Raises TraceError.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from python_pairs import PYTEST, written
 
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.trace.python.record.settings import Settings
 from afterd.trace.python.stage.runner import environment_for, stage
 
@@ -62,7 +62,7 @@ def environments(tmp_path: Path) -> tuple[dict[str, str], dict[str, str]]:
     out.mkdir()
     settings = tmp_path / "settings.json"
     Settings("trace", str(tree), str(out), str(tmp_path / "cache")).write(settings)
-    plain = scrubbed(extra={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    plain = scrubbed_environment(extra={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     return plain, environment_for(plain, stage(tmp_path / "staged"), settings, ())
 
 

@@ -10,7 +10,7 @@ from formula_programs import named, program, sets
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import ranked
-from afterd.localization.formula.several_inputs import combined
+from afterd.localization.formula.several_inputs import combined_places
 from afterd.logic.correction import Corrections
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.world import Input
@@ -64,7 +64,7 @@ def test_other_inputs(solver: Corrections, x: int, y: int, expected: set[frozens
 
 def test_several_inputs_both_ways(solver: Corrections) -> None:
     inputs = [failing(0, 0), failing(4, 1)]
-    common = combined([on_demand([run], solver) for run in inputs])
+    common = combined_places([on_demand([run], solver) for run in inputs])
     assert named(NAME, common) == {5, 6, 8}
     together = on_demand(inputs, solver)
     assert sets(NAME, together.diagnoses) == {frozenset({6}), frozenset({5, 8})}

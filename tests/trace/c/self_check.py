@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from afterd.logic.evaluation import same
-from afterd.model.term import SortKind, Term, Value, concretised, reads
+from afterd.logic.evaluation import same_value
+from afterd.model.term import SortKind, Term, Value, concretised_terms, reads
 from afterd.model.trace import StepKind
 from afterd.trace.c.ir.constants import from_word
 from afterd.trace.c.read.process import Process
 from afterd.trace.c.read.statements import Statement
-from afterd.trace.c.read.values import known
+from afterd.trace.c.read.values import known_value
 from afterd.trace.c.window import records
 
 MOST = 4000  # records of a process that are looked at, the last ones
@@ -36,13 +36,13 @@ def check(process: Process) -> Checked:
     for position in range(max(recording.first, recording.end - MOST), recording.end):
         for what, term, value in _terms(process, position):
             steps += 1
-            now = known(term)
+            now = known_value(term)
             small = term.sort.kind is not SortKind.OPAQUE and term.sort.width <= 64
             if now is None and small:
                 unknown.append(f"{position}: {what}")
             if now is not None and value is not None:
                 compared += 1
-                if not same(now, value):
+                if not same_value(now, value):
                     wrong.append(f"{position}: {what} is {now!r}, recorded as {value!r}")
             wrong += [f"{position}: {what}: {found}" for found in _unlike(process, term)]
     return Checked(steps, compared, tuple(wrong), tuple(unknown))
@@ -85,13 +85,13 @@ def _began_inside(process: Process, statement: Statement) -> bool:
 
 def _unlike(process: Process, term: Term) -> Iterator[str]:
     """Reads that are not what the step they read defined, and values that the theory got wrong."""
-    for part in concretised(term):
+    for part in concretised_terms(term):
         if "otherwise" in part.reason:
             yield part.reason
     for read in reads(term):
         source = process.statements.statement(read.step)
         both = read.value is not None and source.value is not None and read.sort == source.term.sort
-        if both and not same(read.value, source.value):
+        if both and not same_value(read.value, source.value):
             yield f"reads {read.value!r} where {source.target or source.kind} is {source.value!r}"
         if source.kind is not StepKind.INITIAL and read.step >= process.ids.of(
             process.recording.end

@@ -15,7 +15,7 @@ from traced_programs import RING, run
 
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.traced_build import environment, prepare, recording_into
-from afterd.trace.c.read.process import recorded
+from afterd.trace.c.read.process import recorded_processes
 from afterd.trace.c.window.recording import Recording
 
 OLD_C = """\
@@ -179,7 +179,7 @@ def test_a_traced_build_gives_the_same_answers_and_the_same_program(
     settings = {"AFTERD_RING": str(RING), "AFTERD_BLOCKS": str(store.blocks())}
     shown = run([traced / system.program], tmp_path, recording_into(tmp_path / "run", settings))
     assert shown.behaviour == run([plain / system.program], tmp_path).behaviour
-    assert any(Recording(path).end for path in recorded(tmp_path / "run"))
+    assert any(Recording(path).end for path in recorded_processes(tmp_path / "run"))
     said = [note.partition(":")[0].rsplit("/", 1)[-1] for note in _opaque(store)]
     assert sorted(set(said)) == sorted(system.opaque)
 

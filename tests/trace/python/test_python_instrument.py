@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.trace.python.record.instrument import Instrumenter
 from afterd.trace.python.record.recorder import Recorder, install_silence
 from afterd.trace.python.record.rows import fingerprint
@@ -350,7 +350,9 @@ def test_features_survive_on_every_python(tmp_path: Path) -> None:
     out.mkdir()
     options = Settings("trace", str(tree), str(out), str(tmp_path / "cache"))
     options.write(tmp_path / "settings.json")
-    traced = environment_for(scrubbed(), stage(tmp_path / "staged"), tmp_path / "settings.json", ())
+    traced = environment_for(
+        scrubbed_environment(), stage(tmp_path / "staged"), tmp_path / "settings.json", ()
+    )
     for count, interpreter in enumerate(interpreters(), start=1):
         outputs = [
             subprocess.run(
@@ -361,7 +363,7 @@ def test_features_survive_on_every_python(tmp_path: Path) -> None:
                 text=True,
                 check=False,
             )
-            for env in (scrubbed(), traced)
+            for env in (scrubbed_environment(), traced)
         ]
         assert outputs[0].stdout
         assert (outputs[1].stdout, outputs[1].stderr) == (outputs[0].stdout, outputs[0].stderr)
@@ -380,7 +382,9 @@ def test_standard_library_tests_pass_instrumented(module: str, tmp_path: Path) -
     out.mkdir()
     options = Settings("trace", str(tree), str(out), str(tmp_path / "cache"))
     options.write(tmp_path / "settings.json")
-    env = environment_for(scrubbed(), stage(tmp_path / "staged"), tmp_path / "settings.json", ())
+    env = environment_for(
+        scrubbed_environment(), stage(tmp_path / "staged"), tmp_path / "settings.json", ()
+    )
     argv = [sys.executable, "-m", "unittest", "-q", f"copied_{module}"]
     done = subprocess.run(argv, cwd=tree, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from python_pairs import PYTEST, written
 
 from afterd.execution import sandbox
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.rerunning import ColdError
 from afterd.limits import ProcessLimits
@@ -45,14 +45,14 @@ def plainly(result: ProcessResult) -> list[str]:
 
 def warm_python(tree: Path, *arguments: str, **extra: str) -> WarmPython:
     """A warm process for this interpreter."""
-    command = Command((sys.executable, *arguments), tree, scrubbed(extra=extra))
+    command = Command((sys.executable, *arguments), tree, scrubbed_environment(extra=extra))
     return WarmPython(command, tree, tree.parent / "staged", LIMITS)
 
 
 def test_variants_in_one_warm_process(tmp_path: Path) -> None:
     """Changed, added and deleted modules, fixtures and data; each run is as if it were the first."""
     tree = written(tmp_path / "tree", TREE)
-    command = Command(QUIET, tree, scrubbed())
+    command = Command(QUIET, tree, scrubbed_environment())
     fresh = sandbox.run(command, LIMITS)
     with WarmPython(command, tree, tmp_path / "staged", LIMITS) as warm:
         assert (warm.cold, warm.probes) == ("", 1)
@@ -106,7 +106,9 @@ def test_a_program_cannot_tell(arguments: tuple[str, ...], shell: bool, tmp_path
     tests = "import main, unittest\nclass Test(unittest.TestCase):\n    def test(self): main.f()\n"
     tree = written(tmp_path / "tree", {"main.py": main, "test_main.py": tests})
     argv = (sys.executable, *arguments)
-    command = Command(("sh", "-c", shlex.join(argv)) if shell else argv, tree, scrubbed())
+    command = Command(
+        ("sh", "-c", shlex.join(argv)) if shell else argv, tree, scrubbed_environment()
+    )
     fresh = sandbox.run(command, LIMITS)
     with WarmPython(command, tree, tree.parent / "staged", LIMITS) as warm:
         assert not warm.cold
@@ -230,7 +232,9 @@ def test_what_another_loader_loads_is_left_to_it(tmp_path: Path) -> None:
     outside = written(tmp_path / "o", {"checking.py": plugin})
     tests = "import checking\ndef test_it():\n    checking.check(2)\n"
     tree = written(tmp_path / "tree", {"test_it.py": tests})
-    environment = scrubbed(extra={"PYTHONPATH": str(outside), "PYTEST_PLUGINS": "checking"})
+    environment = scrubbed_environment(
+        extra={"PYTHONPATH": str(outside), "PYTEST_PLUGINS": "checking"}
+    )
     command = Command((*QUIET, "-W", "error"), tree, environment)
     with WarmPython(command, tree, tmp_path / "staged", LIMITS) as warm:
         assert not warm.cold
@@ -256,7 +260,9 @@ def test_what_pytest_rewrites_is_rewritten_once(ini: str, again: bool, tmp_path:
     outside = written(tmp_path / "o", {"checking.py": REWRITTEN})
     tests = "import checking\ndef test_it():\n    checking.check(2)\n"
     tree = written(tmp_path / "tree", {"test_it.py": tests, "pytest.ini": f"[pytest]\n{ini}\n"})
-    environment = scrubbed(extra={"PYTHONPATH": str(outside), "PYTEST_PLUGINS": "checking"})
+    environment = scrubbed_environment(
+        extra={"PYTHONPATH": str(outside), "PYTEST_PLUGINS": "checking"}
+    )
     command = Command(QUIET, tree, environment)
     with WarmPython(command, tree, tmp_path / "staged", LIMITS) as warm:
         assert f"again: {again}\nassert 2 == 1" in _unmarked(warm.run().stdout.text())
@@ -278,7 +284,7 @@ COLD = {
 @pytest.mark.parametrize("case", COLD.values(), ids=COLD)
 def test_where_it_is_cold(case: tuple[tuple[str, ...], str], tmp_path: Path) -> None:
     argv, why = case
-    command = Command(argv, tmp_path, scrubbed())
+    command = Command(argv, tmp_path, scrubbed_environment())
     with WarmPython(command, tmp_path, tmp_path / "staged", LIMITS) as warm:
         assert why in warm.cold
         with pytest.raises(ColdError):
@@ -291,7 +297,7 @@ def test_the_second_slot_needs_no_probe(tmp_path: Path) -> None:
     probes = []
     for name in ("0", "1"):
         tree = written(tmp_path / name, {"main.py": "import own\n", "own.py": "import json\n"})
-        command = Command((sys.executable, "main.py"), tree, scrubbed())
+        command = Command((sys.executable, "main.py"), tree, scrubbed_environment())
         made = warm_tests(command, tree, LIMITS, None)
         assert made is not None
         with made:

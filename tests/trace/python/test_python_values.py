@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from afterd.model.term import BOOL, INT, OPAQUE, STRING, ieee
 from afterd.trace.python.read.evaluation import constant, folded
 from afterd.trace.python.read.program import Module, Node
-from afterd.trace.python.read.values import Comparison, identity, plain, render, sort_of, truth
+from afterd.trace.python.read.values import (
+    Comparison,
+    identity,
+    plain_value,
+    render,
+    sort_of,
+    truth,
+)
 from afterd.trace.python.record.describe import CUT, Describer, Recorded, TypeTable
 
 SCALARS = st.one_of(
@@ -78,7 +85,7 @@ def test_what_is_read_of_a_value_is_what_it_was(value: object) -> None:
     assert render(described, run.types, limit=10_000) == repr(value)
     assert (identity(described) is not None) is isinstance(value, list | dict)
     if not isinstance(value, list | dict | tuple):
-        assert _same(plain(described), value)
+        assert _same(plain_value(described), value)
 
 
 class Base:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 
 from afterd.execution.build import diagnostics
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.includes import INCLUDED, IncludeGraph, included_names
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
@@ -128,7 +128,7 @@ class SyntaxCheck:
 
     def _failure(self, compilation: Compilation, overlay: Path) -> str:
         argv = (*compilation.argv, *_reading(compilation, overlay), "-ivfsoverlay", str(overlay))
-        command = Command(argv, compilation.directory, scrubbed(), merge=True)
+        command = Command(argv, compilation.directory, scrubbed_environment(), merge=True)
         result = run(command, self._limits, scratch=overlay.parent)
         try:
             if result.status is None or result.succeeded:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from afterd.errors import ToolchainError
-from afterd.execution.environment import scrubbed
+from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
@@ -125,7 +125,7 @@ def _cxx(clang: tuple[str, ...], toolchain: Toolchain) -> tuple[str, ...]:
 
 
 def _compile(line: tuple[str, ...], directory: Path) -> None:
-    result = run(Command(line, directory, scrubbed(), merge=True), Limits().build)
+    result = run(Command(line, directory, scrubbed_environment(), merge=True), Limits().build)
     try:
         if not result.succeeded:
             first = (result.stdout.text().strip().splitlines() or [result.describe()])[0]

@@ -15,9 +15,9 @@ from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import arguments, callee, operands
 from afterd.trace.c.read.frames import Call, Instance
 from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.values import known
+from afterd.trace.c.read.values import known_value
 from afterd.trace.c.window import records
-from afterd.trace.rendering import rendered
+from afterd.trace.rendering import rendered_value
 
 _ILLEGAL, _ABORT, _DIVISION = 4, 6, 8  # SIGILL, SIGABRT, SIGFPE
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
@@ -119,7 +119,7 @@ def _divided(process: Process, stop: Stop) -> Iterator[Failed]:
         divisor = process.values.operand(kind, text, stop.instance, index)
         condition = another_value(divisor)
         if condition is not None:
-            shown = rendered(known(divisor), divisor.sort)
+            shown = rendered_value(known_value(divisor), divisor.sort)
             message = f"division by {shown}"
             yield Failed(
                 FailureKind.CRASH, _after(process), condition, message, stop.place(index), shown
@@ -176,7 +176,7 @@ def _accessed(process: Process, stop: Stop) -> Iterator[Failed]:
         pointer = process.values.operand("ptr", text, stop.instance, stop.following)
         condition = another_value(pointer)
         if condition is not None and (not exact or text in exact):
-            shown = rendered(address, bitvec(64), pointer=True)
+            shown = rendered_value(address, bitvec(64), pointer=True)
             place = stop.place(stop.following)
             yield Failed(FailureKind.CRASH, _after(process), condition, message, place, shown)
 

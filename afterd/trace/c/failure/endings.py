@@ -11,7 +11,7 @@ from afterd.trace.c.failure.failed import Failed, call_at, other_way
 from afterd.trace.c.ir.recorded import arguments, callee, typed
 from afterd.trace.c.read.frames import Call, Instance
 from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.values import known
+from afterd.trace.c.read.values import known_value
 
 _LEAVING = frozenset(
     ["@exit", "@_exit", "@_Exit", "@quick_exit", "@err", "@errx", "@verr", "@verrx"]
@@ -56,7 +56,7 @@ def _leaving(process: Process) -> Call | None:
 def _status_given(process: Process, call: Call) -> bool:
     """Whether the status that a call of error was given is not 0, with which it comes back."""
     given = arguments(call.instruction)[0]
-    return known(process.values.operand(*given, call.instance, call.index)) != 0
+    return known_value(process.values.operand(*given, call.instance, call.index)) != 0
 
 
 def _end_of_main(process: Process) -> Instance | None:

@@ -9,7 +9,7 @@ from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, Apply, Const, Op, SortKind, StepId, Term
 from afterd.trace.c.read.frames import Call
 from afterd.trace.c.read.process import Process
-from afterd.trace.c.read.values import known
+from afterd.trace.c.read.values import known_value
 from afterd.trace.c.window import records
 
 NEVER = Const(value=False, sort=BOOL)
@@ -53,7 +53,7 @@ def other_way(process: Process, step: StepId) -> Term:
 
 def another_value(term: Term, wanted: Const | None = None) -> Term | None:
     """The value is the wanted one; where that is not known, or was had, it is not the one observed."""
-    value = known(term)
+    value = known_value(term)
     is_float = term.sort.kind is SortKind.FLOAT
     if wanted is not None and wanted.sort == term.sort and wanted.value != value:
         return Apply(Op.FEQ if is_float else Op.EQ, (term, wanted), BOOL)

@@ -127,10 +127,12 @@ def cast(opcode: str, argument: Term, kind: str) -> Term | None:
     if to == BOOL:
         low = Apply(Op.EXTRACT, (argument,), bitvec(1), 0)
         return Apply(Op.EQ, (low, Const(1, bitvec(1))), BOOL)
-    return resized(argument, to, signed=opcode == "sext") if to.kind is SortKind.BITVEC else None
+    return (
+        resized_term(argument, to, signed=opcode == "sext") if to.kind is SortKind.BITVEC else None
+    )
 
 
-def resized(term: Term, to: Sort, *, signed: bool = False) -> Term:
+def resized_term(term: Term, to: Sort, *, signed: bool = False) -> Term:
     """A bit-vector made wider or narrower."""
     if term.sort.width == to.width:
         return term

@@ -11,12 +11,12 @@ from afterd.trace.c.read.formats import (
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.influence import Influence
 from afterd.trace.c.read.inner_branches import choices
-from afterd.trace.c.read.process import Process, partners, recorded
+from afterd.trace.c.read.process import Process, partners, recorded_processes
 from afterd.trace.c.read.program import DEFINITION, FunctionView, Program, Unit
 from afterd.trace.c.read.statements import Passed, Statement
 from afterd.trace.c.read.steps import StepIds
 from afterd.trace.c.read.symbols import Placed, initial_counterpart, same_address
-from afterd.trace.c.read.values import known
+from afterd.trace.c.read.values import known_value
 
 __all__ = [
     "DEFINITION",
@@ -40,8 +40,8 @@ __all__ = [
     "conversions",
     "format_of",
     "initial_counterpart",
-    "known",
+    "known_value",
     "partners",
-    "recorded",
+    "recorded_processes",
     "same_address",
 ]

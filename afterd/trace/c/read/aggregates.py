@@ -125,10 +125,10 @@ class Aggregates:
         if field == 0:
             return Apply(_OPERATOR[name], (left, right), left.sort)
         wide = bitvec(2 * left.sort.width)
-        both = tuple(arithmetic.resized(side, wide, signed=signed) for side in (left, right))
+        both = tuple(arithmetic.resized_term(side, wide, signed=signed) for side in (left, right))
         exact = Apply(_OPERATOR[name], both, wide)
         narrow = Apply(Op.EXTRACT, (exact,), left.sort)
-        return Apply(Op.NE, (exact, arithmetic.resized(narrow, wide, signed=signed)), BOOL)
+        return Apply(Op.NE, (exact, arithmetic.resized_term(narrow, wide, signed=signed)), BOOL)
 
     def _exchanged(
         self, exchange: Instruction, path: tuple[int, ...], instance: Instance, index: int

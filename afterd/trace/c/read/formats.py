@@ -12,7 +12,7 @@ from afterd.trace.c.ir.initialisers import text_of, type_and_value
 from afterd.trace.c.ir.recorded import arguments, callee
 from afterd.trace.c.read.frames import Call
 from afterd.trace.c.read.passed import WORDS_END, next_argument
-from afterd.trace.c.read.values import Values, known
+from afterd.trace.c.read.values import Values, known_value
 
 _FORMATTED = {
     "@printf": 0,
@@ -81,7 +81,7 @@ def listed_reads(values: Values, call: Call) -> list[Read]:
             if term is None:
                 continue
             found += reads(term)
-            address = known(term)
+            address = known_value(term)
             if kind == "ptr" and isinstance(address, int) and address:
                 moment = values.moment(call.instance, call.index)
                 found += reads(values.memory.read(address, 1, moment, bitvec(8), None))
@@ -111,7 +111,7 @@ def _listed(values: Values, call: Call, pointer: int, kinds: list[str], wanted: 
     read = values.memory.read
     fields = [read(pointer + 4 * at, 4, moment, bitvec(32), None) for at in (0, 1)]
     fields += [read(pointer + 8 * at, 8, moment, bitvec(64), None) for at in (1, 2)]
-    places = [known(field) for field in fields]
+    places = [known_value(field) for field in fields]
     state = tuple(place for place in places if isinstance(place, int))
     if len(state) != len(places) or state[0] > WORDS_END:
         return None

@@ -30,7 +30,7 @@ class Process:
         self.allocations = Allocations(self.frames, self.values)
 
 
-def recorded(trace: Path) -> list[Path]:
+def recorded_processes(trace: Path) -> list[Path]:
     """The directories of the processes of a run, in the order in which they began."""
     return sorted(
         path for path in trace.iterdir() if path.name.isdigit() and (path / "head").exists()

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from afterd.logic import same
+from afterd.logic import same_value
 from afterd.model.location import Location
 from afterd.model.term import (
     BOOL,
@@ -32,7 +32,7 @@ from afterd.trace.c.read import libc
 from afterd.trace.c.read.formats import LISTED, listed_reads
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.steps import StepIds
-from afterd.trace.c.read.values import Values, guarded, known
+from afterd.trace.c.read.values import Values, guarded, known_value
 from afterd.trace.c.window import records
 
 _LONGEST_TEXT = 256  # bytes of a path or a number that the C library is given
@@ -119,10 +119,10 @@ class Statements:
         sort = sort_of(kind)
         value = recorded_value(self.recording.value(position), kind)
         term = self.values.operand(kind, text, instance, index)
-        computed = known(term)
+        computed = known_value(term)
         if value is None:
             value = computed
-        elif not same(computed, value):
+        elif not same_value(computed, value):
             term = _only_dependent(term, value, sort)
         return Statement(
             step,
@@ -158,7 +158,7 @@ class Statements:
         pointer, (kind, _) = operands(instruction)
         value = recorded_value(self.recording.value(position), kind)
         term = self.values.atomic_store(instruction, instance, index)
-        if not same(known(term), value):
+        if not same_value(known_value(term), value):
             term = _only_dependent(term, value, sort_of(kind))
         place = instance.view.place(instance.block, index)
         target = self._target(instance, pointer[1])
@@ -184,7 +184,7 @@ class Statements:
         terminator = before.instructions[-1]
         term = self._condition(terminator, before, index, taken.block)
         outcome = self._outcome(terminator, before, taken.block)
-        if known(term) is not outcome:
+        if known_value(term) is not outcome:
             term = _only_dependent(term, outcome, BOOL)
         place = before.view.place(before.block, index)
         return Statement(step, StepKind.BRANCH, place, term, outcome, "", before, index)
@@ -197,7 +197,7 @@ class Statements:
         instance, index, call = caller
         pointer = self.values.operand("ptr", callee(instance.instructions[index]), instance, index)
         term = arithmetic.equals(pointer, Const(self.recording.value(call), pointer.sort))
-        if known(term) is not True:
+        if known_value(term) is not True:
             term = _only_dependent(term, True, BOOL)  # noqa: FBT003 - the value it had
         place = instance.view.place(instance.block, index)
         name = entered.view.name
@@ -264,7 +264,7 @@ class Statements:
             term = self.values.memory.copy_source(position, cells.address, cells.size, sort, bits)
             term = self._from_address(term, position, instance, index)
         place = instance.view.place(instance.block, index)
-        return Statement(step, StepKind.ASSIGN, place, term, known(term), "", instance, index)
+        return Statement(step, StepKind.ASSIGN, place, term, known_value(term), "", instance, index)
 
     def _from_address(self, copied: Term, position: int, instance: Instance, index: int) -> Term:
         """What a copy took, over the address that it took it from, as for a load.
@@ -346,7 +346,7 @@ class Statements:
         for at in range(most):
             byte = self.values.memory.read(pointer + at, 1, before, sort_of("i8"), None)
             found += [read for read in reads(byte) if not self.ids.is_initial(read.step)]
-            if not known(byte):
+            if not known_value(byte):
                 break
         return found
 
@@ -447,7 +447,7 @@ def _only_dependent(term: Term, value: Value, sort: Sort) -> Term:
     """The recorded value where the term does not compute it: dependence without a formula."""
     if isinstance(term, Concrete) and term.value is None:
         return replace(term, value=value)
-    if sort.kind is SortKind.OPAQUE or known(term) is None:
+    if sort.kind is SortKind.OPAQUE or known_value(term) is None:
         leaves = tuple(dict.fromkeys(reads(term)))
         return (
             Concrete(value, sort, "not computed by the theory", leaves)

@@ -50,7 +50,7 @@ _PHI = re.compile(r"\[ (.+?), %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\") \]")
 _MULTIPLY_ADD = re.compile(r"@llvm\.fmuladd\.f(?:32|64)$")
 
 
-def known(term: Term) -> Value:
+def known_value(term: Term) -> Value:
     """The value of a term in this run; None where it is not known."""
     value = evaluate(term)
     return None if value is UNKNOWN else value
@@ -220,14 +220,14 @@ class Values:
 
     def pointer_value(self, kind: str, text: str, instance: Instance, index: int) -> int | None:
         """The address that a pointer operand held; None where it is not known."""
-        value = known(self.operand(kind, text, instance, index))
+        value = known_value(self.operand(kind, text, instance, index))
         return value if isinstance(value, int) else None
 
     def product(
         self, given: Sequence[tuple[str, str]], instance: Instance, index: int
     ) -> int | None:
         """The product of some operands of an instruction, by type and text; None where one is not known."""
-        sizes = [known(self.operand(kind, text, instance, index)) for kind, text in given]
+        sizes = [known_value(self.operand(kind, text, instance, index)) for kind, text in given]
         told = [size for size in sizes if isinstance(size, int)]
         return prod(told) if len(told) == len(sizes) else None
 
@@ -377,7 +377,7 @@ def _scaled(term: Term, size: int) -> Term:
         value = term.value - (1 << width) if term.value >> (width - 1) else term.value
         return Const(value * size & (1 << 64) - 1, _ADDRESS)
     wide = (
-        arithmetic.resized(term, _ADDRESS, signed=True)
+        arithmetic.resized_term(term, _ADDRESS, signed=True)
         if term.sort.kind is SortKind.BITVEC
         else _unknown(_ADDRESS)
     )
@@ -408,7 +408,7 @@ def as_sort(term: Term, sort: Sort) -> Term:
     if term.sort == sort:
         return term
     if term.sort.kind is SortKind.BITVEC and sort.kind is SortKind.BITVEC:
-        return arithmetic.resized(term, sort)
+        return arithmetic.resized_term(term, sort)
     if term.sort.kind is SortKind.BITVEC and sort == BOOL:
         return Apply(Op.EQ, (Apply(Op.EXTRACT, (term,), bitvec(1), 0), Const(1, bitvec(1))), BOOL)
     if term.sort == BOOL and sort.kind is SortKind.BITVEC:

@@ -1,12 +1,18 @@
 """The failed assertion as the test runner reported it."""
 
-from afterd.trace.python.failure.assertions import RAISED, Seen, expecting, looked_at, observing
+from afterd.trace.python.failure.assertions import (
+    RAISED,
+    Seen,
+    body_expecting,
+    body_observing,
+    looked_at,
+)
 from afterd.trace.python.failure.failures import (
     Failures,
     departures,
     output_predicate,
     raised_at,
-    reported,
+    reported_failures,
 )
 from afterd.trace.python.failure.hangs import rounds
 
@@ -14,12 +20,12 @@ __all__ = [
     "RAISED",
     "Failures",
     "Seen",
+    "body_expecting",
+    "body_observing",
     "departures",
-    "expecting",
     "looked_at",
-    "observing",
     "output_predicate",
     "raised_at",
-    "reported",
+    "reported_failures",
     "rounds",
 ]

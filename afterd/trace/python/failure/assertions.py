@@ -49,7 +49,7 @@ class Seen:
         return next(iter(found)) if len(found) == 1 else None
 
 
-def observing(body: Sequence[ast.stmt], test: str) -> list[ast.stmt]:
+def body_observing(body: Sequence[ast.stmt], test: str) -> list[ast.stmt]:
     """The body with what its assertions look at handed to ``afterd_saw``, and how it ended as well."""
 
     def noted(at: int, looked: ast.expr) -> ast.stmt:
@@ -64,7 +64,7 @@ def observing(body: Sequence[ast.stmt], test: str) -> list[ast.stmt]:
     return [watched]
 
 
-def expecting(body: Sequence[ast.stmt], seen: Seen) -> list[ast.stmt]:
+def body_expecting(body: Sequence[ast.stmt], seen: Seen) -> list[ast.stmt]:
     """The body with assertions of what was seen; those that saw several values, or one that cannot
     be written down, are left out.
     """

@@ -37,7 +37,7 @@ class Place:
     position: int
 
 
-def reported(steps: Steps, test: str = "") -> list[dict[str, Any]]:
+def reported_failures(steps: Steps, test: str = "") -> list[dict[str, Any]]:
     """The failures of one test (of all, if ``test`` is empty), in the order they happened."""
     found: list[dict[str, Any]] = steps.trace.raw.header["failures"]
     mine = [failure for failure in found if not test or _same_test(failure["test"], test)]

@@ -16,7 +16,7 @@ from afterd.trace.python.read.program import (
     Node,
     qualified_name,
 )
-from afterd.trace.python.read.purity import may_write, pure_function, unchanging
+from afterd.trace.python.read.purity import is_unchanging, may_write, pure_function
 from afterd.trace.python.read.ssa import Steps, location
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
@@ -24,7 +24,7 @@ from afterd.trace.python.read.values import (
     Comparison,
     Unknown,
     identity,
-    plain,
+    plain_value,
     render,
     same_object,
 )
@@ -49,12 +49,12 @@ __all__ = [
     "definition_row",
     "identity",
     "is_generator",
+    "is_unchanging",
     "location",
     "may_write",
-    "plain",
+    "plain_value",
     "pure_function",
     "qualified_name",
     "render",
     "same_object",
-    "unchanging",
 ]

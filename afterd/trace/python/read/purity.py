@@ -60,6 +60,6 @@ def may_write(method: str) -> bool:
     return method not in _READING_METHODS
 
 
-def unchanging(type_name: str) -> bool:
+def is_unchanging(type_name: str) -> bool:
     """Whether no method of an object of this type changes it; a module or class is none's state."""
     return type_name in _UNCHANGING

@@ -15,7 +15,7 @@ from afterd.trace.python.read.program import FUNCTIONS, Node, qualified_name
 from afterd.trace.python.read.terms import Terms
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import Unknown, plain, render, same_object, sort_of
+from afterd.trace.python.read.values import Unknown, plain_value, render, same_object, sort_of
 from afterd.trace.python.record.rows import Kind
 
 _OF_AN_OBJECT = frozenset({"Attribute", "Subscript"})
@@ -81,7 +81,7 @@ class Steps:
             statement_text(node),
             self._kind(node, position),
             self._term(node, position, frame),
-            plain(value),
+            plain_value(value),
             render(effect, self.trace.raw.header["types"]),
             _target(node, self.trace.kind(position)),
             None if control is None else self.trace.number(control),
@@ -101,10 +101,12 @@ class Steps:
         written = kind is Kind.OUTPUT
         row = self.writer(position) if written else None
         found = (self.terms.read(row),) if row is not None else ()
-        term = Concrete(plain(value), OPAQUE, "written output" if written else _INITIAL, found)
+        term = Concrete(
+            plain_value(value), OPAQUE, "written output" if written else _INITIAL, found
+        )
         step_kind = StepKind.OUTPUT if written else StepKind.INITIAL
         text = "standard output" if written else str(value)
-        return Step(number, Location(""), text, step_kind, term, plain(value), repr(value))
+        return Step(number, Location(""), text, step_kind, term, plain_value(value), repr(value))
 
     def writer(self, position: int) -> int | None:
         """The call that was writing: the next row of the frame that was running."""
@@ -225,7 +227,7 @@ class Steps:
 
     def _part_of(self, handed: Read, value: Recorded) -> Term:
         """The value handed over, or what unpacking took out of it."""
-        if handed.value == plain(value) and handed.sort == sort_of(value):
+        if handed.value == plain_value(value) and handed.sort == sort_of(value):
             return handed
         return self.terms.concrete(value, "unpacked", [handed])
 

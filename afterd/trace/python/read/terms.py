@@ -38,7 +38,7 @@ from afterd.trace.python.read.values import (
     UNKNOWN,
     Unknown,
     identity,
-    plain,
+    plain_value,
     same_object,
     sort_of,
     truth,
@@ -76,7 +76,7 @@ class Terms:
     def read(self, row: int, name: str = "", *, value: Recorded | Unknown = UNKNOWN) -> Read:
         """A reading of what the row at a position defined."""
         found = self.defined_value(row) if isinstance(value, Unknown) else value
-        return Read(self.trace.number(row), sort_of(found), name, plain(found))
+        return Read(self.trace.number(row), sort_of(found), name, plain_value(found))
 
     def defined_value(self, row: int) -> Recorded:
         """The value a row's step has: an outcome for a branch, None for an EXIT."""
@@ -101,7 +101,7 @@ class Terms:
         known = None if isinstance(value, Unknown) else value
         unique = {read.step: read for read in found}
         kept = tuple(sorted(unique.values(), key=lambda read: read.step)[-PYTHON_TRACE.reads :])
-        return Concrete(plain(known), sort or sort_of(known), reason, kept)
+        return Concrete(plain_value(known), sort or sort_of(known), reason, kept)
 
     # -- expressions -------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ class Terms:
 
     def _constant(self, node: Node, _position: int, _frame: Frame, _depth: int) -> Term:
         value = constant(node["value"])
-        return Const(plain(value), sort_of(value))
+        return Const(plain_value(value), sort_of(value))
 
     def _named(self, node: Node, position: int, frame: Frame, depth: int) -> Term:
         return self.term(node["value"], position, frame, depth)

@@ -32,7 +32,7 @@ def identity(value: Recorded) -> int | None:
     return None
 
 
-def plain(value: Recorded) -> Value:
+def plain_value(value: Recorded) -> Value:
     """The value as a term may hold it; None where it is not a plain one."""
     return None if isinstance(value, tuple) else value
 

@@ -32,7 +32,7 @@ class Tally:
             file.write(text)
 
 
-def tallied(directory: Path) -> tuple[int, int]:
+def tallied_tests(directory: Path) -> tuple[int, int]:
     """Tests that ended, and tests that there are as far as processes have announced theirs."""
     text = b""
     for path in directory.glob(f"{NAME}*"):
