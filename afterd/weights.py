@@ -94,6 +94,8 @@ class GuiltOdds:
     unmet: float = 0.5  # it did otherwise, and no cause has come to it
     not_alone: float = 0.4  # it needs others elsewhere to go along
     entangled: float = 0.1  # a compiler refuses it, whatever few others go along
+    shown: float = 3.0  # the failure's report shows a line that it wrote, and no cause has met it
+    spoken: float = 10.0  # the failure's message names the function or class that it stands in
     kin: float = 20.0  # it alone shares a name with a leading suspect
 
     # of sets of changes that may be a root

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from afterd.causality.auxiliary import Builds
 from afterd.causality.deltas.closure import Closure
+from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.semantic import CoreOf
 from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.causality.suspicion import Suspect
@@ -33,11 +34,10 @@ class Oracles:
     ``outcomes`` answers for several variants side by side, ``width`` of them at the same time; None where
     that is not possible.
     ``standing`` tells without a build whether one stands alone. ``worth`` weighs what evidence costs
-    against the runs that it saves.
+    against the runs that it saves. ``named`` is what the failure names.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
-    that changes define and use. ``watch`` ends the search
-    with the budget.
+    that changes define and use. ``watch`` ends the search with the budget.
     """
 
     outcome: OutcomeOf
@@ -46,6 +46,7 @@ class Oracles:
     outcomes: OutcomesOf | None = None
     standing: Standing = NOTHING_TOLD
     worth: Worth = field(default_factory=Worth)
+    named: NamedByFailure = NOTHING_NAMED
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)

@@ -15,7 +15,7 @@ debugging's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, Oracles, not_traced
@@ -31,7 +31,7 @@ from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
 from afterd.weights import ODDS, RUNS
@@ -100,10 +100,18 @@ class Loop:
         """Run until a root is found, or nothing is left to try."""
         root: Root | None = None
         try:
-            root = self._along_causes() or self._through_other_failures() or self._anywhere()
+            root = self._where_shown() or self._along_causes()
+            root = root or self._through_other_failures() or self._anywhere()
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
         return self._concluded(root)
+
+    def _where_shown(self) -> Root | None:
+        """The one change that wrote a line which the failure's report shows: a run settles it before
+        anything is explained. Of several, causes say which.
+        """
+        shown = [suspect.change for suspect in self._shown(())]
+        return self._reversion.leading(shown) if len(shown) == 1 else None
 
     def _along_causes(self) -> Root | None:
         """The while loop of Algorithm 1: semantic analysis, then dynamic analysis where it pays."""
@@ -186,7 +194,14 @@ class Loop:
         """
         conduct = self._unmet if unmet else frozenset[Conduct]()
         found = suspects_of(self._execution, self._green, self._causes.links, unmet=conduct)
-        return [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
+        met = [s for s in found if s.tier <= Tier.CAUSE and s.change in self._changes]
+        return sorted([*met, *self._shown(met)], key=lambda suspect: -suspect.weight)
+
+    def _shown(self, met: Sequence[Suspect]) -> list[Suspect]:
+        """The changes that wrote a line which the failure's own report shows, and no cause has met."""
+        known = {suspect.change for suspect in met}
+        named = self._oracles.named.at_its_lines(self._changes.values())
+        return [Suspect(c, Tier.CAUSE, factor=ODDS.shown) for c in named if c not in known]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
         self._progress.suspects([suspect.change for suspect in suspects])
@@ -257,10 +272,15 @@ class Loop:
         return [
             suspect
             if suspect.tier <= Tier.CAUSE
-            else replace(suspect, factor=suspect.factor * (1 + ODDS.kin * shared[suspect.change]))
+            else replace(suspect, factor=suspect.factor * self._kin(suspect.change, shared))
             for suspect in known
             if suspect.change in self._changes
         ]
+
+    def _kin(self, change: ChangeId, shared: Mapping[ChangeId, float]) -> float:
+        """How much likelier a change is guilty for what it shares with the leaders and the failure's words."""
+        spoken = self._oracles.named.speaks_of(self._changes[change])
+        return (1 + ODDS.kin * shared[change]) * (ODDS.spoken if spoken else 1)
 
     def _concluded(self, root: Root | None) -> Analysis:
         found = root or Root(NOTHING, NOTHING, None)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from afterd.causality.deltas.add import add
 from afterd.causality.deltas.dd import dd
 from afterd.causality.loop import Analysis, Loop, Oracles
+from afterd.causality.named import NamedByFailure
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
 from afterd.causality.worth import QuestionCounter, Worth, question_units, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
+from afterd.execution.failures.values import shown_lines
 from afterd.execution.oracle import Oracle
 from afterd.limits import WORK, SolverLimits
 from afterd.logic import Solver
-from afterd.model.change import ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.progress import Progress
@@ -64,6 +68,7 @@ def search(
         clock = workspace.clock
         execution = tracing.execution or UntracedExecution()
         checks = QuestionCounter()
+        live = {change.id: change for change in wanted.changes.live}
         check = WORK.compiler if tracing.standing.proves else WORK.text
         worth = Worth(
             lambda: execution.work() + solver.units * WORK.unit + checks.asked * check,
@@ -77,13 +82,13 @@ def search(
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
             tracing.standing.asked_by(checks.over).asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
+            named=_named(oracle, live.values()),
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             closure=tracing.closure,
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
-        live = {change.id: change for change in wanted.changes.live}
         analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
         with clock.during(Phase.RUN):
             analysis = _promised(analysis, oracle, tracing)
@@ -92,6 +97,14 @@ def search(
         told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
         found = _found(analysis, told, frozenset(live), oracle, execution, solver)
         return replace(found, story_seconds=time.monotonic() - began)
+
+
+def _named(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
+    """What the bad version's failure names, by its report and its message."""
+    signature, detail = oracle.reference, oracle.tree_outcome(oracle.tree_of(NOTHING)).detail
+    said = f"{signature.message} {signature.symbol}" if signature else ""
+    places = shown_lines(detail, {change.file for change in changes})
+    return NamedByFailure(tuple(places), frozenset(re.findall(r"[^\W\d]\w+", said)))
 
 
 def _worthwhile(limits: SolverLimits, run: int) -> SolverLimits:

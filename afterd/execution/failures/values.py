@@ -7,9 +7,11 @@ one way of writing, the most telling first.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from afterd.execution.failures.text import LONGEST_MESSAGE, one_line
+from afterd.model.location import Location
 
 _V = r"(?P<{}>[^\n]+?)"
 _OBSERVED, _EXPECTED = _V.format("observed"), _V.format("expected")
@@ -73,6 +75,10 @@ _STACK = re.compile(
     r"(?:\(|at |❯ |file://|--> |^[ \t]*)(?:\./)?(?P<file>[\w.@+-][\w./@+-]*\.\w+):(?P<line>\d+)",
     re.MULTILINE,
 )
+_SHOWN = re.compile(
+    r"""File "(?P<file>[^"\n]+)", line (?P<line>\d+)|(?P<path>[\w.@+-][\w./@+-]*\.\w+):(?P<number>\d+)\b"""
+)
+"""A place as Python's tracebacks name it, and as most other reports do."""
 _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
 )
@@ -110,6 +116,17 @@ def told_failure(text: str) -> Told | None:
             said = Told(one_line(matches[0]["message"]), begins=matches[0].start())
             return _placed(said, text, matches[0])
     return None
+
+
+def shown_lines(text: str, files: Collection[str]) -> list[Location]:
+    """The lines of these files that a failure's report shows, as they come."""
+    found: dict[Location, None] = {}
+    for match in _SHOWN.finditer(text):
+        path, line = match["file"] or match["path"], int(match["line"] or match["number"])
+        for file in files:
+            if f"/{path}".endswith(f"/{file}"):
+                found.setdefault(Location(file, line))
+    return list(found)
 
 
 def _of(match: re.Match[str]) -> Told:
