@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
+
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +15,8 @@ from afterd.report.sanitize import clipped, one_line
 from afterd.report.story import Told, carried_words, story
 from afterd.report.summary import as_terminal
 
-_NARROW = 60  # columns below which place and statement stand below each other
+_NARROW = 60  # columns that the statements have at least where the file stands beside them
+_KNOWN = 13  # columns of how a step is known
 
 
 class Story:
@@ -22,29 +26,43 @@ class Story:
         self.explanation = explanation
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Rich's protocol: a grid of places, statements and evidence."""
-        width = min(options.max_width, max(REPORT.story_width, options.max_width))
+        """Rich's protocol: a grid of places, statements and evidence; where that is narrow, a file stands
+        above its lines.
+        """
         told = story(self.explanation)
         places = _places(told, ascii_only=options.ascii_only)
         first = max(map(len, places), default=0)
-        wide = width - first > _NARROW
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=wide, overflow="fold")
-        grid.add_column(overflow="fold")
-        grid.add_column(no_wrap=True, justify="right")
-        room = width - first - 16
-        for place, step in zip(places, told, strict=True):
-            if step.carried:
-                sign = ":" if options.ascii_only else "⋮"
-                grid.add_row("", Text(f"{sign} {carried_words(step.carried)}", "dim"), "")
-            grid.add_row(
-                Text(place, "dim"), _statement(step, room), "" if step.values else _known(step)
-            )
-            if step.values:
-                grid.add_row(
-                    "", Text("  ").append_text(as_terminal(step.values, "cyan")), _known(step)
-                )
-        yield grid
+        if options.max_width - first > _NARROW:
+            room = options.max_width - first - _KNOWN
+            yield _grid(zip(places, told, strict=True), first, room, ascii_only=options.ascii_only)
+            return
+        lines = [place.rpartition(":")[2].strip(" →>") for place in places]
+        longest = max(map(len, lines), default=0)
+        width = longest + 4
+        room = options.max_width - width - _KNOWN
+        signs = [place.strip()[:1] if place.strip()[:1] in "→>" else " " for place in places]
+        numbered = [f"  {sign} {line:>{longest}}" for sign, line in zip(signs, lines, strict=True)]
+        for file, part in groupby(zip(numbered, told, strict=True), lambda pair: pair[1].file):
+            yield Text(f"  {one_line(file)}", "dim", overflow="fold")
+            yield _grid(part, width, room, ascii_only=options.ascii_only)
+
+
+def _grid(steps: Iterable[tuple[str, Told]], first: int, room: int, *, ascii_only: bool) -> Table:
+    """Steps below each other, the first column as wide as is said."""
+    grid = Table.grid(padding=(0, 2), expand=False)
+    grid.add_column(no_wrap=True, min_width=first)
+    grid.add_column(overflow="fold", min_width=room)
+    grid.add_column(no_wrap=True, justify="right")
+    for place, step in steps:
+        if step.carried:
+            sign = ":" if ascii_only else "⋮"
+            grid.add_row("", Text(f"{sign} {carried_words(step.carried)}", "dim"), "")
+        grid.add_row(
+            Text(place, "dim"), _statement(step, room), "" if step.values else _known(step)
+        )
+        if step.values:
+            grid.add_row("", Text("  ").append_text(as_terminal(step.values, "cyan")), _known(step))
+    return grid
 
 
 def _places(told: list[Told], *, ascii_only: bool) -> list[str]:
