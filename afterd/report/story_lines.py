@@ -34,7 +34,8 @@ class Story:
         first = max(map(len, places), default=0)
         if options.max_width - first > _NARROW:
             room = options.max_width - first - _KNOWN
-            yield _grid(zip(places, told, strict=True), first, room, ascii_only=options.ascii_only)
+            steps = zip(places, told, strict=True)
+            yield _grid(steps, first, room, aligned=False, ascii_only=options.ascii_only)
             return
         lines = [place.rpartition(":")[2].strip(" →>") for place in places]
         longest = max(map(len, lines), default=0)
@@ -44,14 +45,16 @@ class Story:
         numbered = [f"  {sign} {line:>{longest}}" for sign, line in zip(signs, lines, strict=True)]
         for file, part in groupby(zip(numbered, told, strict=True), lambda pair: pair[1].file):
             yield Text(f"  {one_line(file)}", "dim", overflow="fold")
-            yield _grid(part, width, room, ascii_only=options.ascii_only)
+            yield _grid(part, width, room, aligned=True, ascii_only=options.ascii_only)
 
 
-def _grid(steps: Iterable[tuple[str, Told]], first: int, room: int, *, ascii_only: bool) -> Table:
-    """Steps below each other, the first column as wide as is said."""
+def _grid(
+    steps: Iterable[tuple[str, Told]], first: int, room: int, *, aligned: bool, ascii_only: bool
+) -> Table:
+    """Steps below each other; ``aligned``: the columns are as wide as those of the grids around it."""
     grid = Table.grid(padding=(0, 2), expand=False)
     grid.add_column(no_wrap=True, min_width=first)
-    grid.add_column(overflow="fold", min_width=room)
+    grid.add_column(overflow="fold", min_width=room if aligned else None)
     grid.add_column(no_wrap=True, justify="right")
     for place, step in steps:
         if step.carried:
