@@ -239,7 +239,7 @@ def test_show_and_list_the_stored_explanation(running: Explained) -> None:
     shown = afterd("show", identifier, cwd=running.path)
     assert shown.status == 0, shown.err
     assert "fails because of c2 and c3" in shown.out
-    assert "because if (x < y)  sum.c:5" in shown.out
+    assert "if (x < y)  c2   was if (x > y)" in shown.out
     listed = afterd("list", "--format", "json", cwd=running.path)
     [entry] = [each for each in json.loads(listed.out) if str(each["id"]) == identifier]
     assert (entry["status"], entry["root"]) == ("explained", ["c2", "c3"])

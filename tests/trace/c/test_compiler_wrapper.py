@@ -206,6 +206,8 @@ def test_a_build_succeeds_and_leaves_what_a_plain_one_leaves(
         for line in build.lines:
             compiler = laboratory.plain if way == "plain" else laboratory.traced
             done = compiler(*line, cwd=directory)
+            if way == "plain" and "libclang_rt" in done.errors:
+                pytest.skip("this clang has no run-time libraries for sanitizers")
             assert done.status == 0, f"{way}: {line}: {done.errors}"
         shown[way] = run([f"./{build.program}"], directory)
     assert shown["traced"].behaviour == shown["plain"].behaviour
