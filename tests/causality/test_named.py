@@ -66,7 +66,6 @@ def test_the_lines_of_a_report() -> None:
     files = {"src/a.py", "src/b.py", "lib/c.js", "a.py"}
     assert shown_lines(text, files) == [
         Location("src/a.py", 7),
-        Location("a.py", 7),
         Location("src/b.py", 12),
         Location("lib/c.js", 3),
         Location("a.py", 9),

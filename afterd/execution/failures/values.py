@@ -123,9 +123,9 @@ def shown_lines(text: str, files: Collection[str]) -> list[Location]:
     found: dict[Location, None] = {}
     for match in _SHOWN.finditer(text):
         path, line = match["file"] or match["path"], int(match["line"] or match["number"])
-        for file in files:
-            if f"/{path}".endswith(f"/{file}"):
-                found.setdefault(Location(file, line))
+        meant = max((f for f in files if f"/{path}".endswith(f"/{f}")), key=len, default="")
+        if meant:
+            found.setdefault(Location(meant, line))
     return list(found)
 
 
