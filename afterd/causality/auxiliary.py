@@ -27,7 +27,7 @@ from afterd.causality.complaint import Complaint, added_lines, complaint, symbol
 from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
 from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 
@@ -74,12 +74,11 @@ class AuxiliarySearch:
         self._allowed = 0
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
-        self._names = {change.id: _names(change.patch) for change in changes.values()}
+        self._names = {change.id: _names(change) for change in changes.values()}
         self._taken_away = {
-            change.id: _names(change.patch, "-") - _names(change.patch, "+")
-            for change in changes.values()
+            change.id: _names(change, "-") - _names(change, "+") for change in changes.values()
         }
-        self._added = {change.id: added_lines(change.patch) for change in changes.values()}
+        self._added = {change.id: added_lines(change) for change in changes.values()}
         self._spread = Counter(name for names in self._names.values() for name in names)
 
     def known(self, reverted: ChangeSet) -> ChangeSet | None:
@@ -382,7 +381,7 @@ def _distance(places: Sequence[int], line: int) -> int:
     return min(abs(line - place) for place in places[max(index - 1, 0) : index + 1])
 
 
-def _names(patch: str, signs: str = "+-") -> frozenset[str]:
+def _names(change: Change, signs: str = "-+") -> frozenset[str]:
     """The identifiers on the lines that a change removes or adds, or does one of the two with."""
-    lines = (line[1:] for line in patch.splitlines() if line[:1] and line[:1] in signs)
+    lines = (line for sign in signs for line in change.lines(sign))
     return frozenset(name for line in lines for name in _NAME.findall(line))

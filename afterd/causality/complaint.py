@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from afterd.model.change import Change
+
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"^[\w./+-]+\.\w{1,4}(?=: )|[\w./+-]+\.\w{1,4}(?=:\d)", re.MULTILINE)
 _LINKED = re.compile(
@@ -54,9 +56,9 @@ def symbols(said: str) -> frozenset[str]:
     return frozenset(_LINKED.findall(said))
 
 
-def added_lines(patch: str) -> frozenset[str]:
-    """The lines of a patch that a complaint may show of the version that has the change."""
-    added = (line[1:].strip() for line in patch.splitlines() if line[:1] == "+")
+def added_lines(change: Change) -> frozenset[str]:
+    """The lines that a complaint may show of the version that has the change."""
+    added = (line.strip() for line in change.lines("+"))
     return frozenset(line for line in added if _NAME.search(line))
 
 

@@ -31,6 +31,6 @@ def kinship(changes: Changes, leaders: Iterable[ChangeId]) -> Mapping[ChangeId, 
 
 def _names(change: Change) -> frozenset[str]:
     """The words of its lines, and what it stands in."""
-    lines = (line[1:] for line in change.patch.splitlines() if line[:1] in {"+", "-"})
+    lines = (*change.lines("-"), *change.lines("+"))
     own = frozenset(name for line in lines for name in _NAME.findall(line))
     return own.union(_NAME.findall(change.symbol.rpartition(".")[2]))

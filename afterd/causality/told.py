@@ -44,11 +44,11 @@ def was(change: Change, text: str) -> str:
     """The statement that ``text`` was before the change; empty where it was none, or another one: of a
     rewritten block the line that is most like it may be what a neighbour was.
     """
-    old = [line for line in written(change, "-") if line]
+    old = [line for line in _stripped(change, "-") if line]
     if not old:
         return ""
     best = max(old, key=lambda line: _likeness(line, text))
-    closest = max((_likeness(best, line) for line in written(change, "+")), default=0.0)
+    closest = max((_likeness(best, line) for line in _stripped(change, "+")), default=0.0)
     likeness = _likeness(best, text)
     return best if best != text and likeness >= max(STORY.alike, closest) else ""
 
@@ -57,11 +57,9 @@ def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def written(change: Change, sign: str) -> list[str]:
-    """The lines that a change took away (``-``) or put in (``+``), without their indentation."""
-    heads = ("---", "+++")
-    lines = change.patch.splitlines()
-    return [line[1:].strip() for line in lines if line[:1] == sign and not line.startswith(heads)]
+def _stripped(change: Change, sign: str) -> list[str]:
+    """Its lines without their indentation."""
+    return [line.strip() for line in change.lines(sign)]
 
 
 def not_run(change: Change, missed: Step) -> TreeStep:
@@ -80,7 +78,7 @@ def not_run(change: Change, missed: Step) -> TreeStep:
 
 def not_linked(change: Change) -> TreeStep:
     """A guilty change to which no way was found."""
-    new, old = written(change, "+"), written(change, "-")
+    new, old = _stripped(change, "+"), _stripped(change, "-")
     return TreeStep(
         file=change.file,
         line=change.new.start or change.old.start,

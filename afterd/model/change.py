@@ -62,6 +62,10 @@ class Change:
     patch: str = ""
     pruned: str = ""
 
+    def lines(self, sign: str) -> list[str]:
+        """The lines that it puts in (``+``) or takes away (``-``), without the sign."""
+        return [line[1:] for line in self.patch.splitlines() if line[:1] == sign]
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:

@@ -229,7 +229,7 @@ def _not_own(kept: list[Change], own: OwnTest) -> list[Change]:
 
 
 def _added(change: Change) -> str:
-    return "\n".join(line[1:] for line in change.patch.splitlines() if line[:1] == "+")
+    return "\n".join(change.lines("+"))
 
 
 def _note(changes: Iterable[Change], which: str) -> str:

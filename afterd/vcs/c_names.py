@@ -104,10 +104,10 @@ def _halves(
 def _opened(change: Change) -> Mapping[str, int]:
     """How many brackets and conditionals more a change's new lines open than its old ones did."""
     found = Counter[str]()
-    lines = change.patch.splitlines() if change.form is ChangeForm.HUNK else []
+    if change.form is not ChangeForm.HUNK:
+        return found
     for sign, way in (("+", 1), ("-", -1)):
-        text = "\n".join(line[1:] for line in lines if line[:1] == sign)
-        for token in tokens(text, Language.C):
+        for token in tokens("\n".join(change.lines(sign)), Language.C):
             bracket, more = _BRACKETS.get(token.text, ("", 0))
             if token.kind is TokenKind.DIRECTIVE and (given := CONDITIONAL.match(token.text)):
                 bracket, more = "#", {"endif": -1}.get(given[1], int(given[1].startswith("if")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from made_changes import change
+
 from afterd.causality.complaint import added_lines, complaint, symbols
 
 CLANG = """\
@@ -27,7 +29,7 @@ def test_a_complaint_speaks_of_names_files_and_the_lines_it_shows() -> None:
 
 def test_only_lines_with_a_name_are_shown_of_a_change() -> None:
     patch = "@@ -1,2 +1,3 @@\n-  int old;\n+  int fresh;\n+  }\n+\n"
-    assert added_lines(patch) == {"int fresh;"}
+    assert added_lines(change(1, patch=patch)) == {"int fresh;"}
 
 
 def test_a_linker_names_what_it_misses_or_has_twice() -> None:

@@ -162,6 +162,6 @@ def _any(counts: Mapping[int, int], start: int, length: int) -> bool:
 
 
 def _names(change: Change) -> frozenset[str]:
-    lines = (line[1:] for line in change.patch.splitlines() if line[:1] in {"+", "-"})
+    lines = (*change.lines("-"), *change.lines("+"))
     own: Iterable[str] = (name for line in lines for name in _NAME.findall(line))
     return frozenset((*own, *_NAME.findall(change.symbol))) - _KEYWORDS

@@ -76,7 +76,7 @@ def relaid(changes: Iterable[Change], *, annotations: bool) -> frozenset[ChangeI
         for change in changes
         if change.form is ChangeForm.HUNK
         and change.file.endswith(".py")
-        and _same(_side(change.patch, "-"), _side(change.patch, "+"), annotations=annotations)
+        and _same(_side(change, "-"), _side(change, "+"), annotations=annotations)
     )
 
 
@@ -115,8 +115,8 @@ class _Bare(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _side(patch: str, sign: str) -> str:
-    return dedent("\n".join(line[1:] for line in patch.splitlines() if line.startswith(sign)))
+def _side(change: Change, sign: str) -> str:
+    return dedent("\n".join(change.lines(sign)))
 
 
 _OUTCOMES = {Kind.TRUE, Kind.FALSE}
