@@ -9,7 +9,7 @@ from afterd.limits import STORY
 from afterd.logic import infix
 from afterd.model.change import Change
 from afterd.model.explanation import Evidence, TreeStep
-from afterd.model.trace import Alignment, Step, TwinExecution
+from afterd.model.trace import NOT_EXECUTED, Alignment, Step, TwinExecution
 
 
 class Telling:
@@ -31,7 +31,7 @@ class Telling:
             text=step.text,
             target=step.target,
             observed=step.rendered,
-            green=step.green.rendered or ("not executed" if absent else ""),
+            green=step.green.shown,
             change=change.id if change is not None else "",
             evidence=Evidence.PROVED if proved else known,
             was=was(change, step.text) if change is not None else "",
@@ -69,7 +69,7 @@ def not_run(change: Change, missed: Step) -> TreeStep:
         line=change.new.start or change.old.start,
         text=missed.text,
         target=missed.target,
-        observed="not executed",
+        observed=NOT_EXECUTED,
         green=missed.rendered or "executed",
         change=change.id,
         evidence=Evidence.OBSERVED,

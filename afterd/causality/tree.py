@@ -13,7 +13,7 @@ from afterd.causality.cause import Cause, Link
 from afterd.limits import SEARCH
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
-from afterd.model.trace import Alignment, Step
+from afterd.model.trace import Step
 
 Acting = Mapping[int, Sequence[ChangeId]]
 """The changes that act at a step, by step id: its statement's own, and those by absence."""
@@ -120,14 +120,13 @@ class _Tree:
         evidence = cause.evidence
         if guilty and evidence is Evidence.INFERRED:
             evidence = Evidence.OBSERVED  # reverting it was seen to repair the test
-        absent = step.green.alignment is Alignment.ABSENT
         return TreeStep(
             file=step.location.file,
             line=step.location.line,
             text=step.text,
             target=step.target,
             observed=step.rendered,
-            green=step.green.rendered or ("not executed" if absent else ""),
+            green=step.green.shown,
             change=(guilty or [*step.changes, ""])[0],
             evidence=evidence,
         )

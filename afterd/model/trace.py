@@ -56,6 +56,10 @@ class Conduct(StrEnum):
     )
 
 
+NOT_EXECUTED = "not executed"
+"""What stands in a tree for the value of a step that a run did not take."""
+
+
 @dataclass(frozen=True, slots=True)
 class GreenValue:
     """What the aligned step of the green run had; ``rendered`` as a person reads it.
@@ -68,6 +72,12 @@ class GreenValue:
     value: Value = None
     rendered: str = ""
     elsewhere: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What a step of a tree says of it; empty where it is not known."""
+        absent = self.alignment is Alignment.ABSENT
+        return self.rendered or (NOT_EXECUTED if absent else "")
 
 
 @dataclass(frozen=True, slots=True)

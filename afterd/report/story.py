@@ -16,10 +16,10 @@ from itertools import pairwise
 from afterd.limits import REPORT
 from afterd.model.change import ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
+from afterd.model.trace import NOT_EXECUTED
 from afterd.report.sanitize import one_line
 from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
-NOT_RUN = "not executed"
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _VERDICTS = frozenset({"True", "False", "true", "false"})
 
@@ -184,7 +184,7 @@ def _told(step: TreeStep, root: ChangeSet) -> Told:
 
 def _values(step: TreeStep, without: str) -> Phrase:
     """What a step did, and what it did without the changes."""
-    if step.observed == NOT_RUN:
+    if step.observed == NOT_EXECUTED:
         return (f"does not run; {without}, it does",)
     if not step.observed:
         return ()
@@ -199,7 +199,7 @@ def _values(step: TreeStep, without: str) -> Phrase:
         name = f"{step.target} = " if step.target else ""
         said = (Quoted(f"{name}{mine}"),)
     also = (*said, "; ") if said else ()
-    if step.green == NOT_RUN:
+    if step.green == NOT_EXECUTED:
         return (*also, f"not run {without}")
     if not step.green:
         return said

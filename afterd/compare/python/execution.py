@@ -1,36 +1,24 @@
-"""A traced failing run with the green run beside it: ``model.trace.Execution`` for Python.
-
-Changes that leave what a program does as it was: its layout, and what its functions annotate.
-
-A release that writes ``list[str]`` for ``t.List[str]`` touches every other definition, and each of them
-stands in the causes. A change of layout alone may have been kept because a line number can be seen.
-
-What ran inside code that is not followed: ``list(g())``, ``sorted(xs, key=f)``, a context manager.
-
-The result of such a call depends on what the frames that it entered did, and on what they did not:
-an item that a generator passed over has no row of its own. The branches of those frames that went
-another way than in the green run stand for it.
-"""
+"""A traced failing run with the green run beside it: ``model.trace.Execution`` for Python."""
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from textwrap import dedent
 from typing import Any
 
 from afterd.compare.pair import Pair
 from afterd.compare.python.absence import Absence, Ties
 from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
+from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.calls import Calls, mentioned
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
+from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
 from afterd.limits import PYTHON_PAIR, WORK
-from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.change import ChangeId
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import (
@@ -58,105 +46,6 @@ from afterd.trace.python.read import Frame, Influence, Steps, Trace, location, p
 from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
-from afterd.vcs.enclosing import parse_python
-
-READERS = frozenset(
-    {"__annotations__", "annotation", "get_type_hints", "signature", "singledispatch"}
-)
-"""Who names one of these may do otherwise for an annotation."""
-_AS_STATEMENTS = "{}"
-_OF_FUNCTIONS = ("{}\n    pass", "def _(\n{}\n): pass")
-"""A header without its body; some of its parameters."""
-
-
-def relaid(changes: Iterable[Change], *, annotations: bool) -> frozenset[ChangeId]:
-    """The changes of Python code that alter nothing but layout and, on demand, functions' annotations."""
-    return frozenset(
-        change.id
-        for change in changes
-        if change.form is ChangeForm.HUNK
-        and change.file.endswith(".py")
-        and _same(_side(change, "-"), _side(change, "+"), annotations=annotations)
-    )
-
-
-def _same(old: str, new: str, *, annotations: bool) -> bool:
-    """Whether both sides of a hunk are one program; False where they are none by themselves."""
-    for form in (_AS_STATEMENTS, *(_OF_FUNCTIONS if annotations else ())):
-        shapes = [_shape(form.format(text), annotations=annotations) for text in (old, new)]
-        if None not in shapes:
-            return shapes[0] == shapes[1]
-    return False
-
-
-def _shape(text: str, *, annotations: bool) -> str | None:
-    """The syntax tree, on demand without functions' annotations; None where it does not parse."""
-    tree = parse_python(text.encode(errors="surrogateescape"))
-    if tree is None or not tree.body:
-        return None
-    return ast.dump(_Bare().visit(tree) if annotations else tree)
-
-
-class _Bare(ast.NodeTransformer):
-    """A tree without annotations of parameters and results. Those of variables stay: a dataclass is made
-    of them.
-    """
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        node.annotation = None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self.generic_visit(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        node.returns = None
-        return self.generic_visit(node)
-
-
-def _side(change: Change, sign: str) -> str:
-    return dedent("\n".join(change.lines(sign)))
-
-
-_OUTCOMES = {Kind.TRUE, Kind.FALSE}
-
-
-class Callbacks:
-    """Looks into the calls of the failing run, beside the green one."""
-
-    def __init__(self, trace: Trace, alignment: Alignment) -> None:
-        self.trace = trace
-        self.alignment = alignment
-        self._found: dict[int, list[int]] = {}
-
-    def departures(self, position: int) -> list[int]:
-        """Branches since the frame's last row that went another way in green, latest first.
-
-        Only the first few of them: what comes after may follow from those.
-        """
-        found = self._found.get(position)
-        if found is None:
-            found = self._found[position] = self._departures(position)
-        return found
-
-    def _departures(self, position: int) -> list[int]:
-        frame = self.trace.frame(position)
-        if frame is None:
-            return []
-        first = self.trace.previous_in_frame(frame, position) + 1
-        found: list[int] = []
-        for row in range(max(first, position - PYTHON_PAIR.rows_within), position):
-            if self.trace.kind(row) in _OUTCOMES and self._departs(row):
-                found.append(row)
-                if len(found) == PYTHON_PAIR.branches_within:
-                    break
-        return found[::-1]
-
-    def _departs(self, row: int) -> bool:
-        other = self.alignment.row(row)
-        return other is not None and self.alignment.green.kind(other) is not self.trace.kind(row)
-
 
 _UNKNOWN = GreenValue(Aligned.UNKNOWN)
 _ABSENT = GreenValue(Aligned.ABSENT)

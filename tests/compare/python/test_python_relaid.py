@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from afterd.compare.python.execution import relaid
+from afterd.compare.python.relaid import relaid
 from afterd.model.change import Change
 from afterd.model.location import LineSpan
 

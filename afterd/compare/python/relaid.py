@@ -1,0 +1,72 @@
+"""Changes that leave what a program does as it was: its layout, and what its functions annotate.
+
+A release that writes ``list[str]`` for ``t.List[str]`` touches every other definition, and each of them
+stands in the causes. A change of layout alone may have been kept because a line number can be seen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from textwrap import dedent
+
+from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.vcs.enclosing import parse_python
+
+READERS = frozenset(
+    {"__annotations__", "annotation", "get_type_hints", "signature", "singledispatch"}
+)
+"""Who names one of these may do otherwise for an annotation."""
+_AS_STATEMENTS = "{}"
+_OF_FUNCTIONS = ("{}\n    pass", "def _(\n{}\n): pass")
+"""A header without its body; some of its parameters."""
+
+
+def relaid(changes: Iterable[Change], *, annotations: bool) -> frozenset[ChangeId]:
+    """The changes of Python code that alter nothing but layout and, on demand, functions' annotations."""
+    return frozenset(
+        change.id
+        for change in changes
+        if change.form is ChangeForm.HUNK
+        and change.file.endswith(".py")
+        and _same(_side(change, "-"), _side(change, "+"), annotations=annotations)
+    )
+
+
+def _same(old: str, new: str, *, annotations: bool) -> bool:
+    """Whether both sides of a hunk are one program; False where they are none by themselves."""
+    for form in (_AS_STATEMENTS, *(_OF_FUNCTIONS if annotations else ())):
+        shapes = [_shape(form.format(text), annotations=annotations) for text in (old, new)]
+        if None not in shapes:
+            return shapes[0] == shapes[1]
+    return False
+
+
+def _shape(text: str, *, annotations: bool) -> str | None:
+    """The syntax tree, on demand without functions' annotations; None where it does not parse."""
+    tree = parse_python(text.encode(errors="surrogateescape"))
+    if tree is None or not tree.body:
+        return None
+    return ast.dump(_Bare().visit(tree) if annotations else tree)
+
+
+class _Bare(ast.NodeTransformer):
+    """A tree without annotations of parameters and results. Those of variables stay: a dataclass is made
+    of them.
+    """
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+
+def _side(change: Change, sign: str) -> str:
+    return dedent("\n".join(change.lines(sign)))
