@@ -149,6 +149,17 @@ class SearchLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class VariantTextLimits:
+    """What is told of a variant by its text, in languages whose syntax tree-sitter reads."""
+
+    faults: int = 40  # that speak against it
+    files: int = 3000  # besides those that changed, that are read for the names they define
+
+
+VARIANT_TEXT = VariantTextLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class LoopLimits:
     """How many of each thing one round of the loop looks at: steps, changes, runs or builds."""
 
@@ -354,7 +365,10 @@ class ReportLimits:
     value: int = 80  # characters
     progress_width: int = 100  # characters of a line while it works
     suspects: int = 8  # changes that a line of progress names
-    tests: int = 3  # tests that a sentence names
+    named: int = 3  # tests or files that a sentence names
+    faults: int = 5  # faults of a trace that an answer names
+    story_beside: int = 60  # columns that a story's statements have at least beside their files
+    story_known: int = 13  # columns of how a step is known
     bar: int = 24  # characters of a bar of progress
     estimate: int = 10  # tests after which an estimate is more than a guess
     ranked: int = 10  # lines of a ranking

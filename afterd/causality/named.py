@@ -22,10 +22,9 @@ class NamedByFailure:
 
     def at_its_lines(self, changes: Iterable[Change]) -> Iterator[ChangeId]:
         """The changes that wrote a line which the failure's report shows."""
-        shown = {(place.file, place.line) for place in self.places}
         for change in changes:
-            lines = range(change.new.start, change.new.end) if change.new.count else ()
-            if any((change.file, line) in shown for line in lines):
+            mine = (place for place in self.places if place.file == change.file)
+            if any(change.new.covers(place.line) for place in mine):
                 yield change.id
 
     def speaks_of(self, change: Change) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
 from afterd.model.location import LineSpan, Location
 from afterd.model.term import OPAQUE, Concrete, StepId, Term
@@ -196,7 +197,6 @@ class UntracedExecution:
 
 
 _T = TypeVar("_T")
-_MOST = 5  # distinct faults that are reported
 
 
 class CautiousExecution:
@@ -257,7 +257,7 @@ class CautiousExecution:
         none: Sequence[str] = ()
         own = self._asked(self._execution.notes, none)
         faults = [f"A part of the trace could not be read ({fault})." for fault in self._faults]
-        return (*own, *faults[:_MOST])
+        return (*own, *faults[: REPORT.faults])
 
     def _asked(self, question: Callable[[], _T], otherwise: _T) -> _T:
         try:

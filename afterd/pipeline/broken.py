@@ -10,15 +10,15 @@ from afterd.config import Settings
 from afterd.errors import TestError
 from afterd.execution.failures.lacks import Lack, lack_of
 from afterd.execution.runners.interpreters import own_modules
+from afterd.limits import REPORT
 from afterd.model.explanation import Status
 from afterd.model.outcome import Unresolved
 from afterd.model.progress import Progress
+from afterd.model.wording import first_names
 from afterd.pipeline.suite_run import TestsSeen, run_tests
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Suite, Workspace, suite_of
-
-_NAMED = 3  # tests that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,9 @@ class _Look:
         notes = []
         lacking = self._lacking(aside.before)
         if before := [name for name in aside.before if name not in lacking]:
-            notes.append(f"{_were(len(before), 'red')} before: {_listed(before)}.")
+            notes.append(
+                f"{_were(len(before), 'red')} before: {first_names(before, REPORT.named)}."
+            )
         for sentence in dict.fromkeys(lacking.values()):
             of_it = [name for name in lacking if lacking[name] == sentence]
             notes.append(f"{_were(len(of_it), 'not run')} for want of something: {sentence}")
@@ -196,12 +198,12 @@ class _Look:
             one = len(aside.unclear) == 1
             notes.append(
                 f"{_tests(len(aside.unclear))} that {'is' if one else 'are'} new or changed"
-                f" {'fails' if one else 'fail'} at both ends: {_listed(sorted(aside.unclear))}."
+                f" {'fails' if one else 'fail'} at both ends: {first_names(sorted(aside.unclear), REPORT.named)}."
             )
         if aside.changed:
             notes.append(
                 f"Of {_tests(len(aside.changed))} the text changed, and only the new one fails:"
-                f" {_listed(aside.changed)}."
+                f" {first_names(aside.changed, REPORT.named)}."
             )
         return notes
 
@@ -262,8 +264,3 @@ def _tests(number: int) -> str:
 
 def _were(number: int, what: str) -> str:
     return f"{_tests(number)} {'was' if number == 1 else 'were'} {what}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

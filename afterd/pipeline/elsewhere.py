@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from afterd.limits import REPORT
 from afterd.model.change import ChangeSet
 from afterd.model.progress import Progress
+from afterd.model.wording import first_names
 from afterd.pipeline.suite_run import run_tests
 from afterd.workspace import Range, Suite, Workspace
 
@@ -27,14 +28,12 @@ class Elsewhere:
         """A sentence on what is spoiled; empty where nothing is."""
         if not self.spoiled:
             return ""
-        named = ", ".join(self.spoiled[: REPORT.tests])
-        more = len(self.spoiled) - REPORT.tests
         fail = "1 test that passes at both ends fails"
         if len(self.spoiled) > 1:
             fail = f"{len(self.spoiled)} tests that pass at both ends fail"
         return (
-            f"With this undone {fail} ({named}{f' and {more} more' if more > 0 else ''}): it takes away"
-            " what they need, and the defect may be elsewhere."
+            f"With this undone {fail} ({first_names(self.spoiled, REPORT.named)}): it takes away what they need, and"
+            " the defect may be elsewhere."
         )
 
 

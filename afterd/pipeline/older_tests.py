@@ -22,14 +22,15 @@ from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
+from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeList, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import mended
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range
 
 _WORD = re.compile(r"[^\W\d]\w+")
-_SHOWN = 3
 
 Confirming = Callable[[Range], tuple[Oracle, Confirmation]]
 """Confirms both ends of a range; raises what ``confirm`` does."""
@@ -234,10 +235,9 @@ def _added(change: Change) -> str:
 
 def _note(changes: Iterable[Change], which: str) -> str:
     files = list(dict.fromkeys(change.file for change in changes))
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     return (
         f"The good version cannot be tested with the bad one's tests, so {which} are as the good"
-        f" version has them ({', '.join(files[:_SHOWN])}{more})."
+        f" version has them ({first_names(files, REPORT.named)})."
     )
 
 
@@ -253,5 +253,5 @@ def _changed(wanted: Range, choice: Choice) -> str:
     files = sorted({known[change].file for change in choice.undone})
     return (
         "The test changed: its old form passes still at the bad version, so this is no regression of"
-        f" the program (see {', '.join(files[:_SHOWN])})."
+        f" the program (see {', '.join(files[: REPORT.named])})."
     )

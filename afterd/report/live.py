@@ -23,6 +23,7 @@ from afterd.limits import REPORT
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress
+from afterd.model.wording import first_names
 from afterd.report.sanitize import clipped, one_line
 
 _SAYS = {
@@ -192,6 +193,4 @@ def _undone(reverted: ChangeSet) -> str:
 
 
 def _names(changes: Sequence[ChangeId]) -> str:
-    """The first few ids and how many more there are."""
-    more = f" and {len(changes) - REPORT.suspects} more" if len(changes) > REPORT.suspects else ""
-    return one_line(", ".join(changes[: REPORT.suspects]) + more)
+    return one_line(first_names(changes, REPORT.suspects))

@@ -15,9 +15,6 @@ from afterd.report.sanitize import clipped, one_line
 from afterd.report.story import Told, carried_words, story
 from afterd.report.summary import as_terminal
 
-_NARROW = 60  # columns that the statements have at least where the file stands beside them
-_KNOWN = 13  # columns of how a step is known
-
 
 class Story:
     """Renders what the root of an explanation did."""
@@ -32,15 +29,15 @@ class Story:
         told = story(self.explanation)
         places = _places(told, ascii_only=options.ascii_only)
         first = max(map(len, places), default=0)
-        if options.max_width - first > _NARROW:
-            room = options.max_width - first - _KNOWN
+        if options.max_width - first > REPORT.story_beside:
+            room = options.max_width - first - REPORT.story_known
             steps = zip(places, told, strict=True)
             yield _grid(steps, first, room, aligned=False, ascii_only=options.ascii_only)
             return
         lines = [place.rpartition(":")[2].strip(" →>") for place in places]
         longest = max(map(len, lines), default=0)
         width = longest + 4
-        room = options.max_width - width - _KNOWN
+        room = options.max_width - width - REPORT.story_known
         signs = [place.strip()[:1] if place.strip()[:1] in "→>" else " " for place in places]
         numbered = [f"  {sign} {line:>{longest}}" for sign, line in zip(signs, lines, strict=True)]
         for file, part in groupby(zip(numbered, told, strict=True), lambda pair: pair[1].file):

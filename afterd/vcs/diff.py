@@ -8,8 +8,9 @@ from dataclasses import replace
 import pygit2
 
 from afterd.errors import RepositoryError
-from afterd.limits import ChangeLimits
+from afterd.limits import REPORT, ChangeLimits
 from afterd.model.change import ChangeList, FileKind
+from afterd.model.wording import first_names
 from afterd.vcs.blame import attribute
 from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs
 from afterd.vcs.imported import knowing_program
@@ -19,7 +20,6 @@ from afterd.vcs.patch_file import apply_patch
 from afterd.vcs.paths import path_text
 from afterd.vcs.trees import TreeReader, TreeScale
 
-_NAMED = 3  # files that a note names
 _MARGINAL = frozenset({FileKind.TEST, FileKind.DOCS, FileKind.DATA})
 DEFAULT_RULES = FileRules()
 DEFAULT_LIMITS = ChangeLimits()
@@ -82,11 +82,10 @@ def _refused(files: Sequence[FileChanges]) -> tuple[str, ...]:
     refused = [file for file in files if file.pruned.startswith(REFUSED)]
     if not refused:
         return ()
-    named = ", ".join(repr(path_text(file.pair.new_path)) for file in refused[:_NAMED])
-    more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+    named = first_names([repr(path_text(file.pair.new_path)) for file in refused], REPORT.named)
     return (
         f"{len(refused)} changed files are left out, because their paths are not written to a disk:"
-        f" {named}{more}.",
+        f" {named}.",
     )
 
 

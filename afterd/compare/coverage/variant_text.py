@@ -12,14 +12,13 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from afterd.compare.coverage.scopes import Scopes, is_known, scopes
+from afterd.limits import VARIANT_TEXT
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
 _WORD = re.compile(rb"[^\W\d]\w*")
-_SHOWN = 40
-_MOST_READ = 3000
 _SHARED = frozenset({".go", ".rs"})
 """Languages in which a name at the top of one file is seen in others, or may be."""
 _MISSED = (
@@ -53,7 +52,7 @@ class VariantText:
         """What is wrong with the variant and with neither version, a line each; or empty."""
         mine = self._texts(reverted)
         faults = dict.fromkeys(f for f in self._faults(mine) if f not in self._accepted)
-        return "\n".join(list(faults)[:_SHOWN])
+        return "\n".join(list(faults)[: VARIANT_TEXT.faults])
 
     def _faults(self, texts: Mapping[str, Scopes]) -> Iterator[str]:
         gone = self._defined_once - _defined(texts)
@@ -107,7 +106,7 @@ class VariantText:
             if PurePosixPath(path).suffix in suffixes and path not in self._changed
         ]
         words: set[bytes] = set()
-        for identifier in others[:_MOST_READ]:
+        for identifier in others[: VARIANT_TEXT.files]:
             words.update(_WORD.findall(self._read(identifier)))
         return frozenset(word.decode("utf-8", "replace") for word in words)
 

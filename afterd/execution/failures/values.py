@@ -123,10 +123,15 @@ def shown_lines(text: str, files: Collection[str]) -> list[Location]:
     found: dict[Location, None] = {}
     for match in _SHOWN.finditer(text):
         path, line = match["file"] or match["path"], int(match["line"] or match["number"])
-        meant = max((f for f in files if f"/{path}".endswith(f"/{f}")), key=len, default="")
-        if meant:
+        if meant := meant_file(path, files):
             found.setdefault(Location(meant, line))
     return list(found)
+
+
+def meant_file(path: str, files: Collection[str]) -> str:
+    """Of these files the one that a path ends in, the longest of several; empty where it ends in none."""
+    ends = (file for file in files if f"/{path}".endswith(f"/{file}"))
+    return max(ends, key=len, default="")
 
 
 def _of(match: re.Match[str]) -> Told:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from afterd.execution.failures.values import meant_file
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
@@ -413,6 +414,5 @@ def raised_at(outcome: Outcome, files: Collection[str]) -> list[Location]:
     return [
         Location(file, int(match["line"] or match["number"]))
         for match in reversed(list(_PLACE.finditer(outcome.detail)))
-        for file in files
-        if f"/{match['file'] or match['path']}".endswith(f"/{file}")
+        if (file := meant_file(match["file"] or match["path"], files))
     ]
