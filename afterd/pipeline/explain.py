@@ -23,7 +23,7 @@ from afterd.model.explanation import Explanation, Failure, RevisionRange, Status
 from afterd.model.outcome import FailureKind, Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered, answered_meanwhile, checked_search, unanswered
-from afterd.pipeline.broken import which_broke
+from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.promises import kept_promises
@@ -104,14 +104,8 @@ def _explain(
         while left:
             test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
-            others = Elsewhere()
-            if answer.status is Status.EXPLAINED and answer.range == wanted.revisions:
-                names, suite = [test.recipe.test_id for test in left], broken.suite
-                undone, green = _reverted(answer), broken.green
-                with clock.during(Phase.SUITE):
-                    others = elsewhere(
-                        workspace, wanted, suite, undone, answer.test, names, green, heard
-                    )
+            with clock.during(Phase.SUITE):
+                others = _elsewhere(workspace, wanted, broken, answer, left, heard)
             left = [test for test in left if test.recipe.test_id not in others.repaired]
             said = (others.note(), *(() if found else broken.notes), note)
             notes = (*answer.notes, *filter(None, said))
@@ -120,6 +114,22 @@ def _explain(
                 answer = ranker.ranked(answer, wanted)
             found.append(keep(workspace, answer))
         return tuple(found)
+
+
+def _elsewhere(
+    workspace: Workspace,
+    wanted: Range,
+    broken: Broken,
+    answer: Explanation,
+    left: Sequence[FailingTest],
+    progress: Progress,
+) -> Elsewhere:
+    """What an answer does to the tests that are ``left``, and to its own test's neighbours."""
+    if answer.status is not Status.EXPLAINED or answer.range != wanted.revisions:
+        return Elsewhere()
+    names = [test.recipe.test_id for test in left]
+    undone, green = _reverted(answer), broken.green
+    return elsewhere(workspace, wanted, broken.suite, undone, answer.test, names, green, progress)
 
 
 def explain_test(
