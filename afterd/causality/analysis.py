@@ -76,19 +76,27 @@ class Analysis:
 
     ``root``: a set of changes whose reversal, together with ``auxiliary``, was seen to pass
     (``verified``). ``minimal``: putting back any one change of the root was seen not to pass; None
-    where the budget ended before. ``tree`` holds the causes that lead to the root. ``suspects`` are
-    all changes that the causes spoke of, most suspicious first; ``executed`` counts the changes
-    that the failing run executed; ``runs`` the test runs asked for; ``failure`` is the failed
-    assertion that was explained.
+    where the budget ended before. ``suspects`` are all changes that the causes spoke of, most
+    suspicious first; ``executed`` counts the changes that the failing run executed; ``runs`` the test
+    runs asked for; ``failure`` is the failed assertion that was explained.
     """
 
     root: ChangeSet = NOTHING
     auxiliary: ChangeSet = NOTHING
     minimal: bool | None = None
     verified: bool = False
-    tree: CauseNode | None = None
     executed: int = 0
     notes: tuple[str, ...] = ()
     failure: Predicate | None = None
     suspects: Sequence[Suspect] = ()
     runs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LedBack:
+    """The causes that lead from the failure back to a root, and what must be known of them; ``tree`` is None
+    where no failed assertion was recognised.
+    """
+
+    tree: CauseNode | None = None
+    remarks: tuple[str, ...] = ()

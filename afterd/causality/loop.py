@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from afterd.causality.analysis import Analysis, Oracles, not_traced
+from afterd.causality.analysis import Analysis, LedBack, Oracles, not_traced
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
@@ -36,7 +36,7 @@ from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
 from afterd.weights import ODDS, RUNS
 
-__all__ = ["Analysis", "Loop", "Oracles"]
+__all__ = ["Analysis", "LedBack", "Loop", "Oracles"]
 
 _OTHERWISE_HERE = frozenset([Conduct.PASSED])
 """Statements that did otherwise than their old text would have, where nothing else leads on: an
@@ -285,37 +285,38 @@ class Loop:
     def _concluded(self, root: Root | None) -> Analysis:
         found = root or Root(NOTHING, NOTHING, None)
         self._oracles.watch.stop()
-        self._complete(found.changes)
         links = self._causes.links
+        notes = (*self._notes, *self._execution.notes())
         return Analysis(
             root=found.changes,
             auxiliary=found.auxiliary,
             minimal=found.minimal,
             verified=root is not None,
-            tree=causal_tree(links, found.changes, self._causes.acting()),
             executed=len(self._execution.executed_changes()),
-            notes=tuple(
-                dict.fromkeys((*self._notes, *self._remarks(found), *self._execution.notes()))
-            ),
+            notes=tuple(dict.fromkeys(notes)),
             failure=self._causes.failure,
             suspects=suspects_of(self._execution, self._green, links),
             runs=self._trials.runs,
         )
 
-    def _complete(self, root: ChangeSet) -> None:
-        """Open further levels, which costs no run, until each root change stands in a cause."""
+    def led_back(self, root: ChangeSet) -> LedBack:
+        """The causes from the failure to a root, for when no twin tells its story: further levels are
+        opened, which costs no run, until each root change stands in a cause.
+        """
         while not root <= self._spoken_of() and self._causes.open_level():
             continue
+        tree = causal_tree(self._causes.links, root, self._causes.acting())
+        return LedBack(tree, tuple(dict.fromkeys(self._remarks(root))))
 
     def _spoken_of(self) -> ChangeSet:
         return NOTHING.union(*self._causes.acting().values())
 
-    def _remarks(self, root: Root) -> list[str]:
+    def _remarks(self, root: ChangeSet) -> list[str]:
         """What a reader must know about the evidence."""
         remarks = [
             cause.note for cause in (link.cause for link in self._causes.links) if cause.note
         ]
-        unseen = root.changes - self._spoken_of()
+        unseen = root - self._spoken_of()
         if unseen and self._causes.links:
             names = ", ".join(in_order(unseen))
             remarks.append(f"No cause leads to {names}: known from re-execution alone.")

@@ -10,7 +10,7 @@ from functools import partial
 
 from afterd.causality.deltas.add import add
 from afterd.causality.deltas.dd import dd
-from afterd.causality.loop import Analysis, Loop, Oracles
+from afterd.causality.loop import Analysis, LedBack, Loop, Oracles
 from afterd.causality.named import NamedByFailure
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
@@ -89,13 +89,15 @@ def search(
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
-        analysis = Loop(execution, live, wanted.everything, oracles, progress).explain()
+        loop = Loop(execution, live, wanted.everything, oracles, progress)
+        analysis = loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
         told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
-        found = _found(analysis, told, frozenset(live), oracle, execution, solver)
+        led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
+        found = _found(analysis, led, frozenset(live), oracle, execution, solver)
         return replace(found, story_seconds=time.monotonic() - began)
 
 
@@ -180,7 +182,7 @@ def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing:
 
 def _found(
     analysis: Analysis,
-    told: Story | None,
+    led: LedBack,
     everything: ChangeSet,
     oracle: Oracle,
     execution: Execution,
@@ -208,12 +210,12 @@ def _found(
         auxiliary=analysis.auxiliary,
         minimal=analysis.minimal,
         verified=analysis.verified and not whole,
-        tree=analysis.tree if told is None else told.tree,
+        tree=led.tree,
         failure=_failure(analysis.failure, execution),
         executed=analysis.executed,
         smt_calls=solver.calls,
         solve_seconds=solver.seconds,
-        notes=analysis.notes,
+        notes=(*led.remarks, *analysis.notes),
         reason=reason,
     )
 

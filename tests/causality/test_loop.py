@@ -24,19 +24,26 @@ from simulated import regression
 
 from afterd.causality.analysis import Analysis, Oracles
 from afterd.causality.loop import Loop
+from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.worth import Worth
 from afterd.logic.solver import Solver
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode
+from afterd.model.location import Location
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Silent
 from afterd.model.term import Op
 
 
-def explained(
-    execution: Recorded, changes: dict[ChangeId, Change], answer: Answer, *, causes: bool = True
-) -> tuple[Analysis, list[ChangeSet]]:
-    """The loop's answer, and the reversions that were run for it, in order."""
+def looped(
+    execution: Recorded,
+    changes: dict[ChangeId, Change],
+    answer: Answer,
+    *,
+    causes: bool = True,
+    named: NamedByFailure = NOTHING_NAMED,
+) -> tuple[Loop, list[ChangeSet]]:
+    """A loop, and the reversions that it has run so far, in order."""
     asked: list[ChangeSet] = []
 
     def outcome(reverted: ChangeSet) -> Outcome:
@@ -49,8 +56,17 @@ def explained(
         lambda reverted: answer(reverted).built,
         solver.core,
         worth=Worth() if causes else Worth(lambda: 10**12),
+        named=named,
     )
-    return Loop(execution, changes, frozenset(changes), oracles, Silent()).explain(), asked
+    return Loop(execution, changes, frozenset(changes), oracles, Silent()), asked
+
+
+def explained(
+    execution: Recorded, changes: dict[ChangeId, Change], answer: Answer, *, causes: bool = True
+) -> tuple[Analysis, list[ChangeSet]]:
+    """The loop's answer, and the reversions that were run for it, in order."""
+    loop, asked = looped(execution, changes, answer, causes=causes)
+    return loop.explain(), asked
 
 
 def numbered(count: int) -> dict[ChangeId, Change]:
@@ -68,11 +84,12 @@ def in_tree(node: CauseNode | None) -> set[ChangeId]:
 
 def test_the_running_example() -> None:
     """Section III: two of the three executed changes, c4 (a printf) is none of them."""
-    found, asked = explained(running_example(), numbered(4), running_oracle)
+    loop, asked = looped(running_example(), numbered(4), running_oracle)
+    found = loop.explain()
     assert running_oracle(found.root).passed
     assert found.root in ({"c1", "c3"}, {"c2", "c3"})
     assert (found.verified, found.minimal) == (True, True)
-    assert found.root <= in_tree(found.tree)
+    assert found.root <= in_tree(loop.led_back(found.root).tree)
     assert len(asked) == len(set(asked)), "nothing is run twice"
     assert len(asked) <= 6
 
@@ -80,11 +97,24 @@ def test_the_running_example() -> None:
 @pytest.mark.parametrize("guilty", [2, 3, 6])
 def test_figure_5_wherever_the_change_is(guilty: int) -> None:
     """A branch that was not taken is guilty by what it did not overwrite."""
-    found, asked = explained(critical_example(guilty=guilty), numbered(1), repaired_by({"c1"}))
+    loop, asked = looped(critical_example(guilty=guilty), numbered(1), repaired_by({"c1"}))
+    found = loop.explain()
     assert found.root == {"c1"}
     assert (found.verified, found.minimal) == (True, True)
     assert asked == [{"c1"}]
-    assert in_tree(found.tree) == {"c1"}
+    assert in_tree(loop.led_back(found.root).tree) == {"c1"}
+
+
+def test_causes_that_no_run_needed_are_opened_only_for_a_tree() -> None:
+    """The failure's report shows the guilty line: one run, and nothing is solved before a tree is wanted."""
+    named = NamedByFailure((Location("f.c", 10),))
+    changes, answer = numbered(4), repaired_by({"c1"})
+    loop, asked = looped(running_example(), changes, answer, named=named)
+    found = loop.explain()
+    assert found.root == {"c1"}
+    assert asked == [{"c1"}]
+    assert not found.suspects
+    assert "c1" in in_tree(loop.led_back(found.root).tree)
 
 
 def chain(*, at: int, length: int) -> Recorded:
@@ -123,10 +153,13 @@ def test_where_the_infection_enters_is_tried_first(at: int) -> None:
 def test_what_the_causes_do_not_tell_runs_do(
     answer: Answer, root: set[str] | None, verified: bool, note: str
 ) -> None:
-    found, _ = explained(chain(at=3, length=6), numbered(8), answer)
+    loop, _ = looped(chain(at=3, length=6), numbered(8), answer)
+    found = loop.explain()
     assert found.verified == verified
     assert found.root == (frozenset(numbered(8)) if root is None else root)
-    assert not note or any(note in each for each in found.notes)
+    assert not note or any(
+        note in each for each in (*loop.led_back(found.root).remarks, *found.notes)
+    )
 
 
 def test_without_a_trace_the_search_is_delta_debugging_over_all_changes() -> None:
