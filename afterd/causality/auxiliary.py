@@ -74,6 +74,7 @@ class AuxiliarySearch:
         self._allowed = 0
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
+        self._whole = frozenset(changes)
         self._names = {change.id: _names(change) for change in changes.values()}
         self._taken_away = {
             change.id: _names(change, "-") - _names(change, "+") for change in changes.values()
@@ -90,8 +91,11 @@ class AuxiliarySearch:
         self._build[reverted] = True
 
     def unbuildable(self, reverted: ChangeSet) -> str:
-        """What is known against building ``reverted``, without a build; asked for once."""
-        if self._build.get(reverted):
+        """What is known against building ``reverted``, without a build; asked for once.
+
+        Where only changes that cannot matter stay, a text that is no proof is not heard.
+        """
+        if self._build.get(reverted) or (reverted == self._whole and not self.standing.proves):
             return ""
         if reverted not in self._against:
             self._against[reverted] = self.standing.against(reverted)

@@ -77,6 +77,10 @@ class Capture:
         kept = self.head(limit // 2) + cut + self.tail(limit // 2)
         return kept.decode(errors="backslashreplace")
 
+    def whole(self) -> str:
+        """All of it, as long as a run's output may be: of a report, the middle counts as well."""
+        return self.head(self.size).decode(errors="backslashreplace")
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult:

@@ -112,6 +112,20 @@ def test_half_a_text_does_not_parse_and_a_version_that_never_did_is_no_fault() -
     assert _variant({**halves, "c1 c2": "if (b) {\n"}).against(frozenset({"c1"})) == ""
 
 
+def test_a_name_that_seems_free_in_a_version_is_no_fault_though_another_file_defines_one() -> None:
+    macro = "macro_rules! tell { ($e:expr) => { let at = 1; $e.map_err(|e| show(e, at)) } }\n"
+
+    def files_of(reverted: ChangeSet) -> Mapping[str, str]:
+        lib = f"{macro}fn f() {{ {'old' if 'c1' in reverted else 'new'}(); }}\n"
+        stream = f"struct S {{ at: {'u8' if 'c2' in reverted else 'u16'} }}\n"
+        return {"lib.rs": lib, "stream.rs": stream}
+
+    changes = [_change("c1", "lib.rs"), _change("c2", "stream.rs")]
+    variant = VariantText(files_of, str.encode, frozenset({"c1", "c2"}), changes)
+    assert "at" in scopes("lib.rs", files_of(frozenset())["lib.rs"].encode()).free
+    assert variant.against(frozenset({"c1"})) == ""
+
+
 @pytest.mark.parametrize(
     ("detail", "said"),
     [

@@ -276,6 +276,8 @@ b.go:3:2: undefined: y
 {"Action":"fail","Package":"m/b"}
 {"Action":"pass","Package":"m/c","Test":"TestY"}
 """
+PASSED = '{"Action":"pass","Package":"m/c","Test":"TestY"}\n' * 15_000
+LONG = f'{PASSED}{{"Action":"fail","Package":"m/c","Test":"TestMiddle"}}\n{PASSED}'
 MESON = """\
 1/4 unit / adds        OK              0.01s
 2/4 unit / subtracts a FAIL            0.01s   exit status 1
@@ -293,6 +295,7 @@ JEST = "FAIL ./sum.test.js\n  ● adds › small numbers\n\n    expect(received)
     ("runner", "output", "failing"),
     [
         ("Go", GO, ("m/a TestX/sub.one", "m/b")),
+        ("Go", LONG, ("m/c TestMiddle",)),
         ("Meson", MESON, ("subtracts a", "slow")),
         ("autotools", AUTOMAKE, ("tests/b.sh", "d")),
         ("npm", JEST, ("adds › small numbers",)),

@@ -148,6 +148,8 @@ def test_a_message_without_values(text: str, message: str) -> None:
         ("TAP version 13\nCould not find 'test/b.test.mjs'\n", True),
         ("running 0 tests\n\nrunning 3 tests\ntest a ... ok\n", False),
         ("testing: warning: no tests to run\nPASS\n", True),
+        ("testing: warning: no tests to run\nPASS\nok  \ta.b/c\t0.01s [no tests to run]\n", True),
+        ("ok  \ta.b/c\t0.01s [no tests to run]\nok  \ta.b/d\t0.02s\n", False),
         ("TAP version 13\n# tests 0\n# pass 0\n", True),
         ("ok 1 - a\n# tests 1\n# pass 1\n", False),
         ("  0 passing (2ms)\n", True),

@@ -72,23 +72,13 @@ class VariantText:
 
     @cached_property
     def _accepted(self) -> frozenset[str]:
-        """What seems wrong with one of the two versions: mostly names of the language itself."""
+        """What seems wrong with one of the two versions, which both build: names of the language itself, and
+        those that the grammar's reading took for free ones (bound by a pattern, or of a macro).
+        """
         ends = (self._texts(NOTHING), self._texts(self._everything))
-        found = {
-            fault for texts in ends for fault in self._faults(texts) if "defines '" not in fault
-        }
-        gone = self._defined_once
         return frozenset(
-            fault
-            for fault in found
-            if " is not defined" not in fault or fault.split("'")[1] not in gone
-        ) | {
-            fault
-            for texts in ends
-            for path, text in texts.items()
-            for name in text.free & gone & self._elsewhere
-            for fault in (f"{path}: name '{name}' is not defined",)
-        }
+            fault for texts in ends for fault in self._faults(texts) if "defines '" not in fault
+        )
 
     @cached_property
     def _defined_once(self) -> frozenset[str]:

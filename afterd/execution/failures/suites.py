@@ -93,7 +93,8 @@ _NONE_RAN = re.compile(
     re.MULTILINE,
 )
 _SOME_RAN = re.compile(
-    r"^(?:ok|not ok|test \S+ \.\.\.|# (?:pass|fail) [1-9]|=== RUN|Tests: +.*\d (?:passed|failed))",
+    r"^(?:ok(?!.*\[no tests to run\])|not ok|test \S+ \.\.\.|# (?:pass|fail) [1-9]|=== RUN"
+    r"|Tests: +.*\d (?:passed|failed))",
     re.MULTILINE,
 )
 _CARGO_RAN = re.compile(r"^running (?P<count>\d+) tests?$", re.MULTILINE)

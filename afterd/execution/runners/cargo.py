@@ -32,7 +32,7 @@ class Cargo:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the lines of the test harness, or its list at the end, which is all that -q leaves."""
-        said = result.stdout.text()
+        said = result.stdout.whole()
         lists = "".join(match["names"] for match in _LIST.finditer(said))
         named = (line.strip().removesuffix(" - should panic") for line in lists.splitlines())
         return failed_tests(said, Family.CARGO) or tuple(dict.fromkeys(named))

@@ -52,7 +52,7 @@ class CMake:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the list at the end of CTest's output."""
-        listed = result.stdout.text().partition("The following tests FAILED:")[2]
+        listed = result.stdout.whole().partition("The following tests FAILED:")[2]
         return failed_tests(listed, Family.CTEST)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Go:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From what `go test` prints, with -json or without; of a test with subtests, the failed leaves."""
-        said = result.stdout.text()
+        said = result.stdout.whole()
         failed = list(dict.fromkeys([*_failed(said), *_failed_in_text(said)]))
         return tuple(
             test

@@ -43,7 +43,7 @@ class Autotools:
         """From automake's lines, a test each; with the folder that make was in, where that is not the
         top: "NAME in FOLDER".
         """
-        output = result.stdout.text()
+        output = result.stdout.whole()
         parts = _ENTERING.split(output)
         if len(parts) == 1:
             return failed_tests(output, Family.AUTOMAKE)
@@ -83,7 +83,7 @@ class Make:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From lines such as ``FAIL: name``, where the makefile's tests print them; for the reader."""
-        return failed_tests(result.stdout.text(), Family.AUTOMAKE)
+        return failed_tests(result.stdout.whole(), Family.AUTOMAKE)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:  # noqa: ARG002 - a
         # makefile has no common way to run one test

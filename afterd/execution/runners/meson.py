@@ -38,7 +38,7 @@ class Meson:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the lines of the tests, which the summary of failures repeats."""
-        return failed_tests(_COLOUR.sub("", result.stdout.text()), Family.MESON)
+        return failed_tests(_COLOUR.sub("", result.stdout.whole()), Family.MESON)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its name."""

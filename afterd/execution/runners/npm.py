@@ -89,10 +89,10 @@ class Npm:
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the report of Jest, Vitest or Mocha; from TAP, of what is not ok the files and titles."""
         root = text(result.directory / _ROOT).strip()
-        for reported in (_json(result.directory / _REPORT), _first_object(result.stdout.text())):
+        for reported in (_json(result.directory / _REPORT), _first_object(result.stdout.whole())):
             if reported:
                 return tuple(dict.fromkeys(_failed(reported, root)))
-        output = result.stdout.text() + result.stderr.text()
+        output = result.stdout.whole() + result.stderr.whole()
         found = tuple(dict.fromkeys(_not_ok(output, root)))
         return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
 

@@ -33,7 +33,7 @@ class Plain:
         for runner in _TOLD_BY_RUNNERS:
             if found := runner.failing_tests(result):
                 return found
-        return failed_tests(f"{result.stdout.text()}\n{result.stderr.text()}")
+        return failed_tests(f"{result.stdout.whole()}\n{result.stderr.whole()}")
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:  # noqa: ARG002 - one
         # command is all there is

@@ -81,7 +81,7 @@ class Pytest:
         """From our plugin's lines; from pytest's summary where another pytest hid them."""
         reports = read_reports(result.directory)
         if not reports:
-            return failed_tests(result.stdout.text())
+            return failed_tests(result.stdout.whole())
         failed = [report.test for report in reports if report.failed]
         begun = [report.test for report in reports if report.when == "start"]
         ended = {report.test for report in reports if report.when != "start"}

@@ -41,7 +41,7 @@ class Unittest:
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From the headings of unittest's report; subtests are their test."""
-        report = result.stderr.text() + result.stdout.text()
+        report = result.stderr.whole() + result.stdout.whole()
         names = (_identifier(match["name"], match["place"]) for match in _FAILED.finditer(report))
         return tuple(dict.fromkeys(names))
 
