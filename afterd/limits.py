@@ -199,6 +199,7 @@ class LoopLimits:
     cuts: int = (
         24  # places at which what follows each other is cut in two; fewer changes are not cut
     )
+    commits: int = 3  # at which the range is cut in two, and as many of which each is undone alone
 
     # runs
     guided: int = 10  # that hypotheses may ask for in a row; after them evidence has given out
@@ -333,6 +334,9 @@ class GitLimits:
     furthest: int = 1_000  # lines that a hunk may stand away from where its header says (chosen)
     blamed_commits: int = 500  # of a range (chosen)
     blame_questions: int = 200_000  # commits times changed files (chosen)
+    blamed_statements: int = (
+        2_000  # of one added block, of which each is asked for its commits (chosen)
+    )
     remembered: int = 500_000  # entries of trees (100 MB): a flat directory has one tree a variant
     renames: int = 1_000  # git's own diff.renameLimit: similarity costs added times deleted files
     patch: int = (

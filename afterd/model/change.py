@@ -71,11 +71,13 @@ class Change:
 class ChangeList:
     """All changes of a range in diff order, with look-up by id.
 
-    ``notes`` are sentences on what was not looked at as closely as the rest.
+    ``notes`` are sentences on what was not looked at as closely as the rest, ``commits`` those of the range,
+    oldest first (none where it is of bare trees, or too long).
     """
 
     changes: tuple[Change, ...]
     notes: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
 
     def by_id(self) -> Mapping[ChangeId, Change]:
         """The changes keyed by id."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 
@@ -19,6 +19,7 @@ from pygit2.enums import SortMode
 from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList
 from afterd.model.location import LineSpan
+from afterd.vcs.commit_parts import Part
 from afterd.vcs.file_changes import renames
 from afterd.vcs.hunks import Hunk, difference
 from afterd.vcs.paths import path_bytes
@@ -29,12 +30,16 @@ MOST_COMMITS = GIT.blamed_commits
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Who touched these lines of a file (``begin`` to ``end``, in gaps), or the file as a whole?"""
+    """Who touched these lines of a file (``begin`` to ``end``, in gaps), or the file as a whole?
+
+    ``within``: only who touched the lines themselves, not who did something right before or behind them.
+    """
 
     change: ChangeId
     form: ChangeForm
     begin: int = 0
     end: int = 0
+    within: bool = False
 
 
 class _Steps:
@@ -47,7 +52,9 @@ class _Steps:
         self._shifts = list(accumulate(growth, initial=0))  # of what follows the first i hunks
 
     def touching(self, asked: _Question) -> range:
-        """The hunks that share a line with the question, or meet it where one of them is a gap."""
+        """The hunks that share a line with the question, or meet it where one of them is a gap (within it, if it is
+        about its own lines).
+        """
         first = bisect_left(self._ends, asked.begin)
         last = bisect_right(self._begins, asked.end)
         while first < last and self._ends[first] <= asked.begin and not self._meets(first, asked):
@@ -58,7 +65,7 @@ class _Steps:
 
     def _meets(self, hunk: int, asked: _Question) -> bool:
         begin, end = self._begins[hunk], self._ends[hunk]
-        empty = begin == end or asked.begin == asked.end
+        empty = not asked.within and (begin == end or asked.begin == asked.end)
         return begin < asked.end + empty and asked.begin < end + empty
 
     def moved(self, question: _Question) -> _Question:
@@ -92,33 +99,68 @@ class _View:
         if question.form is ChangeForm.MODE:
             return self.before.mode != self.here.mode
         if question.form is ChangeForm.HUNK:
-            return bool(self.steps.touching(question))
+            known = question.within and question.begin == question.end  # who put it in
+            return not known and bool(self.steps.touching(question))
         return self.before != self.here
 
 
 def attribute(
     repository: pygit2.Repository, good: str, bad: str, changes: ChangeList
 ) -> ChangeList:
-    """The changes with ``commits`` filled in, oldest first; () where no commit of the range is seen
-    to have touched the lines, and for a range of bare trees.
+    """The changes with ``commits`` filled in, oldest first, as those of the range; () where no commit of it
+    is seen to have touched the lines, and for a range of bare trees.
     """
     if not all(isinstance(repository[end], pygit2.Commit) for end in (good, bad)):
         return changes
-    walker = repository.walk(bad, SortMode.TOPOLOGICAL)
-    walker.hide(good)
-    commits = list(islice(walker, MOST_COMMITS + 1))
+    commits = _commits_between(repository, good, bad)
     files = len({change.file for change in changes.changes})
     if len(commits) > MOST_COMMITS or len(commits) * files > GIT.blame_questions:
         note = "The range is too long to tell which commit made which change."
         return replace(changes, notes=(*changes.notes, note))
-    makers = _Trail(repository).follow(commits, changes.changes)
+    trail = _Trail(repository)
+    trail.follow(commits, dict(map(_first_question, changes.changes)))
     return replace(
         changes,
+        commits=tuple(str(commit.id) for commit in reversed(commits)),
         changes=tuple(
-            replace(change, commits=tuple(reversed(makers.get(change.id, ()))))
-            for change in changes.changes
+            replace(change, commits=trail.makers(change.id)) for change in changes.changes
         ),
     )
+
+
+def parts_made(
+    repository: pygit2.Repository,
+    good: str,
+    bad: str,
+    parts: Mapping[ChangeId, tuple[str, Sequence[Part]]],
+) -> Mapping[ChangeId, list[Part]]:
+    """For each change, parts of its file in the bad version with the commits of the range that made them, and with
+    the good version's lines that they were made of, where the trail leads so far. One walk for all of them.
+    """
+    asked = {
+        _Question(
+            f"{change}/{number}", ChangeForm.HUNK, part.begin, part.end, within=True
+        ): path_bytes(path)
+        for change, (path, own) in parts.items()
+        for number, part in enumerate(own)
+    }
+    trail = _Trail(repository)
+    trail.follow(_commits_between(repository, good, bad), asked)
+    ended = trail.ended(str(repository[good].id))
+    return {
+        change: [
+            replace(part, commits=trail.makers(name), origin=ended.get(name))
+            for name, part in ((f"{change}/{number}", part) for number, part in enumerate(own))
+        ]
+        for change, (_, own) in parts.items()
+    }
+
+
+def _commits_between(repository: pygit2.Repository, good: str, bad: str) -> list[pygit2.Commit]:
+    """The commits of a range, children before their parents; of more than can be followed, one too many."""
+    walker = repository.walk(bad, SortMode.TOPOLOGICAL)
+    walker.hide(good)
+    return list(islice(walker, MOST_COMMITS + 1))
 
 
 class _Trail:
@@ -131,16 +173,25 @@ class _Trail:
         self._open: dict[str, dict[bytes, dict[_Question, None]]] = defaultdict(dict)
 
     def follow(
-        self, commits: Sequence[pygit2.Commit], changes: Iterable[Change]
-    ) -> Mapping[ChangeId, Sequence[str]]:
+        self, commits: Sequence[pygit2.Commit], questions: Mapping[_Question, bytes]
+    ) -> None:
+        """Ask them of the newest commit, each of the file at a path, and follow them to where they end."""
         if commits:
-            for path, question in map(_first_question, changes):
+            for question, path in questions.items():
                 self._ask(str(commits[0].id), path, question)
         for commit in commits:  # children stand before their parents
             asked = self._open.pop(str(commit.id), {})
-            for path, questions in self._not_passed_on(commit, asked):
-                self._answer(commit, path, questions)
-        return self._credits
+            for path, left in self._not_passed_on(commit, asked):
+                self._answer(commit, path, left)
+
+    def makers(self, change: ChangeId) -> tuple[str, ...]:
+        """The commits that had a hand in it, oldest first."""
+        return tuple(reversed(self._credits.get(change, ())))
+
+    def ended(self, commit: str) -> Mapping[ChangeId, tuple[int, int]]:
+        """What lines the questions that came to a commit are about there."""
+        found = (question for asked in self._open.get(commit, {}).values() for question in asked)
+        return {question.change: (question.begin, question.end) for question in found}
 
     def _not_passed_on(
         self, commit: pygit2.Commit, asked: dict[bytes, dict[_Question, None]]
@@ -190,11 +241,10 @@ class _Trail:
         self._open[commit].setdefault(path, {})[question] = None
 
 
-def _first_question(change: Change) -> tuple[bytes, _Question]:
+def _first_question(change: Change) -> tuple[_Question, bytes]:
     begin = _gap(change.new)
-    return path_bytes(change.file), _Question(
-        change.id, change.form, begin, begin + change.new.count
-    )
+    asked = _Question(change.id, change.form, begin, begin + change.new.count)
+    return asked, path_bytes(change.file)
 
 
 def _gap(span: LineSpan) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pygit2
 
 from afterd.errors import RepositoryError
-from afterd.limits import REPORT, ChangeLimits
-from afterd.model.change import ChangeList, FileKind
+from afterd.limits import GIT, REPORT, ChangeLimits
+from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.wording import first_names
-from afterd.vcs.blame import attribute
+from afterd.vcs.blame import attribute, parts_made
 from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules
@@ -52,9 +52,41 @@ def changes_between(
     files = [FileChanges(pair, reader, rules, limits.file_size) for pair in pairs]
     notes = (*_bound(files, limits), *_refused(files))
     files.sort(key=lambda file: file.is_generated)
-    found = [change for file in files for change in file.changes()]
-    numbered = tuple(replace(change, id=f"c{n}") for n, change in enumerate(found, start=1))
-    return attribute(repository, good, bad, ChangeList(numbered, notes))
+    found = [(file, change) for file in files for change in file.changes()]
+    numbered = _numbered([change for _, change in found])
+    attributed = attribute(repository, good, bad, ChangeList(numbered, notes))
+    owners = {change.id: file for change, (file, _) in zip(numbered, found, strict=True)}
+    return _cut_at_commits(repository, (good, bad), attributed, owners)
+
+
+def _numbered(changes: Sequence[Change]) -> tuple[Change, ...]:
+    return tuple(replace(change, id=f"c{n}") for n, change in enumerate(changes, start=1))
+
+
+def _cut_at_commits(
+    repository: pygit2.Repository,
+    ends: tuple[str, str],
+    changes: ChangeList,
+    owners: Mapping[ChangeId, FileChanges],
+) -> ChangeList:
+    """The changes that several commits made, cut between them where that can be told and reverted."""
+    several = {
+        change.id: (change.file, statements)
+        for change in changes.live
+        if change.form is ChangeForm.HUNK and len(change.commits) > 1
+        for statements in [owners[change.id].statements(change)]
+        if 1 < len(statements) <= GIT.blamed_statements
+    }
+    if not several:
+        return changes
+    made = parts_made(repository, *ends, several)
+    age = {commit: number for number, commit in enumerate(changes.commits)}
+    parts = [
+        replace(each, commits=tuple(sorted(each.commits, key=lambda commit: age.get(commit, 0))))
+        for change in changes.changes
+        for each in owners[change.id].divided(change, made.get(change.id, []))
+    ]
+    return replace(changes, changes=_numbered(parts))
 
 
 def changes_from_patch(

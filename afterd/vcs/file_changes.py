@@ -17,6 +17,7 @@ from pygit2.enums import DeltaStatus, DiffFind, DiffOption, FileMode
 from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
+from afterd.vcs.commit_parts import Part, cut_at_commits, statements_in
 from afterd.vcs.enclosing import Enclosing
 from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines
 from afterd.vcs.inline_tests import spans_of_tests
@@ -267,11 +268,28 @@ class FileChanges:
             hunk = Hunk(_all_lines(self._good), _all_lines(self._bad))
             yield self._change(ChangeForm.WHOLE, file_patch(self.pair), hunk)
         else:
-            for hunk in self.hunks:
-                symbol = self._symbol(hunk)
-                text = hunk_patch(hunk, self._good.lines, self._bad.lines, symbol)
-                change = self._change(ChangeForm.HUNK, text, hunk, symbol)
-                yield self._as_test(change) if self._is_test(hunk) else change
+            yield from map(self._lines_changed, self.hunks)
+
+    def statements(self, change: Change) -> list[Part]:
+        """The new lines of a change, by statement."""
+        return statements_in(change.new, self._bad)
+
+    def divided(self, change: Change, parts: Sequence[Part]) -> list[Change]:
+        """A change cut between the commits that made its ``parts``, without ids; itself where it is one
+        commit's, or cannot be cut.
+        """
+        if not parts:
+            return [change]
+        whole = Hunk(change.old, change.new)
+        cut = cut_at_commits(whole, parts, self._bad)
+        made = [(self._lines_changed(hunk), part.commits) for hunk, part in cut]
+        return [replace(each, commits=commits) for each, commits in made] or [change]
+
+    def _lines_changed(self, hunk: Hunk) -> Change:
+        symbol = self._symbol(hunk)
+        text = hunk_patch(hunk, self._good.lines, self._bad.lines, symbol)
+        change = self._change(ChangeForm.HUNK, text, hunk, symbol)
+        return self._as_test(change) if self._is_test(hunk) else change
 
     def _is_test(self, hunk: Hunk) -> bool:
         """Whether all its lines are of tests that stand in this source file."""

@@ -96,10 +96,10 @@ def _separated(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes]) -> Itera
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for what, first, last, start, end in matcher.get_opcodes():
         if what != "equal":
-            yield Hunk(_span(old + first, last - first), _span(new + start, end - start))
+            yield Hunk(span_after(old + first, last - first), span_after(new + start, end - start))
 
 
-def _span(before: int, count: int) -> LineSpan:
+def span_after(before: int, count: int) -> LineSpan:
     """``count`` lines after so many; none are the gap after the last of those."""
     return LineSpan(before + 1 if count else before, count)
 
