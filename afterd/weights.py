@@ -6,7 +6,9 @@ how many) stands in ``limits``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ WORTH = WorthShares()
 class GuiltOdds:
     """How likely changes are to be guilty, relative to each other.
 
-    The six tiers and ``level`` come from made-up regressions (``tests/causality/simulated.py``), whose guilt
-    by tier a test counts again;
+    What stands here for a tier, ``level`` or a sign was chosen by hand, and is where the fit begins
+    (``odds.json``);
     ``sizes``, ``one_file`` and ``whole_home`` were counted over the real regressions of the benchmarks;
     what is left was chosen and then kept because no pair got worse.
     """
@@ -92,6 +94,8 @@ class GuiltOdds:
     effect_seen: float = 1.5  # its old text would have done otherwise here
     unmet_parted: float = 2.0  # the runs part at it, and no cause has come to it
     unmet: float = 0.5  # it did otherwise, and no cause has come to it
+    idle: float = 0.2  # the branch that speaks of it went in green as here
+    aside: float = 0.3  # green never came to the branch, which could only overwrite what it read
     not_alone: float = 0.4  # it needs others elsewhere to go along
     entangled: float = 0.1  # a compiler refuses it, whatever few others go along
     shown: float = 3.0  # the failure's report shows a line that it wrote, and no cause has met it
@@ -119,7 +123,13 @@ class GuiltOdds:
     guessed: float = 0.8  # the same where a value had to be guessed
 
 
-ODDS = GuiltOdds()
+CHOSEN = GuiltOdds()
+"""The odds before anything was fitted."""
+
+ODDS_FILE = Path(__file__).with_name("odds.json")
+
+ODDS = replace(CHOSEN, **json.loads(ODDS_FILE.read_text(encoding="utf-8"))["odds"])
+"""The odds that count: those of signs are fitted (``afterd bench calibrate``), the others are as chosen."""
 
 
 @dataclass(frozen=True, slots=True)

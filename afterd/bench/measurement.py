@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from afterd.bench.calibration import Choice
 from afterd.bench.judgement import Verdict
 from afterd.bench.tree_facts import TreeFacts
 
@@ -19,7 +20,8 @@ class Measurement:
     are wall clock and hold everything, builds and confirmation included. ``memory`` is the peak in
     bytes of afterd with its solver and LLVM processes, without builds and tests. ``events`` is the
     length of the failing run's trace (0: unknown), ``causes`` the size of the causal tree,
-    ``tree`` what it is worth. ``log`` are the progress lines.
+    ``tree`` what it is worth. ``log`` are the progress lines, ``choices`` what was known of the changes of a
+    matched case each time that the next runs were chosen.
     """
 
     case: str
@@ -40,6 +42,7 @@ class Measurement:
     causes: int = 0
     tree: TreeFacts | None = None
     log: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
     @property
     def reported(self) -> int:

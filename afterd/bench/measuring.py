@@ -18,8 +18,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self, TextIO
 
@@ -30,10 +30,14 @@ from afterd.execution.process_tree import resident, walk
 from afterd.execution.sandbox import RUN_VARIABLE
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome
+from afterd.model.progress import Signs
 from afterd.report.sanitize import clipped, one_line
 from afterd.trace.c.read import recorded_processes
 from afterd.trace.c.window.recording import Recording
 from afterd.vcs.repository import open_repository, state_directory
+
+Suspicion = dict[ChangeId, dict[str, float]]
+"""For each suspect its signs, by the names of their odds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The explanation's id in the repository's database, or the sentence that says why none."""
+    """The explanation's id in the repository's database, or the sentence that says why none; ``suspicions``
+    is what was known of each change, each time that the next runs were chosen.
+    """
 
     identifier: int = 0
     problem: str = ""
     seconds: float = 0.0
     memory: int = 0
     events: int = 0
+    suspicions: list[Suspicion] = field(default_factory=list)
 
 
 def main() -> None:
@@ -83,7 +90,8 @@ def _measured(request: Request, progress: ProgressLog) -> Answered:
             problem = f"a bug of afterd's: {traceback.format_exception_only(error)[-1].strip()}"
             progress.stage("traceback", " | ".join(traceback.format_exc().splitlines()[-6:]))
     seconds = time.monotonic() - began
-    return Answered(identifier, problem, seconds, memory.peak, _events(Path(request.repository)))
+    events = _events(Path(request.repository))
+    return Answered(identifier, problem, seconds, memory.peak, events, progress.suspicions)
 
 
 def _settings(request: Request) -> Settings:
@@ -156,11 +164,14 @@ _MOST_CHARACTERS = 160
 
 
 class ProgressLog:
-    """A listener that writes one line an event, with the seconds since it was made."""
+    """A listener that writes one line an event, with the seconds since it was made, and keeps what was known
+    of each change whenever the next runs were chosen.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._began = time.monotonic()
+        self.suspicions: list[Suspicion] = []
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
@@ -181,9 +192,10 @@ class ProgressLog:
     def counted(self, done: int, found: int, red: int) -> None:
         """How far a suite is: not kept."""
 
-    def suspects(self, changes: Sequence[ChangeId]) -> None:
+    def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """The suspects changed."""
-        self._write(f"suspects: {_named(changes)}")
+        self._write(f"suspects: {_named(list(signs))}")
+        self.suspicions.append({change: dict(each) for change, each in signs.items()})
 
     def _write(self, line: str) -> None:
         seconds = time.monotonic() - self._began

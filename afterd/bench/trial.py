@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from afterd.bench.calibration import choices
 from afterd.bench.case import Case, Prepared, UnavailableError
 from afterd.bench.judgement import Verdict, judge
 from afterd.bench.measurement import Measurement
@@ -78,7 +79,12 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
         )
         if not answered.identifier:
             return replace(costs, verdict=Verdict.MISSED, note=answered.problem)
-        return _judged(case, costs, _stored(prepared.path, answered.identifier))
+        explanation = _stored(prepared.path, answered.identifier)
+        judged = _judged(case, costs, explanation)
+        if judged.verdict is not Verdict.MATCHED:
+            return judged
+        guilty = {each.id for each in (*explanation.root, *explanation.auxiliary)}
+        return replace(judged, choices=tuple(choices(answered.suspicions, guilty)))
 
 
 def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measurement:

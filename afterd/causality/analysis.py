@@ -37,7 +37,8 @@ class Oracles:
     against the runs that it saves. ``named`` is what the failure names.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
-    that changes define and use. ``watch`` ends the search with the budget.
+    that changes define and use; ``commits`` are those of the range, oldest first. ``watch`` ends the search with
+    the budget.
     """
 
     outcome: OutcomeOf
@@ -50,6 +51,7 @@ class Oracles:
     traced: TracedVariant = not_traced
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
+    commits: Sequence[str] = ()
     watch: Watch = field(default_factory=Watch)
     width: int = 1
 

@@ -46,7 +46,8 @@ class Field:
     ``stands``: whether a reversion needs no other changes to go along, as far as is known.
     ``clashes``: reversions that failed otherwise, each with what its failure says must be undone as well.
     ``sizes``: as ``ODDS.sizes``, after what passed. ``neighbours``: all suspects as they follow each other in
-    the code, where there are too many to go by suspicion alone.
+    the code, where there are too many to go by suspicion alone. ``versions``: reversions that leave the program
+    as it was between two commits.
     """
 
     suspects: tuple[Suspect, ...]
@@ -58,6 +59,7 @@ class Field:
     clashes: tuple[tuple[ChangeSet, ChangeSet], ...] = ()
     sizes: tuple[float, ...] = ODDS.sizes
     neighbours: tuple[ChangeId, ...] = ()
+    versions: tuple[ChangeSet, ...] = ()
 
     def within(self, passing: ChangeSet) -> Field:
         """From here on only what passed is in question.
@@ -127,7 +129,7 @@ class Belief:
 
     def chance(self, reverted: ChangeSet) -> float:
         """The same of changes, of which those that are no suspects do not count."""
-        return self.passes(sum(1 << i for i, each in enumerate(self._places) if each in reverted))
+        return self.passes(self.mask(reverted))
 
     def exactly(self, mask: int) -> float:
         """How likely these suspects are a smallest root."""
@@ -163,6 +165,10 @@ class Belief:
     def likeliest(self, count: int) -> list[int]:
         """The masks of the most likely hypotheses."""
         return sorted(self._known, key=lambda mask: (-self._known[mask], mask))[:count]
+
+    def mask(self, changes: ChangeSet) -> int:
+        """The mask of those changes that are suspects."""
+        return sum(1 << i for i, each in enumerate(self._places) if each in changes)
 
     def changes(self, mask: int) -> ChangeSet:
         """The changes of a mask."""

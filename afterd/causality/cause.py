@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from afterd.causality.signs import Sign
 from afterd.model.explanation import Evidence
 from afterd.model.trace import Predicate, Step
 
@@ -34,12 +35,12 @@ class Link:
     """A cause in the order of discovery: which cause it is upstream of, and how that is known.
 
     ``parent`` is the index of that cause (None for a failed assertion's own). ``level`` counts the
-    critical predicates between the failure and this cause. ``relevance`` is less than 1 where the
-    green run speaks against its predicate having mattered.
+    critical predicates between the failure and this cause. ``doubt`` is how the green run speaks against
+    its predicate having mattered, if it does.
     """
 
     cause: Cause
     parent: int | None = None
     evidence: Evidence = Evidence.PROVED
     level: int = 0
-    relevance: float = 1.0
+    doubt: tuple[Sign, ...] = ()

@@ -11,6 +11,7 @@ from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
 from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
+from afterd.causality.signs import Sign
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import ChangeId
@@ -35,7 +36,7 @@ class _Waiting:
     predicate: Predicate = field(compare=False)
     parent: int | None = field(compare=False, default=None)
     evidence: Evidence = field(compare=False, default=Evidence.PROVED)
-    relevance: float = field(compare=False, default=1.0)
+    doubt: tuple[Sign, ...] = field(compare=False, default=())
 
 
 class Causes:
@@ -153,7 +154,7 @@ class Causes:
         cause = semantic_analysis(self._execution, waiting.predicate, self._core_of, self._limits)
         own = len(self.links)
         self.links.append(
-            Link(cause, waiting.parent, waiting.evidence, waiting.level, waiting.relevance)
+            Link(cause, waiting.parent, waiting.evidence, waiting.level, waiting.doubt)
         )
         for critical in extract_critical_predicates(self._execution, cause):
             self._add(critical, own, waiting.level + 1)
@@ -168,20 +169,18 @@ class Causes:
             return
         self._seen.add(branch.id)
         self._instances[where] += 1
-        idle, relevance = clean(branch), _relevance(critical)
+        idle, doubt = clean(branch), _doubt(critical)
         self._put(
             _Waiting(
                 idle=idle,
                 aside=not critical.only_way,
                 level=level,
-                urgency=2 * _URGENCY[branch.green.alignment]
-                + (relevance < 1)
-                + (not branch.changes),
+                urgency=2 * _URGENCY[branch.green.alignment] + bool(doubt) + (not branch.changes),
                 farness=-branch.id,
                 predicate=critical.predicate,
                 parent=parent,
                 evidence=_evidence(critical),
-                relevance=relevance,
+                doubt=doubt,
             )
         )
 
@@ -193,9 +192,9 @@ def _evidence(critical: Critical) -> Evidence:
     return Evidence.PROVED if critical.direct and critical.needed else Evidence.INFERRED
 
 
-def _relevance(critical: Critical) -> float:
+def _doubt(critical: Critical) -> tuple[Sign, ...]:
     """A branch that green passed alike, or that could only overwrite what green never came to."""
     if clean(critical.branch):
-        return 0.2
+        return (Sign.IDLE,)
     absent = critical.branch.green.alignment is Alignment.ABSENT
-    return 0.3 if absent and not critical.direct else 1.0
+    return (Sign.ASIDE,) if absent and not critical.direct else ()

@@ -3,16 +3,17 @@
 Blind halving takes log2 n runs and more for each guilty change; evidence does better. The next run
 is the one whose answer is expected to tell most for what it costs, and a hypothesis itself is tried
 rather than a set around it. What cannot be built without many others costs more: their builds, and
-what they blur in its answer.
+what they blur in its answer. What stood between two commits of the range once builds and is no
+mixture: bisecting the commits is among the runs that can be made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import log2
 
-from afterd.causality.belief import Belief, Field, Seen
+from afterd.causality.belief import Belief, Field, Seen, bits
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
@@ -25,18 +26,21 @@ def next_reversion(field: Field) -> ChangeSet | None:
         return None
     belief = Belief(field)
     tried = {*field.seen, field.passing, NOTHING}
-    together = _telling(field.seen)
+    mixed = _telling(field.seen)
     order = _code_order(field)
     best, most = None, 0.0
-    for candidate in (*_candidates(field, belief), *_cuts(order)):
+    versions = frozenset(_unmixed(field, belief))
+    for candidate in (*_candidates(field, belief), *_cuts(order), *sorted(versions)):
         reverted = belief.changes(candidate)
         chance = belief.passes(candidate)
+        whole = candidate in versions or len(reverted) == 1
+        together = 1.0 if whole else mixed
         if reverted in tried or not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
             continue
         gain = _entropy(chance) + RUNS.direct * belief.exactly(candidate)
-        cost = belief.cost(candidate) + RUNS.border * _borders(candidate, order)
-        gain *= (together if len(reverted) > 1 else 1) / cost
-        if gain > most + 1e-9 and not field.stands(reverted):
+        borders = 0 if candidate in versions else _borders(candidate, order)
+        gain *= together / (belief.cost(candidate) + RUNS.border * borders)
+        if gain > most + 1e-9 and candidate not in versions and not field.stands(reverted):
             gain *= RUNS.entangled
         if gain > most + 1e-9:
             best, most = reverted, gain
@@ -88,6 +92,21 @@ def _borders(mask: int, order: Sequence[int]) -> int:
     """How often the reverted part of the code begins or ends."""
     inside = [mask >> place & 1 for place in order]
     return sum(one != other for one, other in pairwise(inside))
+
+
+def _unmixed(field: Field, belief: Belief) -> Iterator[int]:
+    """What undoes whole commits: those after the one that halves what is guilty, and the likeliest alone."""
+    if not field.versions:
+        return
+    guilt = belief.guilt()
+    newest = [*map(belief.mask, field.versions), (1 << len(field.suspects)) - 1]
+    commits = [mask & ~before for before, mask in pairwise([0, *newest])]
+    shares = [sum(guilt[place] for place in bits(mask)) for mask in commits]
+    half, passed = sum(shares) / 2, list(accumulate(shares))
+    nearest = sorted(range(len(newest)), key=lambda at: (abs(passed[at] - half), at))
+    yield from (newest[at] for at in nearest[: SEARCH.commits])
+    likeliest = sorted(range(len(commits)), key=lambda at: (-shares[at], at))
+    yield from (commits[at] for at in likeliest[: SEARCH.commits] if commits[at])
 
 
 def _prefixes(order: Sequence[int]) -> Iterator[int]:

@@ -23,9 +23,11 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
+from afterd.causality.deltas.history import since_each
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
+from afterd.causality.signs import Sign, odds_of
 from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, suspects_of
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
@@ -185,7 +187,7 @@ class Loop:
         """Whether what is infected has its origin in the causes, by a statement that is known to do
         otherwise than its old text: of an interpreter's program counter every step was rewritten.
         """
-        return any(suspect.factor > 1 for suspect in suspects) and self._causes.explained()
+        return any(odds_of(suspect.signs) > 1 for suspect in suspects) and self._causes.explained()
 
     def _plausible(self, *, unmet: bool = True) -> list[Suspect]:
         """The suspects whose statements are not as in green.
@@ -201,10 +203,9 @@ class Loop:
         """The changes that wrote a line which the failure's own report shows, and no cause has met."""
         known = {suspect.change for suspect in met}
         named = self._oracles.named.at_its_lines(self._changes.values())
-        return [Suspect(c, Tier.CAUSE, factor=ODDS.shown) for c in named if c not in known]
+        return [Suspect(c, Tier.CAUSE, signs=(Sign.SHOWN,)) for c in named if c not in known]
 
     def _dynamic(self, suspects: list[Suspect]) -> Root | None:
-        self._progress.suspects([suspect.change for suspect in suspects])
         closed = self._explained(suspects) or not self._causes.promising
         outside = ODDS.outside_explained if closed else ODDS.outside_open
         predict = Counterfactual(self._execution, self._green, self._causes.links).passes
@@ -216,26 +217,31 @@ class Loop:
             for rank, suspect in enumerate(suspects)
         ]
         suspects.sort(key=lambda suspect: -suspect.weight)
+        self._tell(suspects)
         last = not self._causes.promising
         return self._reversion.find_root(suspects, outside, predict, thorough=last)
+
+    def _tell(self, suspects: Sequence[Suspect]) -> None:
+        """Say what the next runs are chosen by."""
+        self._progress.suspects({each.change: each.counted_signs() for each in suspects})
 
     def _alone(self, suspect: Suspect) -> Suspect:
         """A change that cannot be undone by itself is likelier to be what others need."""
         along = self._auxiliary.along(suspect.change)
         if along is None:
-            return replace(suspect, factor=suspect.factor * ODDS.entangled, along=MANY)
+            return replace(suspect, signs=(*suspect.signs, Sign.ENTANGLED), along=MANY)
         own = home(self._changes[suspect.change])
         if self._standing.proves:
             return replace(suspect, along=len(along), home=own[:1])
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
-        factor = suspect.factor * (ODDS.not_alone if elsewhere else 1)
-        return replace(suspect, factor=factor, needs=along, home=own)
+        signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
+        return replace(suspect, signs=signs, needs=along, home=own)
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""
         if not self._auxiliary.unbuildable(frozenset([suspect.change])):
             return suspect
-        return replace(suspect, factor=suspect.factor * ODDS.entangled)
+        return replace(suspect, signs=(*suspect.signs, Sign.ENTANGLED))
 
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
@@ -245,6 +251,7 @@ class Loop:
             suspects.sort(key=lambda each: -each.weight)
             suspects = [*map(self._loose, suspects[: SEARCH.asked]), *suspects[SEARCH.asked :]]
             suspects.sort(key=lambda each: -each.weight)
+        self._tell(suspects)
         whole = self._trials.revert(frozenset(self._changes))
         if not whole.passed:
             self._notes.append(
@@ -252,7 +259,10 @@ class Loop:
             )
             return None
         in_code = structural_order(self._changes.values())
-        return self._reversion.find_root(suspects, 0.0, passing=whole, neighbours=in_code)
+        versions = since_each(self._oracles.commits, self._changes)
+        return self._reversion.find_root(
+            suspects, 0.0, passing=whole, neighbours=in_code, versions=versions
+        )
 
     def _all_suspects(self) -> list[Suspect]:
         tiers = (
@@ -270,17 +280,16 @@ class Loop:
         ]
         shared = kinship(self._changes, leaders)
         return [
-            suspect
-            if suspect.tier <= Tier.CAUSE
-            else replace(suspect, factor=suspect.factor * self._kin(suspect.change, shared))
+            suspect if suspect.tier <= Tier.CAUSE else self._kin(suspect, shared)
             for suspect in known
             if suspect.change in self._changes
         ]
 
-    def _kin(self, change: ChangeId, shared: Mapping[ChangeId, float]) -> float:
-        """How much likelier a change is guilty for what it shares with the leaders and the failure's words."""
-        spoken = self._oracles.named.speaks_of(self._changes[change])
-        return (1 + ODDS.kin * shared[change]) * (ODDS.spoken if spoken else 1)
+    def _kin(self, suspect: Suspect, shared: Mapping[ChangeId, float]) -> Suspect:
+        """A change is likelier guilty for what it shares with the leaders and the failure's words."""
+        spoken = self._oracles.named.speaks_of(self._changes[suspect.change])
+        signs = (*suspect.signs, Sign.SPOKEN) if spoken else suspect.signs
+        return replace(suspect, signs=signs, kinship=shared[suspect.change])
 
     def _concluded(self, root: Root | None) -> Analysis:
         found = root or Root(NOTHING, NOTHING, None)

@@ -60,21 +60,22 @@ class Reversion:
         *,
         thorough: bool = True,
         neighbours: Sequence[ChangeId] = (),
+        versions: Sequence[ChangeSet] = (),
     ) -> Root | None:
         """A smallest set of ``suspects`` whose reversal passes; None when none is likely.
 
         ``outside`` is how likely it is that a guilty change is not among them; ``passing`` a reversion
         that is known to. ``thorough``: none is given up before all were reverted together: a root
         farther from the failure may only take another way around the fault. ``neighbours`` are the
-        suspects in the order of the code, for sets that are cut from it. Raises BudgetSpentError
-        when the budget ends before any run passed.
+        suspects in the order of the code, for sets that are cut from it, ``versions`` reversions that leave
+        what stood between two commits. Raises BudgetSpentError when the budget ends before any run passed.
         """
         found = passing
         self._needs.update({suspect.change: suspect.needs for suspect in suspects})
         try:
             field = Field(
                 tuple(suspects), {}, None, outside, predict, self._trials.stands,
-                neighbours=tuple(neighbours),
+                neighbours=tuple(neighbours), versions=tuple(versions),
             )  # fmt: skip
             for trial in self._guided(field, passing, thorough=thorough):
                 found = trial

@@ -6,29 +6,20 @@ change further up may repair the test by taking another way around the fault (AF
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from afterd.causality.cause import Link
 from afterd.causality.infection import Green, Role, effect, infected, role
+from afterd.causality.signs import SIGN_OF_CONDUCT, Sign, odds_of
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
+from afterd.model.progress import Signs
 from afterd.model.term import StepId
 from afterd.model.trace import Conduct, Effect, Execution, Step
 from afterd.weights import ODDS
-
-_UNMET = {Conduct.PARTED: ODDS.unmet_parted}
-_CONDUCT = {
-    Conduct.PARTED: ODDS.parted,
-    Conduct.PASSED: ODDS.passed,
-    Conduct.CARRIED: ODDS.carried,
-    Conduct.ABSORBED: ODDS.absorbed,
-    Conduct.SAME: ODDS.same,
-    Conduct.NEUTRAL: ODDS.same,
-}
-"""How much likelier guilt is where the calls that a change is in did this, beside green's."""
-
 
 PARTED = frozenset([Conduct.PARTED])
 """Conduct that makes a suspect whatever the causes say: the two runs part there."""
@@ -71,7 +62,8 @@ _TIER_OF_ROLE = {
 class Suspect:
     """A change with its tier; ``step`` is where it shows (0: nowhere), ``level`` as in ``Link``.
 
-    ``factor`` is what else is known: how relevant the cause is, whether an effect was seen.
+    ``signs`` are what else is known: whether an effect was seen, how green speaks of the cause; ``kinship``
+    is how much it shares with leading suspects (``kinship``).
     ``along``: how many other changes must go along for a variant without it to be built; ``needs``: which,
     where that costs no build to know. ``home``: its file, class and function, outermost first, or only its
     file where the text does not tell what belongs together (C).
@@ -81,7 +73,8 @@ class Suspect:
     tier: Tier
     level: int = 0
     step: StepId = 0
-    factor: float = 1.0
+    signs: tuple[Sign, ...] = ()
+    kinship: float = 0.0
     along: int = 0
     needs: ChangeSet = NOTHING
     home: tuple[str, ...] = ()
@@ -89,7 +82,14 @@ class Suspect:
     @property
     def weight(self) -> float:
         """The odds that this change is guilty, relative to other suspects."""
-        return WEIGHTS[self.tier] * self.factor * ODDS.level**self.level
+        own = WEIGHTS[self.tier] * odds_of(self.signs) * ODDS.level**self.level
+        return own * (1 + ODDS.kin * self.kinship)
+
+    def counted_signs(self) -> Signs:
+        """What its weight is made of: how often each of the odds counts, by name."""
+        counted = Counter[str]([self.tier.name.lower(), *map(str, self.signs)])
+        rest = {"level": self.level, "kin": self.kinship}
+        return {**counted, **{name: much for name, much in rest.items() if much}}
 
 
 def suspects_of(
@@ -108,7 +108,7 @@ def suspects_of(
     conduct = _not_belied(execution.conduct(), links)
     found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
     also = (
-        Suspect(change, Tier.CAUSE, factor=_UNMET.get(did, ODDS.unmet))
+        Suspect(change, Tier.CAUSE, signs=(_unmet(did),))
         for change, did in conduct.items()
         if did in unmet
     )
@@ -142,7 +142,11 @@ def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
         tier = min(tier, Tier.CAUSE)
     elif did in {Conduct.SAME, Conduct.NEUTRAL}:
         tier = max(tier, Tier.SLICE)
-    return replace(suspect, tier=tier, factor=suspect.factor * _CONDUCT[did])
+    return replace(suspect, tier=tier, signs=(*suspect.signs, SIGN_OF_CONDUCT[did]))
+
+
+def _unmet(did: Conduct) -> Sign:
+    return Sign.UNMET_PARTED if did is Conduct.PARTED else Sign.UNMET
 
 
 def ranked(
@@ -168,13 +172,13 @@ def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterabl
         for step in reversed(link.cause.steps)
     ]
     for link, step, part in steps:
-        factor = link.relevance * (ODDS.effect_seen if effect(step) is Effect.MATTERS else 1.0)
+        seen = (Sign.EFFECT_SEEN,) if effect(step) is Effect.MATTERS else ()
         for change in step.changes:
-            yield Suspect(change, _tier(step, part), link.level, step.id, factor)
+            yield Suspect(change, _tier(step, part), link.level, step.id, (*link.doubt, *seen))
     unclean = [each for each in steps if each[2] is not Role.CLEAN]
     for link, step, part in unclean[: SEARCH.omissions]:
         for change in execution.omitted(step.id):
-            yield Suspect(change, _omission(step, part), link.level, step.id, link.relevance)
+            yield Suspect(change, _omission(step, part), link.level, step.id, link.doubt)
     for link in links:
         yield from _beyond(execution, green, link)
 
@@ -188,7 +192,7 @@ def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]
             tier = _tier(step, role(execution, green, step))
             tier = Tier.CARRIER if tier is Tier.ENTRY else Tier.SLICE
             for change in step.changes:
-                yield Suspect(change, tier, link.level, step.id, link.relevance)
+                yield Suspect(change, tier, link.level, step.id, link.doubt)
 
 
 def _tier(step: Step, part: Role) -> Tier:

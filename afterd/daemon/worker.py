@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from afterd.config import Settings
@@ -16,6 +16,7 @@ from afterd.daemon.self_check import SELF_CHECK, check
 from afterd.errors import AfterdError, BusyError, SpaceError, StoreError
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Outcome
+from afterd.model.progress import Signs
 from afterd.report.verdicts import summed_up
 from afterd.store import Store
 from afterd.store.jobs import Job, JobQueue
@@ -118,5 +119,5 @@ class Narrator:
     def counted(self, done: int, found: int, red: int) -> None:
         """How far a suite is: not worth a line."""
 
-    def suspects(self, changes: Sequence[ChangeId]) -> None:
+    def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """The changes under suspicion: not in a log."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Outcome
+
+Signs = Mapping[str, float]
+"""What speaks for and against a change: how much of each sign, by the name of its odds."""
 
 
 class Progress(Protocol):
@@ -28,8 +31,8 @@ class Progress(Protocol):
         """Of a suite that is running: tests that ended, tests there are, and how many are red."""
         ...
 
-    def suspects(self, changes: Sequence[ChangeId]) -> None:
-        """The changes that are under suspicion now, most suspicious first."""
+    def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
+        """The changes that are under suspicion now, most suspicious first, and why each is."""
         ...
 
 
@@ -48,5 +51,5 @@ class Silent:
     def counted(self, done: int, found: int, red: int) -> None:
         """Ignore it."""
 
-    def suspects(self, changes: Sequence[ChangeId]) -> None:
+    def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """Ignore it."""

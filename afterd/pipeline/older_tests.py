@@ -23,7 +23,7 @@ from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.limits import REPORT
-from afterd.model.change import Change, ChangeList, ChangeSet
+from afterd.model.change import Change, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import mended
@@ -142,7 +142,7 @@ def taking_part(wanted: Range, tests: ChangeSet) -> Range:
         replace(change, pruned="") if change.id in tests else change
         for change in wanted.changes.changes
     )
-    listed = ChangeList(changes, wanted.changes.notes)
+    listed = replace(wanted.changes, changes=changes)
     return replace(wanted, changes=listed, everything=wanted.everything | tests)
 
 

@@ -86,6 +86,7 @@ def search(
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             closure=tracing.closure,
+            commits=wanted.changes.commits,
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )

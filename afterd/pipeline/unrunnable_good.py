@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from afterd.execution.oracle import Oracle
-from afterd.model.change import Change, ChangeForm, ChangeList
+from afterd.model.change import Change, ChangeForm
 from afterd.model.explanation import RevisionRange
 from afterd.workspace import Range
 
@@ -73,7 +73,7 @@ def _kept_in_all(wanted: Range, kept: list[Change]) -> Range:
         replace(change, pruned=MENDS) if change.id in names else change
         for change in wanted.changes.changes
     )
-    listed = ChangeList(changes, wanted.changes.notes)
+    listed = replace(wanted.changes, changes=changes)
     return replace(wanted, changes=listed, everything=wanted.everything - names)
 
 

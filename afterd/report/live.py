@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from rich.columns import Columns
@@ -22,7 +22,7 @@ from rich.text import Text
 from afterd.limits import REPORT
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Verdict
-from afterd.model.progress import Progress
+from afterd.model.progress import Progress, Signs
 from afterd.model.wording import first_names
 from afterd.report.sanitize import clipped, one_line
 
@@ -79,9 +79,9 @@ class PlainProgress:
             self._share = share, bool(red)
             self._say(counted_sentence(done, found, red))
 
-    def suspects(self, changes: Sequence[ChangeId]) -> None:
+    def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """Suspicion moved."""
-        self._say(f"suspected: {_names(changes)}")
+        self._say(f"suspected: {_names(list(signs))}")
 
     def _say(self, text: str) -> None:
         seconds = self._clock() - self._begin
@@ -131,10 +131,10 @@ class LiveProgress:
                 self._since = done, self._clock()
             self._counted = done, found, red
 
-    def suspects(self, changes: Sequence[ChangeId]) -> None:
+    def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """Suspicion moved."""
         with self._lock:
-            self._suspects = tuple(changes)
+            self._suspects = tuple(signs)
 
     def __rich__(self) -> RenderableType:
         """What is on the screen now."""

@@ -53,8 +53,8 @@ class Heard:
     def counted(self, done: int, found: int, red: int) -> None:
         raise AssertionError((done, found, red))
 
-    def suspects(self, changes: object) -> None:
-        raise AssertionError(changes)
+    def suspects(self, signs: object) -> None:
+        raise AssertionError(signs)
 
 
 class Range:

@@ -21,7 +21,7 @@ PASS = Outcome(Verdict.PASS)
 def story(progress: Progress) -> None:
     progress.stage("building", "the bad version")
     progress.tried(NOTHING, Outcome(Verdict.FAIL), 1)
-    progress.suspects(["c3", "c2"])
+    progress.suspects({"c3": {}, "c2": {}})
     progress.tried(frozenset({"c10", "c2"}), PASS, 2)
 
 
@@ -70,7 +70,7 @@ def test_sentences(outcome: Outcome, sentence: str) -> None:
 def test_many_suspects_are_counted() -> None:
     stream = io.StringIO()
     with listening(Console(file=stream, width=200)) as progress:
-        progress.suspects([f"c{number}" for number in range(1, 31)])
+        progress.suspects({f"c{number}": {} for number in range(1, 31)})
     assert "c7, c8 and 22 more" in stream.getvalue()
 
 
@@ -81,7 +81,7 @@ def test_hostile_names_are_shown(terminal: bool) -> None:
         console = Console(file=stream, force_terminal=terminal, width=100)
         with listening(console) as progress:
             progress.stage(attack, attack)
-            progress.suspects([attack])
+            progress.suspects({attack: {}})
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
         assert not re.search("[\0-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e]", text)
 
