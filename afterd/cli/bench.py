@@ -27,7 +27,7 @@ from afterd.bench.tables import (
 )
 from afterd.bench.tables import trees as tree_grids
 from afterd.bench.trial import Options, measurements
-from afterd.cli import bench_daemon, bench_rank
+from afterd.cli import bench_calibrate, bench_daemon, bench_range, bench_rank
 from afterd.cli.bench_formula import formula
 from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
@@ -56,6 +56,8 @@ command.add_command(bench_rank.siemens)
 command.add_command(formula)
 command.add_command(bench_rank.rank)
 command.add_command(bench_daemon.command)
+command.add_command(bench_calibrate.command)
+command.add_command(bench_range.command)
 
 
 def _output_options(function: Function) -> Function:
