@@ -109,11 +109,13 @@ class Loop:
         return self._concluded(root)
 
     def _where_shown(self) -> Root | None:
-        """The one change that wrote a line which the failure's report shows: a run settles it before
-        anything is explained. Of several, causes say which.
+        """A change that wrote a line which the failure's report shows: a run settles it before anything is
+        explained. Of several, causes say which; where no run was recorded, the report's order does.
         """
         shown = [suspect.change for suspect in self._shown(())]
-        return self._reversion.leading(shown) if len(shown) == 1 else None
+        if len(shown) > 1 and self._oracles.traced is not not_traced:
+            return None
+        return self._reversion.leading(shown[: SEARCH.leaders])
 
     def _along_causes(self) -> Root | None:
         """The while loop of Algorithm 1: semantic analysis, then dynamic analysis where it pays."""

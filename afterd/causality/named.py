@@ -6,7 +6,7 @@ runs, leaves no steps, and its traceback still says where it failed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from afterd.model.change import Change, ChangeId
@@ -20,12 +20,16 @@ class NamedByFailure:
     places: tuple[Location, ...] = ()
     words: frozenset[str] = frozenset()
 
-    def at_its_lines(self, changes: Iterable[Change]) -> Iterator[ChangeId]:
-        """The changes that wrote a line which the failure's report shows."""
-        for change in changes:
-            mine = (place for place in self.places if place.file == change.file)
-            if any(change.new.covers(place.line) for place in mine):
-                yield change.id
+    def at_its_lines(self, changes: Iterable[Change]) -> list[ChangeId]:
+        """The changes that wrote a line which the failure's report shows, in the report's order."""
+        mine = [change for change in changes if any(p.file == change.file for p in self.places)]
+        wrote = (
+            change.id
+            for place in self.places
+            for change in mine
+            if change.file == place.file and change.new.covers(place.line)
+        )
+        return list(dict.fromkeys(wrote))
 
     def speaks_of(self, change: Change) -> bool:
         """Whether the failure's words name what a change stands in."""

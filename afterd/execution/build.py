@@ -31,6 +31,7 @@ _MISSING = (
     re.compile(r"make(?:\[\d+\])?: (?P<tool>\S+): (?:No such file or directory|Permission denied)"),
     re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: (?P<tool>[^: ]+): (?:command )?not found"),
     re.compile(r"env: ‘?(?P<tool>[^:’ ]+)’?: No such file or directory"),
+    re.compile(r"Can't exec \"(?P<tool>[^\"/]+)\": No such file or directory"),  # Perl's, so Autoconf's
     re.compile(r"no acceptable (?P<tool>C compiler) found"),
     re.compile(r"No (?P<tool>CMAKE_\w+_COMPILER) could be found"),
     re.compile(r"Unknown compiler\(s\): (?P<tool>.*)"),

@@ -193,7 +193,8 @@ def _test_sentence(outcome: Outcome, name: str) -> str:
         Unresolved.DIFFERENT_FAILURE: "its tests cannot be loaded there; choose another version, or an"
         " environment in which both ends run",
         Unresolved.TIMEOUT: "raise the limit",
-        Unresolved.UNTESTABLE: "125 means that this version cannot be tested; choose another one",
+        Unresolved.UNTESTABLE: "its command ended with 125, or ran no test of that name; choose another"
+        " version, or check the name",
         Unresolved.ABORTED: "a status of 128 or more aborts, as with `git bisect run`; make the"
         " test command exit with 1 when the test fails",
     }

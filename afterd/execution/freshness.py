@@ -9,7 +9,9 @@ depfiles, as CMake and Ninja do), touching the same sources costs nothing it wou
 
 The opposite trouble is files that are shipped *with* their inputs: a ``configure`` beside its
 ``configure.ac``, a ``parser.c`` beside its ``parser.y``. A checkout gives them times in no order,
-and make may then want an autoconf or a bison that nobody has: so they are made the newer ones.
+and make may then want an autoconf or a bison that nobody has: so they are made the newer ones. What a
+build made of a grammar that was changed since is removed: Automake's rules keep what is there
+(AM_MAINTAINER_MODE), however old.
 """
 
 from __future__ import annotations
@@ -60,6 +62,8 @@ class Freshness:
         first = self.shipped is None
         if self.shipped is None:
             self.shipped = frozenset(_generated(self.root))
+        else:
+            self._remove_parsers(changed)
         if first or any(_AUTOTOOLS.fullmatch(PurePath(path).name) for path in changed):
             self._settle_autotools()
         stale = self._stale(changed) if not first or self._distrusted else set()
@@ -97,6 +101,14 @@ class Freshness:
         for name in _AUTOTOOLS_ORDER:
             _touch(path for path in shipped if path.name == name)
 
+    def _remove_parsers(self, changed: Collection[str]) -> None:
+        """Remove what a build made of the grammars among ``changed``; what a tree holds is none of it."""
+        held = {path for path in changed if _has_grammar(self.root / path)}
+        self.shipped = frozenset(self.shipped or ()) | held
+        grammars = [self.root / path for path in changed if PurePath(path).suffix in _GRAMMARS]
+        for path in frozenset[Path]().union(*map(_parsers, grammars)) - self._shipped_paths():
+            path.unlink(missing_ok=True)
+
     def _settle_grammars(self, written: Iterable[Path]) -> None:
         """Make shipped parsers newer than those of their grammars that were ``written``."""
         shipped = self._shipped_paths()
@@ -122,6 +134,16 @@ def _generated(root: Path) -> Iterator[str]:
 def _parsers(grammar: Path) -> set[Path]:
     """What bison or flex may have made of ``grammar``."""
     return {grammar.with_suffix(ending) for ending in _GENERATED_ENDINGS}
+
+
+def _has_grammar(parser: Path) -> bool:
+    """Whether ``parser`` is there, and beside it a grammar of which it may have been made."""
+    names = [
+        parser.name.removesuffix(each) for each in _GENERATED_ENDINGS if parser.name.endswith(each)
+    ]
+    return parser.is_file() and any(
+        parser.with_name(name + ending).is_file() for name in names for ending in _GRAMMARS
+    )
 
 
 def _made_names(path: str) -> tuple[str, ...]:

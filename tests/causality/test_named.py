@@ -43,11 +43,10 @@ def test_a_line_that_nobody_changed_says_nothing() -> None:
     assert runs(NamedByFailure((Location("a.py", 62), Location("b.py", 61)))) == runs(NOTHING_NAMED)
 
 
-def test_of_several_that_are_shown_the_search_decides() -> None:
-    shown = NamedByFailure(tuple(Location("a.py", line) for line in (20, 60)))
-    asked = runs(shown)
-    assert asked[0] <= {"c2", "c6"}
-    assert len(asked) <= len(runs(NOTHING_NAMED))
+def test_of_several_that_are_shown_each_is_tried_in_the_order_of_the_report() -> None:
+    places = [Location("a.py", line) for line in (60, 20, 40)]
+    assert runs(NamedByFailure(tuple(places))) == [{"c6"}]
+    assert runs(NamedByFailure(tuple(reversed(places)))) == [{"c4"}, {"c2"}, {"c6"}]
 
 
 def test_the_function_that_the_message_names_comes_before_others() -> None:

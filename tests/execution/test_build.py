@@ -185,6 +185,23 @@ def test_shipped_parsers_stay_newer_than_their_grammars(tmp_path: Path) -> None:
         assert builder.build(recipe, workshop.tree(files)).ok, name
 
 
+def test_a_parser_that_a_build_made_is_made_again_for_another_grammar(tmp_path: Path) -> None:
+    """Automake's rule with AM_MAINTAINER_MODE makes none where there is one."""
+    workshop = Workshop(tmp_path)
+    slot = workshop.slot()
+    rules = "parser.c: parser.y\n\ttest -f parser.c || cp parser.y parser.c\n"
+    files = {"Makefile": f"out: parser.c\n\tcp parser.c out\n{rules}", "parser.y": "one\n"}
+    recipe = Recipe(("true",), ("make",), limits=LIMITS)
+    builder = Builder(slot)
+    for content in ("one\n", "two\n"):
+        assert builder.build(recipe, workshop.tree(files | {"parser.y": content})).ok
+        assert (slot.path / "out").read_text() == content
+    held = files | {"parser.c": "held\n"}
+    for content in ("two\n", "three\n", "four\n"):
+        assert builder.build(recipe, workshop.tree(held | {"parser.y": content})).ok
+        assert (slot.path / "out").read_text() == "held\n"
+
+
 ABSENT = "int absent(void);\nint main(void) { return absent(); }\n"
 
 
@@ -257,6 +274,10 @@ def test_diagnostics_begin_at_the_first_error(text: str, expected: int) -> None:
         ("configure: error: no acceptable C compiler found in $PATH", "C compiler"),
         ("  No CMAKE_C_COMPILER could be found.", "CMAKE_C_COMPILER"),
         ("error: linker `cc` not found", "linker"),
+        (
+            'Can\'t exec "autopoint": No such file or directory at Autom4te/FileUtils.pm',
+            "autopoint",
+        ),
         ("a.c:1:10: fatal error: x.h: No such file or directory", ""),
         ("make: *** No rule to make target 'x'.  Stop.", ""),
     ],

@@ -154,6 +154,7 @@ def test_a_message_without_values(text: str, message: str) -> None:
         ("ok 1 - a\n# tests 1\n# pass 1\n", False),
         ("  0 passing (2ms)\n", True),
         ("  10 passing (2ms)\n", False),
+        ("  0 passing (38ms)\n  1 failing\n\n  1) adds\n", False),
         ("ok\n", False),
         (
             "ERROR: T (unittest.loader._FailedTest.T)\n------\n"

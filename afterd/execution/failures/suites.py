@@ -94,7 +94,7 @@ _NONE_RAN = re.compile(
 )
 _SOME_RAN = re.compile(
     r"^(?:ok(?!.*\[no tests to run\])|not ok|test \S+ \.\.\.|# (?:pass|fail) [1-9]|=== RUN"
-    r"|Tests: +.*\d (?:passed|failed))",
+    r"|[ \t]*[1-9]\d* failing\b|Tests: +.*\d (?:passed|failed))",
     re.MULTILINE,
 )
 _CARGO_RAN = re.compile(r"^running (?P<count>\d+) tests?$", re.MULTILINE)
