@@ -23,7 +23,7 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
-from afterd.causality.deltas.history import since_each
+from afterd.causality.deltas.history import made_after, since_each
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
@@ -104,6 +104,7 @@ class Loop:
         try:
             root = self._where_shown() or self._along_causes()
             root = root or self._through_other_failures() or self._anywhere()
+            root = root and self._that_broke_it(root)
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
         return self._concluded(root)
@@ -170,6 +171,26 @@ class Loop:
                 self._notes.append(f"Without {names} the test fails otherwise, for the rest.")
                 return root
         return None
+
+    def _that_broke_it(self, root: Root) -> Root:
+        """The root, or where the test passes without what was changed later, what is guilty there: a change
+        with which the test was still green may repair it, but did not break it.
+        """
+        try:
+            while later := made_after(self._oracles.commits, self._changes, root.changes):
+                order = structural_order(self._changes[change] for change in later)
+                found = self._reversion.settle(later, order)
+                if found is None:
+                    break
+                names = ", ".join(in_order(root.changes))
+                self._notes.append(
+                    f"Undoing {names} makes the test pass too, but the test still passed with it:"
+                    " what broke it was changed later."
+                )
+                root = found
+        except BudgetSpentError:
+            pass
+        return root
 
     def further(self, deep: int) -> ChangeSet:
         """What the causes, or those of further failures, lead to; nothing where they lead nowhere."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from in_process_solver import InProcess
@@ -42,6 +44,7 @@ def looped(
     *,
     causes: bool = True,
     named: NamedByFailure = NOTHING_NAMED,
+    commits: Sequence[str] = (),
 ) -> tuple[Loop, list[ChangeSet]]:
     """A loop, and the reversions that it has run so far, in order."""
     asked: list[ChangeSet] = []
@@ -57,6 +60,7 @@ def looped(
         solver.core,
         worth=Worth() if causes else Worth(lambda: 10**12),
         named=named,
+        commits=commits,
     )
     return Loop(execution, changes, frozenset(changes), oracles, Silent()), asked
 
@@ -115,6 +119,34 @@ def test_causes_that_no_run_needed_are_opened_only_for_a_tree() -> None:
     assert asked == [{"c1"}]
     assert not found.suspects
     assert "c1" in in_tree(loop.led_back(found.root).tree)
+
+
+def by_commits(*makers: str) -> dict[ChangeId, Change]:
+    """Changes of one file, each by one commit."""
+    made_by = zip(numbered(len(makers)).items(), makers, strict=True)
+    return {name: replace(each, commits=(maker,)) for (name, each), maker in made_by}
+
+
+@pytest.mark.parametrize(
+    ("repairs", "root", "said"),
+    [
+        ([{"c1"}, {"c7"}], {"c7"}, True),
+        ([{"c1"}], {"c1"}, False),
+        ([{"c1"}, {"c4", "c7"}], {"c4", "c7"}, True),
+    ],
+    ids=["a later change broke it", "the newest of what repairs it", "two later ones together"],
+)
+def test_what_repairs_the_test_and_did_not_break_it_is_no_root(
+    repairs: list[set[str]], root: set[str], said: bool
+) -> None:
+    """c1 is where the infection enters; the test was green with it where a later change is what matters."""
+    changes = by_commits("old", "old", "old", "new", "new", "new", "newest", "newest")
+    commits = ("old", "new", "newest")
+    loop, asked = looped(chain(at=1, length=8), changes, repaired_by(*repairs), commits=commits)
+    found = loop.explain()
+    assert (found.root, found.verified, found.minimal) == (root, True, True)
+    assert any("changed later" in note for note in found.notes) == said
+    assert asked[0] == {"c1"}
 
 
 def chain(*, at: int, length: int) -> Recorded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from afterd.causality.deltas.dependencies import Changes
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
 
 def since_each(commits: Sequence[str], changes: Changes) -> list[ChangeSet]:
@@ -15,13 +15,26 @@ def since_each(commits: Sequence[str], changes: Changes) -> list[ChangeSet]:
     A change that several commits had a hand in counts as the newest one's; one that no commit is known to
     have made is in no set. ``commits`` are the oldest first.
     """
-    age = {commit: number for number, commit in enumerate(reversed(commits))}
-    made: dict[int, set[str]] = {}
-    for change in changes.values():
-        ages = [age[commit] for commit in change.commits if commit in age]
-        if ages:
-            made.setdefault(min(ages), set()).add(change.id)
+    made: dict[int, set[ChangeId]] = {}
+    for change, age in _ages(commits, changes).items():
+        made.setdefault(age, set()).add(change)
     sets: list[ChangeSet] = []
     for number in sorted(made):
         sets.append((sets[-1] if sets else NOTHING) | made[number])
     return sets[:-1]
+
+
+def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
+    """What commits changed that came after each change of a root; nothing where one's commit is not known."""
+    ages = _ages(commits, changes)
+    if not root <= ages.keys():
+        return NOTHING
+    newest = min((ages[change] for change in root), default=0)
+    return frozenset(change for change, age in ages.items() if age < newest)
+
+
+def _ages(commits: Sequence[str], changes: Changes) -> dict[ChangeId, int]:
+    """How many commits came after the newest one that had a hand in each change, where any is known."""
+    age = {commit: number for number, commit in enumerate(reversed(commits))}
+    known = {change.id: [age[c] for c in change.commits if c in age] for change in changes.values()}
+    return {change: min(ages) for change, ages in known.items() if ages}
