@@ -114,7 +114,7 @@ class Loop:
         explained. Of several, causes say which; where no run was recorded, the report's order does.
         """
         shown = [suspect.change for suspect in self._shown(())]
-        if len(shown) > 1 and self._oracles.traced is not not_traced:
+        if len(shown) > 1 and self._causes.failure is not None:
             return None
         return self._reversion.leading(shown[: SEARCH.leaders])
 

@@ -33,7 +33,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "refs/heads/main", PERSON, PERSON, f"commit {number}", builder.write(), parents
         )
         parents = [commit]
-    made.checkout_head(strategy=pygit2.enums.CheckoutStrategy.FORCE)
+    made.reset(parents[0], pygit2.enums.ResetMode.HARD)
     return path
 
 

@@ -144,7 +144,8 @@ def test_what_repairs_the_test_and_did_not_break_it_is_no_root(
     commits = ("old", "new", "newest")
     loop, asked = looped(chain(at=1, length=8), changes, repaired_by(*repairs), commits=commits)
     found = loop.explain()
-    assert (found.root, found.verified, found.minimal) == (root, True, True)
+    assert found.root == root
+    assert (found.verified, found.minimal) == (True, True)
     assert any("changed later" in note for note in found.notes) == said
     assert asked[0] == {"c1"}
 
