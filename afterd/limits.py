@@ -225,7 +225,8 @@ SEARCH = LoopLimits()
 
 @dataclass(frozen=True, slots=True)
 class StoryLimits:
-    """How far the story of a root is followed: ``steps`` that differ are walked from each of so many
+    """How far the story of a root is followed, and tested in so many ``interventions`` (a path of a hundred
+    steps costs seven, and one where its change acts): ``steps`` that differ are walked from each of so many
     ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps. An expression
     with its values put in has ``infix`` characters and so many levels, a text in it ``literal`` ones.
     A line that was taken away is what a statement was where so much of the two is ``alike``.
@@ -233,6 +234,7 @@ class StoryLimits:
 
     failures: int = 4
     steps: int = 3_000
+    interventions: int = 8
     proofs: int = 8
     slice: int = 200
     infix: int = 60
@@ -293,6 +295,7 @@ class PythonPairLimits:
     branches_within: int = 6  # such a call that stand for what it did not do
     reasons: int = 4  # why a value was taken as it was, that one note names
     deep: int = 3  # levels of a value's items that are compared
+    intervened: int = 3_000_000  # rows of all runs with a step set otherwise: about ten seconds
 
 
 PYTHON_PAIR = PythonPairLimits()
@@ -392,9 +395,26 @@ class ReportLimits:
     commit: int = 10  # characters of a commit id that a person reads
     names: int = 8  # in a list within a sentence
     secret: int = 8  # characters: a shorter secret would blot out ordinary words
+    source_context: int = (
+        2  # lines of a page's source above and below one that a story went through
+    )
 
 
 REPORT = ReportLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLimits:
+    """The picture of a story's way, in units of its own: a page scales it. Chosen for a reader."""
+
+    width: int = 760
+    box: int = 62
+    gap: int = 30
+    line: int = 18  # between two lines of text
+    characters: int = 92  # of a line within a box
+
+
+PICTURE = PictureLimits()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
+from afterd.causality.carrying import Carrying
 from afterd.causality.infection import clean, infected, settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
@@ -152,10 +153,11 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The causal tree, and the changes no way was found to."""
+    """The causal tree, the changes no way was found to, and the runs in which a step was tested."""
 
     tree: CauseNode
     unlinked: tuple[ChangeId, ...]
+    interventions: int = 0
 
 
 def story(
@@ -235,6 +237,7 @@ class _Told:
         self._core_of = core_of
         self._telling = Telling(execution)
         self._limits = limits
+        self._carrying = Carrying(execution, limits.interventions)
         self._behind: dict[StepId, list[StepId]] = defaultdict(list)
         self._left = limits.proofs
 
@@ -254,11 +257,24 @@ class _Told:
                 if nearer is not None:
                     self._behind[nearer].append(at)
                 at = nearer
+        for step in sorted(set(self._walk.entered.values())):
+            self._carrying.follow(self._path(step))
         tree = self._cause(self._predicate, Evidence.OBSERVED)
         if unlinked:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))
-        return Story(tree, unlinked)
+        return Story(tree, unlinked, self._carrying.runs)
+
+    def _path(self, first: StepId) -> list[StepId]:
+        """The steps from one at which a change acts to the last before the failed assertion."""
+        path: list[StepId] = []
+        place = self._execution.step(self._predicate.step).location
+        at: StepId | None = first
+        while at is not None:
+            if self._execution.step(at).location != place:
+                path.append(at)
+            at = self._walk.reached[at].nearer
+        return path
 
     def _cause(self, predicate: Predicate, evidence: Evidence) -> CauseNode:
         """The steps that lead to a predicate by data, and a cause for each branch behind them."""
@@ -307,6 +323,7 @@ class _Told:
         for step in steps:
             places[step.location, step.target].append(step.id)
         ends = {end for found in places.values() for end in (min(found), max(found))}
+        ends |= self._carrying.carriers
         return [step for step in steps if step.id in ends or self._guilty(step)]
 
     def _branch(self, identifier: StepId) -> CauseNode:
@@ -342,4 +359,5 @@ class _Told:
             self._changes[each] for each in in_order(frozenset(self._guilty(step)))
         ]
         for change in acting or [None]:
-            yield self._telling.step(step, proved=step.id in proved, change=change)
+            tested = step.id in self._carrying.carriers
+            yield self._telling.step(step, proved=step.id in proved, tested=tested, change=change)

@@ -18,8 +18,12 @@ class Telling:
     def __init__(self, execution: TwinExecution) -> None:
         self._execution = execution
 
-    def step(self, step: Step, *, proved: bool, change: Change | None = None) -> TreeStep:
-        """The step; ``change`` acts there, and ``proved`` says that it is in a minimal core."""
+    def step(
+        self, step: Step, *, proved: bool, tested: bool = False, change: Change | None = None
+    ) -> TreeStep:
+        """The step; ``change`` acts there, ``proved`` says that it is in a minimal core, and ``tested``
+        that the test passes when it is given what it had in the twin.
+        """
         absent = step.green.alignment is Alignment.ABSENT
         known = Evidence.OBSERVED if infected(step) else Evidence.INFERRED
         computed = infix(step.term)
@@ -34,6 +38,7 @@ class Telling:
             green=step.green.shown,
             change=change.id if change is not None else "",
             evidence=Evidence.PROVED if proved else known,
+            tested=tested,
             was=was(change, step.text) if change is not None else "",
             computed=computed if computed != undone else "",
             undone=undone if computed != undone else "",

@@ -20,7 +20,7 @@ from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeSet
 from afterd.model.location import LineSpan, Location
 from afterd.model.term import OPAQUE, Concrete, StepId, Term
-from afterd.model.trace import Conduct, Predicate, Step, StepKind, TwinExecution
+from afterd.model.trace import Conduct, Predicate, Step, StepKind, Trial, TwinExecution
 from afterd.trace.linemap import LineMap
 
 RunT = TypeVar("RunT")
@@ -179,6 +179,10 @@ class UntracedExecution:
     def calling(self, step: StepId) -> None:
         """Nothing."""
 
+    def trial(self, step: StepId) -> Trial:  # noqa: ARG002 - the protocol's signature
+        """None is made."""
+        return Trial.NOT_RUN
+
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """Not known."""
         return {}
@@ -239,6 +243,10 @@ class CautiousExecution:
     def calling(self, step: StepId) -> StepId | None:
         """The caller's step; none when it cannot be read."""
         return self._asked(lambda: self._execution.calling(step), None)
+
+    def trial(self, step: StepId) -> Trial:
+        """How the run ends; one that cannot be read tells nothing."""
+        return self._asked(lambda: self._execution.trial(step), Trial.ELSEWHERE)
 
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """The changes' conduct; of none when it cannot be read."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from afterd.limits import STORY
 from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
-from afterd.model.term import Apply, Const, Op, Read, Sort, SortKind, Term
+from afterd.model.explanation import EMPTY, NOT_EMPTY
+from afterd.model.term import INT, Apply, Const, Op, Read, Sort, SortKind, Term
 
 _SIGNS = {
     Op.MUL: ("*", 6), Op.SDIV: ("/", 6), Op.UDIV: ("/", 6), Op.SREM: ("%", 6), Op.UREM: ("%", 6),
@@ -44,6 +45,9 @@ def infix(term: Term, value_of: Callable[[Read], Known] = observed_value) -> str
     value is not known, or it would be too long to be read.
     """
     values = Evaluator(value_of)
+    if (length := _asked_length(_plain(term, values))) is not None:
+        number = values.value(length)
+        return "" if number is UNKNOWN else NOT_EMPTY if number else EMPTY
     for depth in range(STORY.infix_depth, 0, -1):
         written = _written(_plain(term, values), values, depth, signed=True)
         if written is None or written.tightness == _ALONE:
@@ -51,6 +55,15 @@ def infix(term: Term, value_of: Callable[[Read], Known] = observed_value) -> str
         if len(written.text) <= STORY.infix:
             return written.text
     return ""
+
+
+def _asked_length(term: Term) -> Term | None:
+    """The length of a text of which it is asked whether it is 0: in a source, its truth."""
+    if isinstance(term, Apply) and term.op in {Op.EQ, Op.NE}:
+        length, zero = term.args
+        if isinstance(length, Apply) and length.op is Op.STR_LEN and zero == Const(0, INT):
+            return length
+    return None
 
 
 def _plain(term: Term, values: Evaluator) -> Term:

@@ -51,6 +51,10 @@ class Failure:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+EMPTY, NOT_EMPTY = "the text is empty", "the text is not empty"
+"""What stands for what a text's truth was computed from: each says by itself what held."""
+
+
 @dataclass(frozen=True, slots=True)
 class TreeStep:
     """A line of a cause: what the statement had, what it had without the change, and how it is known.

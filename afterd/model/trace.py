@@ -56,6 +56,15 @@ class Conduct(StrEnum):
     )
 
 
+class Trial(StrEnum):
+    """How the failing run ends once one step is given what it had in the other run."""
+
+    PASSES = "passes"  # the step carries the failure
+    FAILS = "fails"
+    ELSEWHERE = "elsewhere"  # it went where neither run ever was, which tells nothing
+    NOT_RUN = "not run"  # what the step had there cannot be put here
+
+
 NOT_EXECUTED = "not executed"
 """What stands in a tree for the value of a step that a run did not take."""
 
@@ -198,4 +207,10 @@ class TwinExecution(Execution, Protocol):
 
     def calling(self, step: StepId) -> StepId | None:
         """The step of the caller at which the activation that ``step`` belongs to was left."""
+        ...
+
+    def trial(self, step: StepId) -> Trial:
+        """The failing run once more, ``step`` given what it had in the other run: one run of the test,
+        unless it cannot be given that.
+        """
         ...

@@ -59,7 +59,12 @@ def answered(
         verified=found.verified,
         changes=ChangeCounts(len(wanted.changes.changes), pruned, found.executed),
         tree=found.tree,
-        runs=replace(counts, smt_calls=found.smt_calls, seconds=seconds),
+        runs=replace(
+            counts,
+            smt_calls=found.smt_calls,
+            interventions=found.interventions,
+            seconds=seconds,
+        ),
         strategy=found.strategy,
         notes=tuple(
             dict.fromkeys((*wanted.changes.notes, *filter(None, [tracing.reason]), *found.notes))

@@ -47,6 +47,7 @@ class Found:
     smt_calls: int = 0
     solve_seconds: float = 0.0
     story_seconds: float = 0.0
+    interventions: int = 0
     notes: tuple[str, ...] = ()
     reason: str = ""
 
@@ -99,7 +100,8 @@ def search(
         told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
         led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
         found = _found(analysis, led, frozenset(live), oracle, execution, solver)
-        return replace(found, story_seconds=time.monotonic() - began)
+        tested = 0 if told is None else told.interventions
+        return replace(found, story_seconds=time.monotonic() - began, interventions=tested)
 
 
 def _named(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
@@ -148,6 +150,7 @@ def _story(
     if twin is None:
         return None
     changes = wanted.changes.by_id()
+    progress.stage("putting the story together", "steps on its way are set to what the twin had")
     with workspace.clock.during(Phase.STORY):
         return story(twin, analysis.root, changes, solver.core, workspace.limits.story)
 

@@ -15,12 +15,21 @@ from itertools import pairwise
 
 from afterd.limits import REPORT
 from afterd.model.change import ChangeSet, in_order
-from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
+from afterd.model.explanation import (
+    EMPTY,
+    NOT_EMPTY,
+    CauseNode,
+    Evidence,
+    Explanation,
+    TreeStep,
+)
 from afterd.model.trace import NOT_EXECUTED
 from afterd.report.sanitize import one_line
 from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_REPAIRS = "; set to that here, the test passes"
+_FACTS = frozenset({EMPTY, NOT_EMPTY})
 _VERDICTS = frozenset({"True", "False", "true", "false"})
 
 
@@ -30,7 +39,8 @@ class Told:
 
     ``was``: the part of the statement that the change altered, as it was. ``values`` says what it did
     and what it did without the changes; empty where the statement says it all. ``evidence``: how it is
-    known; empty for the failure itself.
+    known; empty for the failure itself. ``tested``: given the value that it has without the changes, and
+    nothing else altered, the test passes; said of the first such step.
     """
 
     file: str
@@ -39,6 +49,7 @@ class Told:
     was: str = ""
     values: Phrase = ()
     evidence: str = ""
+    tested: bool = False
     change: str = ""
     carried: tuple[TreeStep, ...] = ()
 
@@ -67,11 +78,14 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
     if most is not None:
         _without_carriers(steps, shown)
         _shortened(steps, shown, most - end.lines)
+    without = "without it" if len(root) == 1 else "without them"
     told: list[Told] = []
     carried: list[TreeStep] = []
     for step, chosen in zip(steps, shown, strict=True):
         if chosen:
-            told.append(replace(_told(step, root), carried=tuple(carried)))
+            first = step.tested and not any(before.tested for before in told)
+            values = (*_values(step, without), _REPAIRS) if first else _values(step, without)
+            told.append(replace(_told(step, values, root), carried=tuple(carried)))
             carried = []
         else:
             carried.append(step)
@@ -138,18 +152,22 @@ def _without_carriers(steps: Sequence[TreeStep], shown: list[bool]) -> None:
 
 
 def _shortened(steps: Sequence[TreeStep], shown: list[bool], room: int) -> None:
-    """Keep what tells most, in at most ``room`` lines: the changes, what is next to one or to the end,
-    decisions, and of equals what is nearer to the failure. One step is kept however narrow it is.
+    """Keep what tells most, in at most ``room`` lines: the changes, what is next to one or to the end, the
+    first step that was seen to carry the failure, decisions, and of equals what is nearer to the
+    failure. One step is kept however narrow it is.
     """
     chosen = [number for number, kept in enumerate(shown) if kept]
     next_to_one = {later for number, later in pairwise(chosen) if steps[number].change} | set(
         chosen[-1:]
     )
 
+    carrier = next((number for number in chosen if steps[number].tested), None)
+
     def importance(number: int) -> tuple[int, int]:
         step = steps[number]
         decides = step.observed in _VERDICTS and not step.target
-        rank = 3 if step.change else 2 if number in next_to_one else 1 if decides else 0
+        near = number in next_to_one or number == carrier
+        rank = 3 if step.change else 2 if near else 1 if decides else 0
         return rank, number
 
     kept: list[int] = []
@@ -170,14 +188,15 @@ def _height(steps: Sequence[TreeStep], kept: Sequence[int]) -> int:
     return gaps + sum(1 + bool(_values(steps[number], "")) for number in kept)
 
 
-def _told(step: TreeStep, root: ChangeSet) -> Told:
+def _told(step: TreeStep, values: Phrase, root: ChangeSet) -> Told:
     return Told(
         file=step.file,
         line=step.line,
         text=step.text.strip(),
         was=_altered_part(step.text.strip(), step.was.strip()),
-        values=_values(step, "without it" if len(root) == 1 else "without them"),
+        values=values,
         evidence=step.evidence.value if not step.tested else Evidence.OBSERVED.value,
+        tested=step.tested,
         change=step.change if step.change in root else "",
     )
 
@@ -189,15 +208,7 @@ def _values(step: TreeStep, without: str) -> Phrase:
     if not step.observed:
         return ()
     mine, other = beside(step.observed, step.green)
-    if _ADDRESS.fullmatch(step.observed):
-        said: Phrase = ()
-    elif step.computed and step.target:
-        said = (Quoted(f"{step.target} = {step.computed} = {mine}"),)
-    elif step.computed:
-        said = (Quoted(step.computed), " is ", Quoted(mine))
-    else:
-        name = f"{step.target} = " if step.target else ""
-        said = (Quoted(f"{name}{mine}"),)
+    said = _done(step, mine)
     also = (*said, "; ") if said else ()
     if step.green == NOT_EXECUTED:
         return (*also, f"not run {without}")
@@ -205,9 +216,24 @@ def _values(step: TreeStep, without: str) -> Phrase:
         return said
     if step.green == step.observed or not said:
         return (*also, f"another one {without}")
+    if step.undone in _FACTS:
+        return (*said, f"; {without} {step.undone}")
     joined = " is " if step.computed and not step.target else " = "
     undone = (Quoted(step.undone), joined) if step.undone else ()
     return (*said, f"; {without} ", *undone, Quoted(other))
+
+
+def _done(step: TreeStep, mine: str) -> Phrase:
+    """What a step did, whose value is shown as ``mine``; empty for an address, which tells nothing."""
+    if _ADDRESS.fullmatch(step.observed):
+        return ()
+    if step.computed in _FACTS:
+        return (step.computed,)
+    if step.computed and not step.target:
+        return (Quoted(step.computed), " is ", Quoted(mine))
+    name = f"{step.target} = " if step.target else ""
+    computed = f"{step.computed} = " if step.computed else ""
+    return (Quoted(f"{name}{computed}{mine}"),)
 
 
 def beside(mine: str, other: str) -> tuple[str, str]:

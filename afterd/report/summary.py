@@ -184,6 +184,7 @@ def measure(explanation: Explanation) -> Phrase:
         f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
         f"{f'{counts.executed} executed' if traced else 'not traced'}. "
         f"{_count(runs.tests, 'test run')}{floor}, {runs.confirmation} to confirm {confirmed}, "
+        f"{f'{runs.interventions} to test steps of the story, ' if runs.interventions else ''}"
         f"{_count(runs.builds, 'build')}, {runs.cached} from the cache, "
         f"{_count(runs.smt_calls, 'solver call')}; {seconds.total:.1f} s "
         f"(build {seconds.build:.1f}, test {seconds.test:.1f}, "

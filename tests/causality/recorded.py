@@ -11,7 +11,7 @@ from afterd.model.change import ChangeId
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, INT, Apply, Const, Op, Read, Sort, StepId, Term, Value
-from afterd.model.trace import Alignment, Conduct, GreenValue, Predicate, Step, StepKind
+from afterd.model.trace import Alignment, Conduct, GreenValue, Predicate, Step, StepKind, Trial
 
 SAME, ABSENT = Alignment.SAME, Alignment.ABSENT
 
@@ -34,6 +34,7 @@ class Recorded:
     counterparts: dict[StepId, Term] = field(default_factory=dict)
     not_run: dict[ChangeId, Step] = field(default_factory=dict)
     callers: dict[StepId, StepId] = field(default_factory=dict)
+    trials: dict[StepId, Trial] = field(default_factory=dict)
 
     def assign(
         self,
@@ -120,6 +121,10 @@ class Recorded:
     def missed(self, change: ChangeId) -> Step | None:
         """As given."""
         return self.not_run.get(change)
+
+    def trial(self, step: StepId) -> Trial:
+        """As given; what is not cannot be set."""
+        return self.trials.get(step, Trial.NOT_RUN)
 
     def calling(self, step: StepId) -> StepId | None:
         """As given."""

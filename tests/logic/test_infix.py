@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from afterd.logic.infix import infix
+from afterd.model.explanation import EMPTY, NOT_EMPTY
 from afterd.model.term import (
     BOOL,
     INT,
@@ -32,6 +33,12 @@ def compare(op: Op, *args: Term) -> Apply:
     return Apply(op, args, BOOL)
 
 
+def _truth(text: str) -> Term:
+    """``if text``, as a recorded run has it."""
+    length = Apply(Op.STR_LEN, (Read(3, STRING, "text", text),), INT)
+    return compare(Op.NE, length, Const(0, INT))
+
+
 @pytest.mark.parametrize(
     ("term", "text"),
     [
@@ -47,6 +54,9 @@ def compare(op: Op, *args: Term) -> Apply:
         (apply(Op.SDIV, NINE, ONE), "9 // 1"),
         (apply(Op.SDIV, Const(9, WORD), Const(2, WORD)), "9 / 2"),
         (apply(Op.STR_CONCAT, Const("a", STRING), Const("b", STRING)), "'a' + 'b'"),
+        (_truth(""), EMPTY),
+        (_truth("tools"), NOT_EMPTY),
+        (Apply(Op.NOT, (_truth("tools"),), BOOL), NOT_EMPTY),
         (ONE, ""),
         (compare(Op.EQ, ONE, Concrete(None, OPAQUE, "an object")), ""),
     ],

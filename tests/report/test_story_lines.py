@@ -9,7 +9,7 @@ from explanation_samples import RUNNING_EXAMPLE, TREE, explanations
 from hypothesis import given, settings
 
 from afterd.limits import REPORT
-from afterd.model.explanation import Evidence, Explanation, Failure, TreeStep
+from afterd.model.explanation import EMPTY, NOT_EMPTY, Evidence, Explanation, Failure, TreeStep
 from afterd.model.outcome import FailureKind
 from afterd.report.story import beside, carried_words, story
 from afterd.report.summary import as_plain
@@ -49,6 +49,36 @@ def test_what_the_text_computes_and_what_the_old_one_would() -> None:
     assert as_plain(story(_explained(added))[0].values) == "n = 9 - 1 = 8; not run without them"
     gone = replace(guard, observed="not executed", green="reset()")
     assert as_plain(story(_explained(gone))[0].values) == "does not run; without them, it does"
+
+
+def test_the_truth_of_a_text_is_told_in_words() -> None:
+    """Not "7 == 0 is false", which is true of its length."""
+    asked = TreeStep(
+        "a.py", 3, "if not name:", "", "False", "True", "c2", Evidence.OBSERVED,
+        computed=NOT_EMPTY, undone=EMPTY,
+    )  # fmt: skip
+    (told, _) = story(_explained(asked))
+    assert as_plain(told.values) == "the text is not empty; without them the text is empty"
+
+
+def test_the_first_step_that_was_seen_to_carry_the_failure_says_so() -> None:
+    """Of several the first; the others are known as well, and say no more."""
+    last, first = (replace(_step(line, "7", str(line)), tested=True) for line in (5, 4))
+    told = story(_explained(last, first, _step(3, "0", "1", change="c2")))
+    assert [as_plain(step.values) for step in told[:3]] == [
+        "x3 = 0; without them 1",
+        "x4 = 7; without them 4; set to that here, the test passes",
+        "x5 = 7; without them 5",
+    ]
+    assert [step.tested for step in told] == [False, True, True, False]
+
+
+def test_a_step_that_carries_the_failure_is_not_left_out_first() -> None:
+    """It tells more than another one that differs."""
+    steps = [replace(_step(line, "7", str(line)), tested=line == 9) for line in range(20, 5, -1)]
+    told = story(_explained(*steps, _step(3, "0", "1", change="c2")))
+    assert 9 in [step.line for step in told]
+    assert sum(step.lines for step in told) <= REPORT.story
 
 
 def test_what_only_carries_is_counted_and_what_is_equal_is_not_there() -> None:

@@ -21,7 +21,7 @@ from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, bitvec, concretised_terms
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind
+from afterd.model.trace import Conduct, Effect, GreenValue, Predicate, Step, StepKind, Trial
 from afterd.trace.c.failure import NEVER, Failed, other_way
 from afterd.trace.c.read import (
     Influence,
@@ -257,6 +257,10 @@ class LlvmExecution:
 
     def calling(self, step: StepId) -> None:
         """Not told."""
+
+    def trial(self, step: StepId) -> Trial:  # noqa: ARG002 - the protocol's signature
+        """None is made."""
+        return Trial.NOT_RUN
 
     def _conducted(self) -> Mapping[ChangeId, Conduct]:
         """What the executed changes did beside their old text, on the same values."""

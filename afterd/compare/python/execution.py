@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from afterd.compare.pair import Pair
@@ -13,6 +14,7 @@ from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.calls import Calls, mentioned
+from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
 from afterd.compare.python.relaid import READERS, relaid
@@ -34,7 +36,7 @@ from afterd.model.term import (
     reads,
 )
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import Conduct, GreenValue, Predicate, Step
+from afterd.model.trace import Conduct, GreenValue, Predicate, Step, Trial
 from afterd.trace.python.failure import (
     Failures,
     departures,
@@ -57,7 +59,7 @@ class PythonTracer(PythonRecorder):
 
     def execution(self, pair: Pair[RecordedRun]) -> PythonExecution:
         """``mine`` with ``other`` beside it."""
-        return PythonExecution(pair, self.test)
+        return PythonExecution(pair, self.test, partial(self.record_replaced, pair.mine))
 
 
 def executed_lines(pair: Pair[RecordedRun]) -> tuple[Lines, Lines]:
@@ -73,10 +75,13 @@ def loaded_files(pair: Pair[RecordedRun]) -> frozenset[str]:
 
 
 class PythonExecution:
-    """Implements ``model.trace.Execution``; ``test`` is the failing test's id, or empty."""
+    """Implements ``model.trace.Execution``; ``test`` is the failing test's id, or empty. ``again`` records
+    the run once more with a value set to another.
+    """
 
-    def __init__(self, pair: Pair[RecordedRun], test: str = "") -> None:
+    def __init__(self, pair: Pair[RecordedRun], test: str = "", again: Again | None = None) -> None:
         self.test = test
+        self._again = again
         self.changes = pair.live
         self.trace = bad = pair.mine.traces[0]
         green = partner(pair.mine, pair.other) if pair.other else None
@@ -93,6 +98,7 @@ class PythonExecution:
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
+            self._intervention = Intervention(pair, self.steps, self.green, self.alignment)
             self._acted = Acted(self.alignment, self.absence, self.ties, self._differs)
         self._made: dict[StepId, Step] = {}
         self._conduct: dict[ChangeId, Conduct] | None = None
@@ -211,6 +217,15 @@ class PythonExecution:
         """The row of the calling activation that follows the call."""
         row = None if self.green is None else self._acted.calling(self.trace.position(step))
         return None if row is None else self.trace.number(row)
+
+    def trial(self, step: StepId) -> Trial:
+        """The run recorded again with green's value or branch put at the row."""
+        if self.green is None or self._again is None:
+            return Trial.NOT_RUN
+        replaced = self._intervention.replacement(self.trace.position(step))
+        if replaced is None:
+            return Trial.NOT_RUN
+        return self._intervention.trial(self._again(replaced))
 
     def conduct(self) -> Mapping[ChangeId, Conduct]:
         """What the changed functions did on what they were given, beside green's."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.limits import TraceLimits
-from afterd.model.change import ChangeSet
+from afterd.model.change import NOTHING, ChangeSet
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Raw
 from afterd.trace.python.record.recorder import CHUNK
+from afterd.trace.python.record.replacing import Replacement
 from afterd.trace.python.stage.runner import PythonTraceRequest, Recorded, record
 
 ROWS = CHUNK // 2  # in a chunk
@@ -19,11 +20,16 @@ ROWS = CHUNK // 2  # in a chunk
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """The traces of a run's processes, the one that tells most first, and the tree that ran."""
+    """The traces of a run's processes, the one that tells most first, and the tree that ran.
+
+    ``variant`` is what it was without, ``passed`` whether the command succeeded.
+    """
 
     tree: Path
     traces: tuple[Trace, ...]
     seconds: float
+    variant: ChangeSet = NOTHING
+    passed: bool = False
 
 
 class PythonRecorder:
@@ -56,7 +62,15 @@ class PythonRecorder:
         work = f"{self._request.work} {name}" if self._request.work else ""
         run = recorded_run(replace(self._request, work=work), self._built(variant), name)
         self.seconds += run.seconds
-        return run
+        return replace(run, variant=variant)
+
+    def record_replaced(self, run: RecordedRun, replaced: Replacement) -> RecordedRun:
+        """A recorded run once more, with one value set to another. Raises TraceError."""
+        request = replace(self._request, work="", replaced=replaced)
+        name = f"{self._name(run.variant)}-set"
+        again = recorded_run(request, self._built(run.variant), name)
+        self.seconds += again.seconds
+        return replace(again, variant=run.variant)
 
 
 def recorded_run(request: PythonTraceRequest, tree: Path, name: str) -> RecordedRun:
@@ -75,7 +89,8 @@ def recorded_run(request: PythonTraceRequest, tree: Path, name: str) -> Recorded
 
 
 def _read(found: Recorded, tree: Path, cache: Path) -> RecordedRun:
-    return RecordedRun(tree, tuple(Trace(raw, cache) for raw in found.traces), found.seconds)
+    traces = tuple(Trace(raw, cache) for raw in found.traces)
+    return RecordedRun(tree, traces, found.seconds, passed=found.status == 0)
 
 
 def partner(mine: RecordedRun, other: RecordedRun) -> Trace:

@@ -8,8 +8,10 @@ expression was evaluated in its own frame and hands it back. Tracebacks, ``sys._
 from __future__ import annotations
 
 import ast
+import copy
 from typing import TypeVar
 
+from .replacing import SET
 from .rows import Kind, site
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -44,11 +46,15 @@ NAMES = (
 
 
 class CallFactory:
-    """Builds inserted nodes for one module; every one is located where ``at`` is."""
+    """Builds inserted nodes for one module; every one is located where ``at`` is.
 
-    def __init__(self, module: int, numbers: dict[ast.AST, int]) -> None:
+    ``replaced`` is the site whose value the run sets to another; -1: none.
+    """
+
+    def __init__(self, module: int, numbers: dict[ast.AST, int], replaced: int = -1) -> None:
         self.module = module
         self.numbers = numbers
+        self.replaced = replaced
 
     def code(self, node: ast.AST, kind: Kind, at: ast.AST) -> ast.Constant:
         """The site of ``node`` as a literal."""
@@ -65,7 +71,30 @@ class CallFactory:
 
     def value(self, node: ast.AST, expression: ast.expr, kind: Kind = Kind.VALUE) -> ast.expr:
         """``expression``, with its value recorded as ``node``'s."""
-        return self.call(VALUE, [self.code(node, kind, expression), expression], expression)
+        code, given = self.code(node, kind, expression), self.given(node, expression, kind)
+        return self.call(VALUE, [code, given], expression)
+
+    def is_replaced(self, node: ast.AST, kind: Kind = Kind.VALUE) -> bool:
+        """Whether what a node's row says is what the run sets."""
+        return self.replaced == site(self.module, self.numbers[node], kind)
+
+    def given(self, node: ast.AST, expression: ast.expr, kind: Kind = Kind.VALUE) -> ast.expr:
+        """``expression``; or what is put in its place, where the value of ``node`` is replaced."""
+        return (
+            self.call(SET, [expression], expression) if self.is_replaced(node, kind) else expression
+        )
+
+    def rebound(
+        self, node: ast.AST, target: ast.expr, at: ast.AST, kind: Kind = Kind.VALUE
+    ) -> list[ast.stmt]:
+        """``target`` bound anew, where its value is replaced after it was bound."""
+        if not self.is_replaced(node, kind):
+            return []
+        load, store = copy.deepcopy(target), copy.deepcopy(target)
+        for each, context in ((load, ast.Load()), (store, ast.Store())):
+            each.ctx = context  # type: ignore[attr-defined] # names, attributes and items have one
+        given = located(self.call(SET, [load], at), at)
+        return [located(ast.Assign([store], given), at)]
 
     def bound(self, node: ast.AST, name: str, at: ast.AST) -> ast.stmt:
         """A statement that records what ``name`` is bound to, as ``node``'s value."""

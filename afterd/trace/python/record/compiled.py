@@ -13,6 +13,7 @@ from pathlib import Path
 from types import CodeType
 
 from .instrument import Instrumenter
+from .replacing import Replacement
 from .rows import fingerprint
 from .tree import NumberedTree
 
@@ -20,11 +21,15 @@ Rewrite = Callable[[ast.Module, bytes], None]  # pytest's assertion rewriting
 
 
 class Compiler:
-    """Compiles modules below ``tree`` and remembers which it compiled."""
+    """Compiles modules below ``tree`` and remembers which it compiled.
 
-    def __init__(self, tree: Path, cache: Path) -> None:
+    The module of which a value is ``replaced`` is compiled for this run alone.
+    """
+
+    def __init__(self, tree: Path, cache: Path, replaced: Replacement | None = None) -> None:
         self.tree = tree
         self.cache = cache
+        self.replaced = replaced
         self.modules: dict[int, tuple[str, str]] = {}  # fingerprint: (path in the tree, file name)
         self.refused: dict[str, str] = {}  # path: why it runs uninstrumented
         cache.mkdir(parents=True, exist_ok=True)
@@ -40,12 +45,15 @@ class Compiler:
         module = fingerprint(path + "\0" + flavour, source)
         name = f"{module:x}-{sys.implementation.cache_tag}"
         cached = self.cache / f"{name}-{zlib.crc32(os.fsencode(filename)):x}.code"
-        code = _read_code(cached) if (self.cache / f"{name}.json").exists() else None
+        own = self.replaced is not None and self.replaced.module == module
+        known = not own and (self.cache / f"{name}.json").exists()
+        code = _read_code(cached) if known else None
         if code is None:
             code = self._instrument(source, filename, rewrite, module)
             if path in self.refused:
                 return code
-            _write(cached, marshal.dumps(code))
+            if not own:
+                _write(cached, marshal.dumps(code))
         self.modules[module] = (path, name)
         return code
 
@@ -62,7 +70,8 @@ class Compiler:
         try:
             numbered = NumberedTree(tree)
             exported = numbered.export()
-            instrumented = Instrumenter(numbered, module).run()
+            replaced = -1 if self.replaced is None else self.replaced.site
+            instrumented = Instrumenter(numbered, module, replaced).run()
             code = compile(instrumented, filename, "exec", dont_inherit=True)
         except (RecursionError, ValueError) as error:
             self.refused[self.relative(filename)] = str(error)

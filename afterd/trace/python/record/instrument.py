@@ -32,11 +32,11 @@ _HANDLED_BY_NAME = (ast.Pass, ast.Break, ast.Continue)
 
 
 class Instrumenter:
-    """Instruments one numbered tree in place."""
+    """Instruments one numbered tree in place; the value at the site ``replaced`` can be set."""
 
-    def __init__(self, tree: NumberedTree, module: int) -> None:
+    def __init__(self, tree: NumberedTree, module: int, replaced: int = -1) -> None:
         self.tree = tree.tree
-        self.make = CallFactory(module, tree.numbers)
+        self.make = CallFactory(module, tree.numbers, replaced)
         self.expressions = ExpressionInstrumenter(tree, self.make)
 
     def run(self) -> ast.Module:
@@ -70,8 +70,10 @@ class Instrumenter:
         body = self._block(node.body)
         head = _head_length(body, future=False)
         at = _first_line(body[head:] or body)
-        enter = self._enter(node, parameters(node.args), at)
-        node.body = [*body[:head], *self._framed(node, enter, body[head:], at)]
+        arguments = parameters(node.args)
+        enter = self._enter(node, arguments, at)
+        rebound = [item for each in arguments for item in self._rebound(each, each.arg, at)]
+        node.body = [*body[:head], *rebound, *self._framed(node, enter, body[head:], at)]
         yield node
         yield self.make.bound(node, node.name, _first_line([node]))
 
@@ -95,6 +97,13 @@ class Instrumenter:
         node.body = [*body[:head], *self._framed(node, enter, body[head:], at)]
         yield node
         yield self.make.bound(node, node.name, _first_line([node]))
+
+    def _rebound(self, node: ast.AST, name: str, at: ast.AST) -> list[ast.stmt]:
+        return self.make.rebound(node, located(ast.Name(name, ast.Load()), at), at)
+
+    def _bound(self, node: ast.AST, name: str, at: ast.AST) -> list[ast.stmt]:
+        """What records a name that was bound; before it, where the value is replaced, what sets it."""
+        return [*self._rebound(node, name, at), self.make.bound(node, name, at)]
 
     # -- statements --------------------------------------------------------------------------
 
@@ -154,7 +163,7 @@ class Instrumenter:
         node.targets = [self._target(target) for target in node.targets]
         yield node
         for name in unpacked:
-            yield self.make.bound(name, name.id, node)
+            yield from self._bound(name, name.id, node)
 
     def _target(self, target: ast.expr) -> ast.expr:
         return self.expressions.visit(target)
@@ -169,9 +178,12 @@ class Instrumenter:
     def _augmented(self, node: ast.AugAssign) -> Iterator[ast.stmt]:
         target = node.target
         peek = self._peek(node, target)
+        kind = Kind.VALUE if isinstance(target, ast.Name) else Kind.PEEK
+        rebound = self.make.rebound(target, target, node, kind)
         node.value = self.expressions.recorded(node.value)
         node.target = self._simple_target(target)
         yield node
+        yield from rebound
         yield peek or self.make.statement(MARK, node, Kind.MARK, node)
 
     def _peek(self, node: ast.AugAssign, target: ast.expr) -> ast.stmt | None:
@@ -199,7 +211,7 @@ class Instrumenter:
 
     def _conditional(self, node: ast.If | ast.While) -> ast.stmt:
         at = node.test
-        node.test = self.expressions.visit(node.test)
+        node.test = self.make.given(node, self.expressions.visit(node.test), Kind.TRUE)
         node.body = self._block_of_branch(node.body)
         node.orelse = self._block_of_branch(node.orelse)
         self._branch(node, node.body, Kind.TRUE, at)
@@ -217,7 +229,7 @@ class Instrumenter:
         node.target = self._target(node.target)
         node.body = self._block_of_branch(node.body)
         node.orelse = self._block_of_branch(node.orelse)
-        node.body[:0] = [self.make.bound(name, name.id, at) for name in names]
+        node.body[:0] = [item for name in names for item in self._bound(name, name.id, at)]
         self._branch(node, node.body, Kind.TRUE, at)
         self._branch(node, node.orelse, Kind.FALSE, at)
         if isinstance(node, ast.AsyncFor):
@@ -231,7 +243,8 @@ class Instrumenter:
             at = item.context_expr
             item.context_expr = self.expressions.recorded(item.context_expr)
             if item.optional_vars is not None:
-                opened.extend(self.make.bound(n, n.id, at) for n in _names(item.optional_vars))
+                names = _names(item.optional_vars)
+                opened.extend(item for name in names for item in self._bound(name, name.id, at))
                 item.optional_vars = self._target(item.optional_vars)
         opened.append(self.make.statement(MARK, node, Kind.MARK, node))
         node.body = [*opened, *self._block_of_branch(node.body)]

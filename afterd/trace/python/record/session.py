@@ -27,6 +27,7 @@ from .importing import OwnFinder, Territory
 from .output import watch_output
 from .progress import Tally
 from .recorder import Recorder, install_silence
+from .replacing import Replacing
 from .settings import Settings
 from .shares import share_of
 from .unittest_shares import share_suites
@@ -41,8 +42,11 @@ class Session:
         self.settings = settings
         tree = Path(settings.tree)
         self.territory = Territory(tree, settings.excluded)
-        self.compiler = Compiler(tree.resolve(), Path(settings.cache))
+        self.compiler = Compiler(tree.resolve(), Path(settings.cache), settings.replaced)
         self.recorder = Recorder(settings.head, settings.tail)
+        self.replacing: Replacing | None = None
+        if settings.replaced is not None:
+            self.replacing = Replacing(settings.replaced, lambda: self.recorder.row)
         if settings.stop:
             self.recorder.filled = self._filled
             signal.signal(signal.SIGTERM, lambda _number, frame: self._end(frame))
@@ -58,6 +62,8 @@ class Session:
     def start(self) -> None:
         """Record from here on."""
         (self.counter or self.recorder).install()
+        if self.replacing is not None:
+            self.replacing.install()
         # unittest.runner is imported after unittest.result, by whoever uses unittest.
         asked = {"unittest.runner": self._watch_unittest}
         sys.meta_path.insert(0, OwnFinder(self.territory, self.compile, asked=asked))
@@ -140,6 +146,7 @@ class Session:
             "unowned": self.unowned,
             "threads": len(self.recorder.recording.threads),
             "notes": sorted(self.notes),
+            "replaced": self.replacing is not None and self.replacing.met,
         }
 
     def _thread_starts(self) -> None:

@@ -7,6 +7,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from .replacing import Replacement
+
 VARIABLE = "AFTERD_TRACE"
 
 
@@ -20,6 +22,7 @@ class Settings:
     in chunks. ``excluded``
     are folders below ``tree`` that are not the program (a virtual environment). The process runs
     share ``share`` of ``shares`` of its tests. It is ended after about ``stop`` rows (0: never).
+    ``replaced``: the one value of the run that is set to another.
     """
 
     mode: str
@@ -33,12 +36,15 @@ class Settings:
     share: int = 0
     shares: int = 1
     stop: int = 0
+    replaced: Replacement | None = None
 
     @classmethod
     def read(cls, path: Path) -> Settings:
         """The settings file at ``path``."""
         fields = json.loads(path.read_text(encoding="utf-8"))
         fields["excluded"] = tuple(fields["excluded"])
+        if fields["replaced"] is not None:
+            fields["replaced"] = Replacement(**fields["replaced"])
         return cls(**fields)
 
     def write(self, path: Path) -> None:

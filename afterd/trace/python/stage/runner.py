@@ -23,6 +23,7 @@ from afterd.execution.process import Command, ProcessResult
 from afterd.limits import ProcessLimits
 from afterd.trace.kept import keep, key_of, taken_up
 from afterd.trace.python.read.tracefile import Raw, read
+from afterd.trace.python.record.replacing import Replacement
 from afterd.trace.python.record.settings import VARIABLE, Settings
 
 
@@ -41,7 +42,7 @@ class PythonTraceRequest:
     folders of the tree are not the program's. Of the tests, those of share ``share`` of ``shares`` are
     run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
     ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
-    killed; empty: everything is recorded anew.
+    killed; empty: everything is recorded anew. ``replaced`` is a value of the run that is set to another.
     """
 
     command: tuple[str, ...]
@@ -60,6 +61,7 @@ class PythonTraceRequest:
     shares: int = 1
     work: str = ""
     stop: int = 0
+    replaced: Replacement | None = None
 
 
 _RUNTIME = Path(__file__).parents[1] / "record"
@@ -183,6 +185,7 @@ def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> 
         share=request.share,
         shares=request.shares,
         stop=request.stop,
+        replaced=request.replaced,
     )
 
 
