@@ -10,19 +10,24 @@ from afterd.cli.answers import deliver
 from afterd.cli.options import format_option, output_option, repository_option
 from afterd.cli.state import reader, subjects
 from afterd.config import Format
-from afterd.store.explanations import load
+from afterd.store.explanations import latest, load
 
 
 @click.command("report")
-@click.argument("identifier", metavar="ID", type=int)
+@click.argument("identifier", metavar="[ID]", type=int, required=False)
 @format_option(Format.MARKDOWN)
 @output_option
 @repository_option
-def command(identifier: int, format: Format, output: Path | None, repository: Path) -> None:  # noqa: A002 - the option's name
-    """Write an explanation as Markdown, HTML, JSON, SARIF or text.
+def command(
+    identifier: int | None,
+    format: Format,  # noqa: A002 - the option's name
+    output: Path | None,
+    repository: Path,
+) -> None:
+    """Write an explanation as Markdown, HTML, JSON, SARIF or text; without an ID the newest.
 
     Example: afterd report 42 --format html --output why.html
     """
     with reader(repository) as opened:
-        explanation = load(opened, identifier)
+        explanation = load(opened, latest(opened) if identifier is None else identifier)
     deliver([explanation], Format(format), output, repository, subjects(repository, explanation))

@@ -60,6 +60,7 @@ def test_show_the_newest_with_its_marks(afterd: Run, explained: Path) -> None:
     assert "cause = c1, c2 on " in shown.stdout
     assert ": not text.txt" in shown.stdout
     assert shown.stdout == afterd("show", "1", "--all", cwd=explained).stdout
+    assert afterd("report", cwd=explained).stdout == afterd("report", "1", cwd=explained).stdout
 
 
 def test_list(afterd: Run, explained: Path) -> None:
@@ -166,7 +167,7 @@ def test_settings_reach_explain(afterd: Run, repository: Path) -> None:
 
 
 def test_nothing_was_explained_yet(afterd: Run, repository: Path) -> None:
-    for verb in ("show", "list"):
+    for verb in ("show", "list", "report"):
         refused(afterd(verb, cwd=repository), 13, ["Nothing was explained", "#store"])
 
 
