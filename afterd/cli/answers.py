@@ -11,6 +11,7 @@ from pathlib import Path
 
 from afterd.cli.options import Loudness
 from afterd.cli.output import errors, present, write
+from afterd.cli.state import bad_version
 from afterd.config import Format
 from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress, Silent
@@ -68,7 +69,7 @@ def rendered(explanations: Sequence[Explanation], form: Format, repository: Path
         case Format.MARKDOWN:
             return markdown.render(explanations)
         case Format.HTML:
-            return html.render(explanations)
+            return html.render(explanations, bad_version(repository, explanations))
         case Format.SARIF:
             return sarif.render(explanations)
         case _:

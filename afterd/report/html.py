@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
+from afterd.report.html_path import picture
+from afterd.report.html_source import SourceLines, listing, no_source
 from afterd.report.sanitize import html, one_line
 from afterd.report.snippet import undone
 from afterd.report.story import Told, carried_words, story
@@ -27,20 +29,36 @@ from afterd.report.summary import (
 )
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-  color-scheme: light dark; }
+:root { color-scheme: light dark; background: Canvas; color: CanvasText; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
 pre { overflow-x: auto; padding: 0.5rem; border: 1px solid #8888; }
 details { margin: 0.3rem 0 0.3rem 1rem; }
+h1, p, li, td, summary { overflow-wrap: anywhere; }
 td { padding: 0.1rem 1rem 0.1rem 0; vertical-align: top; }
 .changed { font-weight: bold; }
 .del { color: #b01010; }
 .add { color: #116611; }
 .quiet { color: #555; }
-summary:focus-visible { outline: 3px solid; }
+:focus-visible { outline: 3px solid; }
+svg.path { width: 100%; max-width: 48rem; }
+svg rect { fill: none; stroke: currentColor; }
+svg rect.guilty { stroke: #b01010; stroke-width: 3; }
+svg rect.failed { stroke-dasharray: 6 3; stroke-width: 2; }
+svg text { fill: currentColor; font: 13px ui-monospace, monospace; }
+svg text.where { font-weight: bold; }
+svg .arrow { fill: none; stroke: currentColor; }
+.source { overflow-x: auto; }
+.source th { text-align: left; }
+.source td:first-child { text-align: right; }
+.source td { padding-right: 1rem; min-width: 8rem; }
+.source td:nth-child(2) { white-space: nowrap; }
+.source td:first-child { min-width: 0; }
+tr.failed td { border-bottom: 2px dashed; }
 @media (prefers-color-scheme: dark) {
   .del { color: #ff9090; }
   .add { color: #80e080; }
+  svg rect.guilty { stroke: #ff9090; }
   .quiet { color: #bbb; }
 }
 """
@@ -56,18 +74,21 @@ style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'">
 """
 
 
-def render(explanations: Sequence[Explanation]) -> str:
-    """The whole page; nothing is cut."""
+def render(explanations: Sequence[Explanation], source: SourceLines = no_source) -> str:
+    """The whole page; nothing is cut. ``source`` reads the files of the bad version."""
     title = as_plain(headline(explanations[0])) if explanations else "No test fails"
-    parts = [_HEAD, f"<title>{html(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"]
+    parts = [
+        _HEAD,
+        f"<title>{html(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n",
+    ]
     for explanation in explanations:
-        parts += _article(explanation)
+        parts += _article(explanation, source)
     if not explanations:
         parts.append("<p>No test fails.</p>\n")
-    return "".join([*parts, "</body>\n</html>\n"])
+    return "".join([*parts, "</main>\n</body>\n</html>\n"])
 
 
-def _article(explanation: Explanation) -> Iterator[str]:
+def _article(explanation: Explanation, source: SourceLines) -> Iterator[str]:
     yield f"<h1>{as_html(headline(explanation))}</h1>\n"
     if explanation.reason:
         yield f"<p>{_text(explanation.reason)}</p>\n"
@@ -78,9 +99,13 @@ def _article(explanation: Explanation) -> Iterator[str]:
         yield from _failure(explanation.failure)
     if explanation.tree is not None:
         if explanation.root:
+            told = story(explanation)
             yield "<h2>Why</h2>\n<ol>\n"
-            yield from map(_told, story(explanation))
-            yield "</ol>\n"
+            yield from map(_told, told)
+            yield "</ol>\n<details>\n<summary>The way as a picture</summary>\n"
+            yield from picture(told)
+            yield "</details>\n"
+            yield from listing(explanation, source)
         yield "<h2>Every step, from the failure back to the changes</h2>\n"
         yield from _tree(explanation.tree)
     for change in explanation.root:
@@ -148,11 +173,12 @@ def _step(step: TreeStep) -> str:
     changed = f" <b>changed by <code>{_text(step.change)}</code></b>" if step.change else ""
     kind = ' class="changed"' if step.change else ""
     green = f"green <code>{_text(step.green)}</code>" if step.green else ""
+    tested = ", set to that the test passes" if step.tested else ""
     return (
         f"<tr{kind}><td><code>{_text(f'{step.file}:{step.line}')}</code></td>"
         f"<td><code>{_text(step.text.strip())}</code>{changed}</td>"
         f"<td><code>{_text(step.observed)}</code></td><td>{green}</td>"
-        f'<td class="quiet">{_text(step.evidence.value)}</td></tr>\n'
+        f'<td class="quiet">{_text(step.evidence.value)}{tested}</td></tr>\n'
     )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,30 +18,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from npm_packages import npm
+
 PRISM = "@stoplight/prism-cli@5"
 GITHUB = "@octokit/openapi@23"  # GitHub's description, as npm has it
-READY = {"NO_UPDATE_NOTIFIER": "1", "npm_config_audit": "false", "npm_config_fund": "false"}
 
 JSON = dict[str, Any]
-
-
-class NoNpmError(Exception):
-    """Why there is no node, npm or registry."""
-
-
-def npm(folder: Path, *arguments: str) -> None:
-    """Run npm in a folder; raises NoNpmError."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        raise NoNpmError("node and npm are not installed")
-    try:
-        done = subprocess.run(
-            ["npm", *arguments, "--silent", "--no-update-notifier"],
-            cwd=folder, env=os.environ | READY, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise NoNpmError("npm did not end within two minutes") from error
-    if done.returncode:
-        raise NoNpmError(f"npm {arguments[0]} failed: {done.stderr.strip()[-200:]}")
 
 
 def prism(folder: Path) -> Path:

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped] # its types are another package, for one test
 from fake_forge import BOT, HEAD, TOKEN, Fault, State, serving
+from npm_packages import NoNpmError
 from published import (
     JSON,
-    NoNpmError,
     example,
     free_port,
     github_descriptions,

@@ -18,7 +18,16 @@ from afterd.report.html import render
 from afterd.report.sanitize import one_line
 
 TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "code", "b"}
+TAGS |= {"main", "div", "th", "svg", "rect", "path", "text"}
 TAGS |= {"pre", "span", "table", "tr", "td", "details", "summary", "ol", "br"}
+ATTRIBUTES = {
+    "svg": {"class", "viewbox", "role", "aria-label"},
+    "rect": {"class", "x", "y", "width", "height", "rx"},
+    "path": {"class", "d"},
+    "text": {"class", "x", "y"},
+    "div": {"class", "role", "tabindex", "aria-label"},
+    "th": {"scope"},
+}
 
 
 class Page(HTMLParser):
@@ -33,10 +42,10 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in TAGS
         names = {name for name, _ in attrs}
-        assert names <= {"class", "open", "lang"} or tag == "meta"
+        assert names <= ATTRIBUTES.get(tag, {"class", "open", "lang"}) or tag == "meta"
         if tag == "meta":
             self.meta.append(dict(attrs))
-        elif tag != "br":
+        elif tag not in {"br", "rect", "path"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -74,6 +83,24 @@ def test_an_attack_is_text(attack: str) -> None:
     )
     page = parsed(render([hostile]))
     assert one_line(attack) in "".join(page.text)
+
+
+def test_the_lines_of_a_story_stand_in_their_context_with_both_values() -> None:
+    """As many lines around each as a page shows, and nothing where a file cannot be read."""
+    text = [f"line {number};" for number in range(1, 40)]
+    page = parsed(render([RUNNING_EXAMPLE], lambda file: text if file == "sum.c" else ()))
+    said = "".join(page.text)
+    assert "in the failing run" in said
+    shown = [number for number in range(1, 40) if f"line {number};" in said.replace("\u00a0", " ")]
+    assert shown == list(range(3, 16))
+    assert "sum = 2" in said
+    assert "The lines it went through" not in "".join(parsed(render([RUNNING_EXAMPLE])).text)
+
+
+def test_an_attack_in_the_source_is_text() -> None:
+    """A file of the repository is no more to be trusted than a message."""
+    for attack in ATTACKS:
+        parsed(render([RUNNING_EXAMPLE], lambda _, attack=attack: [attack] * 40))
 
 
 def test_the_policy_allows_our_style_and_nothing_else() -> None:
