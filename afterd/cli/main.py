@@ -18,7 +18,7 @@ VERBS = {
     "explain": "Explain why the tests of a revision range fail.",
     "show": "Show an explanation; without an ID the newest.",
     "list": "List the explanations of this repository, newest first.",
-    "report": "Write an explanation as Markdown, HTML, JSON, SARIF or text.",
+    "report": "Write an explanation as Markdown, HTML, JSON, SARIF or text; without an ID the newest.",
     "patch": "Write the revert that makes the test pass, for git apply.",
     "replay": "Test the bad version with changes undone, and show the outcome.",
     "mark": "Correct an explanation.",
