@@ -51,10 +51,10 @@ BODIES = {
     char rest[20]; got = fscanf(f, " %[a-z ],%*s %c", rest, w);
     printf("%d %s %c\\n", got, rest, w[0]);""",
     "blocks": """
-    char block[6]; int n, sum = 0;
+    char block[6]; int n; unsigned sum = 0;
     while ((n = fread(block, 2, 3, f)) > 0) for (int i = 0; i < 2 * n; i++) sum = sum * 3 + block[i];
     fwrite("done\\n", 1, 5, stdout);
-    printf("%d\\n", sum);""",
+    printf("%u\\n", sum);""",
     "conversions": """
     char text[40], *end; fgets(text, 40, f);
     long a = strtol(text, &end, 10), b = strtol(end, &end, 8);
