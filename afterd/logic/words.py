@@ -6,6 +6,9 @@ from functools import cache
 
 from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
 
+_DIGIT = 4  # bits
+_DIGITS = 12  # bits that are compared digit by digit, those in which a table's indices differ
+
 
 @cache
 def constant(value: int, width: int) -> Word:
@@ -75,8 +78,14 @@ def below_signed(gates: Gates, a: Word, b: Word) -> Literal:
 
 
 def equal(gates: Gates, a: Word, b: Word) -> Literal:
-    """A = b."""
-    return gates.all_of(tuple(-gates.differ(x, y) for x, y in zip(a, b, strict=True)))
+    """A = b. Of comparisons of one word with many constants (a table's places, a switch's cases) the
+    digits are compared once.
+    """
+    same = tuple(-gates.differ(x, y) for x, y in zip(a, b, strict=True))
+    if len(same) <= _DIGIT or not (is_constant(a) or is_constant(b)):
+        return gates.all_of(same)
+    low = [gates.all_of(same[at : at + _DIGIT]) for at in range(0, _DIGITS, _DIGIT)]
+    return gates.all_of((*low, gates.all_of(same[_DIGITS:])))
 
 
 def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:

@@ -10,12 +10,13 @@ so nothing is asked behind it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from afterd.logic import Statement, signed_value
-from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
+from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, Value, bitvec
 from afterd.symbolic.code import Code
-from afterd.symbolic.collecting import Collector, any_of, negated
+from afterd.symbolic.collecting import TRUE, Collector, any_of, negated
 from afterd.symbolic.memory import FIRST, Cell, Memory, data_of
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
@@ -27,6 +28,30 @@ MOST_ELEMENTS = 32
 MOST_OBJECTS = 12
 MOST_BYTES = 8  # of a file: the sides of a branch stand only a few bytes apart
 CONTENT = "the bytes of "
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """An address in an array: ``start`` + ``index`` · ``stride``, where there is only one index (else None).
+
+    ``address`` is its term, which stays alive; ``array`` an address in the array.
+    """
+
+    address: Term
+    index: Term | None
+    start: int
+    stride: int
+    array: int
+
+    def is_at(self, place: int) -> Term:
+        """Whether it is this place, said of the index: that needs no arithmetic of addresses."""
+        if self.index is None:
+            return Apply(Op.EQ, (self.address, Const(place, _WORD)), BOOL)
+        number, rest = divmod(place - self.start, self.stride)
+        sort = self.index.sort
+        if rest or not -(1 << sort.width - 1) <= number < 1 << (sort.width - 1):
+            return negated(TRUE)
+        return Apply(Op.EQ, (self.index, Const(number % (1 << sort.width), sort)), BOOL)
 
 
 class Pointers:
@@ -46,8 +71,7 @@ class Pointers:
         self.symbolic = symbolic
         self._alternatives = alternatives
         self._collector = collector
-        # By identity of an address's term, which stays alive: the elements' size, the array's address.
-        self._strides: dict[int, tuple[Term, int, int]] = {}
+        self._elements: dict[int, _Element] = {}  # by identity of the address's term
         self._stored = 0
 
     def element(self, code: Code, given: Sequence[Known]) -> Known:
@@ -55,10 +79,8 @@ class Pointers:
         offset, scales = code.detail
         base, term = given[0]
         assert isinstance(base, int)
-        total = base + offset
-        moved = term
-        known = None if term is None else self._strides.get(id(term))
-        stride, start_of_all = (0, base) if known is None else known[1:]
+        fixed, total = base + offset, base + offset
+        varying: list[tuple[Term, int]] = []
         for operand, (index, of_index), scale in zip(
             code.operands[1:], given[1:], scales, strict=True
         ):
@@ -66,17 +88,38 @@ class Pointers:
             step = signed_value(index, operand.sort.width) * scale
             total += step
             if of_index is not None:
-                wide = resized_term(of_index, _WORD, signed=True)
-                by = Apply(Op.MUL, (wide, Const(scale, _WORD)), _WORD)
-                start: Term = Const(base, _WORD) if moved is None else moved
-                moved, stride = Apply(Op.ADD, (start, by), _WORD), scale
-            elif moved is not None and step:
-                moved = Apply(Op.ADD, (moved, Const(step % (1 << 64), _WORD)), _WORD)
-        if moved is not None and offset:
-            moved = Apply(Op.ADD, (moved, Const(offset % (1 << 64), _WORD)), _WORD)
-        if moved is not None and stride:
-            self._strides[id(moved)] = (moved, stride, start_of_all)
-        return total % (1 << 64), moved
+                varying.append((of_index, scale))
+            else:
+                fixed += step
+        if term is None and not varying:
+            return total % (1 << 64), None
+        return total % (1 << 64), self._moved((base, term), fixed, varying)
+
+    def _moved(self, pointer: Known, fixed: int, varying: Sequence[tuple[Term, int]]) -> Term:
+        """The address that is ``fixed`` in this run but for some indices; what is known of it is kept."""
+        base, term = pointer
+        assert isinstance(base, int)
+        known = None if term is None else self._elements.get(id(term))
+        moved: Term = Const(fixed % (1 << 64), _WORD) if term is None else term
+        for index, scale in varying:
+            wide = resized_term(index, _WORD, signed=True)
+            by = Apply(Op.MUL, (wide, Const(scale, _WORD)), _WORD)
+            moved = Apply(Op.ADD, (moved, by), _WORD)
+        if term is not None and fixed != base:
+            moved = Apply(Op.ADD, (moved, Const((fixed - base) % (1 << 64), _WORD)), _WORD)
+        array = base if known is None else known.array
+        if varying:
+            only = term is None and len(varying) == 1
+            index, stride = varying[-1]
+            self._keep(_Element(moved, index if only else None, fixed, stride, array))
+        elif known is not None:
+            start = known.start + fixed - base
+            self._keep(_Element(moved, known.index, start, known.stride, array))
+        return moved
+
+    def _keep(self, element: _Element) -> None:
+        if element.stride:
+            self._elements[id(element.address)] = element
 
     def indexed(self, base: int, index: Known, scale: int) -> Known:
         """The address of an element of an array of the library's own."""
@@ -84,10 +127,7 @@ class Pointers:
         assert isinstance(value, int)
         if term is None or not self.symbolic():
             return base + value * scale, None
-        by = Apply(Op.MUL, (term, Const(scale, _WORD)), _WORD)
-        moved = Apply(Op.ADD, (Const(base, _WORD), by), _WORD)
-        self._strides[id(moved)] = (moved, scale, base)
-        return base + value * scale, moved
+        return base + value * scale, self._moved((base, None), base, [(term, scale)])
 
     def load(self, pointer: Known, size: int, sort: Sort, key: int) -> Known:
         """What is read through a pointer."""
@@ -98,11 +138,18 @@ class Pointers:
         if term is None or sort.kind is SortKind.FLOAT:
             return value, here
         places, complete = self._places(address, term, size)
-        result: Term = self._collector.free(("load", key), sort, value)
+        free = self._collector.free(("load", key), sort, value)
+        alike: dict[Value, list[Term]] = {}  # the places that hold a constant
+        others: list[tuple[Term, Term]] = []
         for place in reversed(places):
             held, held_term = self._held(place, size, sort)
-            found = Const(held, sort) if held_term is None else held_term
-            result = Apply(Op.ITE, (_is(term, place), found, result), sort)
+            if held_term is None:
+                alike.setdefault(held, []).append(self._is(term, place))
+            else:
+                others.append((self._is(term, place), held_term))
+        result = _one_of({held: any_of(there) for held, there in alike.items()}, free)
+        for there, held_term in others:
+            result = Apply(Op.ITE, (there, held_term, result), sort)
         self._legal(term, places, complete=complete)
         return value, self._collector.define(("loaded", key), result, value, None)
 
@@ -119,12 +166,12 @@ class Pointers:
         places, complete = self._places(address, term, size)
         self._legal(term, places, complete=complete)
         if not self._alternatives:
-            self._collector.lose(negated(_is(term, address)))
+            self._collector.lose(negated(self._is(term, address)))
         new = Const(value, sort) if given is None else given
         for place in places:
             was, of_it = self._held(place, size, sort)
             old = Const(was, sort) if of_it is None else of_it
-            chosen = Apply(Op.ITE, (_is(term, place), new, old), sort)
+            chosen = Apply(Op.ITE, (self._is(term, place), new, old), sort)
             word = data if place == address else data_of(was, sort, size)
             self._stored += 1
             now = from_word(int.from_bytes(word, "little"), sort)
@@ -160,14 +207,14 @@ class Pointers:
     def _places(self, address: int, term: Term, size: int) -> tuple[list[int], bool]:
         """The addresses that a term may mean, the run's first; whether they are all that are legal."""
         found = self._memory.object_at(address)
-        array = self._strides.get(id(term))
+        array = self._elements.get(id(term))
         if array is not None and found is None:  # the run left the array
-            found = self._memory.object_at(array[2])
+            found = self._memory.object_at(array.array)
         if found is None or not self._alternatives:
             return [address], False
         if array is not None:
-            first = found.start + (address - found.start) % array[1]
-            every = list(range(first, found.start + found.size - size + 1, array[1]))
+            first = found.start + (address - found.start) % array.stride
+            every = list(range(first, found.start + found.size - size + 1, array.stride))
             most = MOST_BYTES if found.kind.startswith(CONTENT) else MOST_ELEMENTS
             near = sorted(every, key=lambda place: abs(place - address))[:most]
             if address not in every:
@@ -179,11 +226,30 @@ class Pointers:
 
     def _legal(self, term: Term, places: Sequence[int], *, complete: bool) -> None:
         if complete:
-            self._collector.keep_sane(any_of([_is(term, place) for place in places]))
+            self._collector.keep_sane(any_of([self._is(term, place) for place in places]))
         else:
             null = Apply(Op.UGE, (term, Const(FIRST, _WORD)), BOOL)
             self._collector.keep_sane(null)
 
+    def _is(self, term: Term, place: int) -> Term:
+        known = self._elements.get(id(term))
+        if known is not None:
+            return known.is_at(place)
+        return Apply(Op.EQ, (term, Const(place, _WORD)), BOOL)
 
-def _is(term: Term, place: int) -> Term:
-    return Apply(Op.EQ, (term, Const(place, _WORD)), BOOL)
+
+def _one_of(constants: Mapping[Value, Term], otherwise: Term) -> Term:
+    """The constant whose condition holds; no two do. A word is put together bit by bit: the zeros of a
+    constant then say nothing, which makes a table a third of what a chain of choices is.
+    """
+    sort = otherwise.sort
+    if sort.kind is not SortKind.BITVEC or len(constants) < 2:
+        for constant, there in constants.items():
+            otherwise = Apply(Op.ITE, (there, Const(constant, sort), otherwise), sort)
+        return otherwise
+    nothing = Const(0, sort)
+    parts = [
+        Apply(Op.ITE, (there, Const(c, sort), nothing), sort) for c, there in constants.items()
+    ]
+    known = any_of(list(constants.values()))
+    return Apply(Op.BITOR, (*parts, Apply(Op.ITE, (known, nothing, otherwise), sort)), sort)
