@@ -16,7 +16,8 @@ class Report:
 
     ``reason`` says why the diagnoses are not all (empty: they are); ``history`` are the diagnoses
     of each iteration of OFC; ``notes`` what was made concrete; ``clauses`` the formula's size;
-    ``finished`` the size up to which all diagnoses are known.
+    ``finished`` the size up to which all diagnoses are known; ``instructions`` how many were executed
+    for the (last) formula, on all sides and of all inputs.
     """
 
     technique: str
@@ -27,6 +28,7 @@ class Report:
     notes: tuple[str, ...] = ()
     clauses: int = 0
     finished: int = 0
+    instructions: int = 0
 
     @property
     def complete(self) -> bool:
@@ -54,12 +56,13 @@ def ordered(
 def ranked(report: Report) -> dict[Line, float]:
     """The place of each reported line from 1, the mean place among equals.
 
-    Without weights the report is a set (III-A): whoever reads it in any order meets a line, on
-    average, half way, so that all lines share one place. With weights lines come in the order of the
-    cheapest diagnosis that names them, and within it the most suspicious first.
+    Without weights lines come in the order in which a MAX-SAT solver finds them, those of the smallest
+    diagnoses first; lines of diagnoses of one size are a set (III-A): whoever reads it in any order meets
+    a line, on average, half way, so that all of them share one place. With weights lines come in the order of
+    the cheapest diagnosis that names them, and within it the most suspicious first.
     """
     if report.weights is None:
-        return places(dict.fromkeys(report.lines, 0.0))
+        return places(smallest_sizes(report))
     best: dict[Line, tuple[int, int]] = {}
     for diagnosis in report.diagnoses:
         whole = cost(diagnosis, report.weights)
@@ -68,6 +71,16 @@ def ranked(report: Report) -> dict[Line, float]:
             best[statement.line] = min(best.get(statement.line, key), key)
     order = {key: float(at) for at, key in enumerate(sorted(set(best.values())))}
     return places({line: order[key] for line, key in best.items()})
+
+
+def smallest_sizes(report: Report) -> dict[Line, float]:
+    """Of how many statements the smallest diagnosis is that names a line."""
+    found: dict[Line, float] = {}
+    for diagnosis in report.diagnoses:
+        size = float(len(diagnosis))
+        for statement in diagnosis:
+            found[statement.line] = min(size, found.get(statement.line, size))
+    return found
 
 
 def places(keys: Mapping[Line, float]) -> dict[Line, float]:

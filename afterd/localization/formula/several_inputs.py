@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from afterd.limits import FormulaLimits
-from afterd.localization.formula.report import Line, Report, places, ranked
+from afterd.localization.formula.report import Line, Report, places, ranked, smallest_sizes
 from afterd.logic import Corrections, Encoded, ProgramFormula, merged_formulas
 
 _ALWAYS = 2  # inputs, however long their runs are
@@ -16,24 +16,36 @@ def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
 
     Reports without a diagnosis (a technique gave up on that input) say nothing and are left out.
     """
-    return together([ranked(report) for report in reports if report.diagnoses])
+    answered = [report for report in reports if report.diagnoses]
+    return together([ranked(r) for r in answered], [smallest_sizes(r) for r in answered])
 
 
-def together(answered: Sequence[Mapping[Line, float]]) -> dict[Line, float]:
-    """Several rankings as one: lines that more of them name come first, then those with the better mean
-    place.
+def together(
+    answered: Sequence[Mapping[Line, float]], sizes: Sequence[Mapping[Line, float]] = ()
+) -> dict[Line, float]:
+    """Several rankings as one: lines that more of them name come first, then (where the ``sizes`` of the
+    smallest diagnoses are known, and there are several rankings) those of smaller diagnoses, then those
+    with the better mean place.
 
     The paper reports the lines that all inputs' reports have, by their mean place: they come first
     here. The faulty statement is responsible for all failures, but a report that is not complete
-    may lack it, so the lines that only some reports name follow.
+    may lack it, so the lines that only some reports name follow. A statement that can repair every
+    input alone explains all of them with one fault; one that needs another statement beside it for some
+    input explains them with two.
     """
     named = dict.fromkeys(line for ranking in answered for line in ranking)
-    keys: dict[Line, tuple[int, float]] = {}
+    keys: dict[Line, tuple[int, float, float]] = {}
     for line in named:
         found = [ranking[line] for ranking in answered if line in ranking]
-        keys[line] = -len(found), sum(found) / len(found)
+        size = _mean_of(line, sizes) if len(answered) > 1 else 0.0
+        keys[line] = -len(found), size, sum(found) / len(found)
     order = {key: float(at) for at, key in enumerate(sorted(set(keys.values())))}
     return places({line: order[key] for line, key in keys.items()})
+
+
+def _mean_of(line: Line, sizes: Sequence[Mapping[Line, float]]) -> float:
+    found = [of_input[line] for of_input in sizes if line in of_input]
+    return sum(found) / len(found) if found else 0.0
 
 
 def within(lengths: Iterable[int], limits: FormulaLimits) -> int:

@@ -13,8 +13,7 @@ from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import ranked
-from afterd.localization.formula.several_inputs import together
+from afterd.localization.formula.several_inputs import combined_places, together
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
 from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
@@ -46,8 +45,7 @@ class FormulaVoter:
             technique(inputs, counted.memory.solver(seconds), weights)
             for inputs, seconds in _shares(grouped)
         ]
-        answers = [ranked(report) for report in reports if report.diagnoses]
-        return _votes(answers, next((r.reason for r in reports if r.reason), ""))
+        return _votes(combined_places(reports), next((r.reason for r in reports if r.reason), ""))
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -66,7 +64,7 @@ class ConbasVoter:
                 for subject, seconds in _shares(failing_subjects(counted))
             ]
         answers = [smallest_first(found) for found in reduced if found.diagnoses]
-        return _votes(answers, next((r.reason for r in reduced if r.reason), ""))
+        return _votes(together(answers), next((r.reason for r in reduced if r.reason), ""))
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -78,9 +76,8 @@ def _shares(inputs: Sequence[_T]) -> list[tuple[_T, float]]:
     return [(given, _LIMITS.seconds / len(inputs)) for given in inputs]
 
 
-def _votes(answers: list[dict[Line, float]], reason: str) -> Votes:
-    """Lines that the answers name. Raises NoVoteError where there is none."""
-    found = together(answers)
+def _votes(found: Mapping[Line, float], reason: str) -> Votes:
+    """Lines by their places. Raises NoVoteError where there is none."""
     if not found:
         said = reason or "no line could repair the tests"
         raise NoVoteError(f"The formula of a failed test gives no answer: {said}.")

@@ -9,9 +9,11 @@ from formula_programs import named, program, sets
 
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import ranked
+from afterd.localization.formula.report import Report, ranked
 from afterd.localization.formula.several_inputs import combined_places
 from afterd.logic.correction import Corrections
+from afterd.logic.program_formula import Statement
+from afterd.model.location import Location
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.world import Input
 
@@ -82,3 +84,11 @@ def test_weights_decide_the_order(solver: Corrections) -> None:
     places = ranked(report)
     last = max(places, key=lambda line: places[line])
     assert named(NAME, [last]) == {6}
+
+
+def test_what_repairs_every_input_alone_comes_before_what_needs_a_second_statement() -> None:
+    alone, one, other = (Statement(Location("f.c", line)) for line in (1, 2, 3))
+    first = Report("BA", (frozenset({alone}), frozenset({one}), frozenset({other})))
+    second = Report("BA", (frozenset({alone}), frozenset({one, other})))
+    assert combined_places([first, second]) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
+    assert ranked(second) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
