@@ -60,7 +60,8 @@ class FormulaOptions:
 class Explained:
     """One technique on one version: the place of the fault (None: not reported) and its cost.
 
-    ``seconds`` is CPU time a failing input; ``iterations`` of OFC; ``agrees`` whether OFC's sets are
+    ``seconds`` is CPU time a failing input, ``instructions`` how many its formula was made of (on all
+    sides that it has); ``iterations`` of OFC; ``agrees`` whether OFC's sets are
     BugAssist's, as far as both are known; ``said`` why an answer is missing or not complete.
     """
 
@@ -70,12 +71,13 @@ class Explained:
     reported: int = 0
     agrees: bool | None = None
     said: str = ""
+    instructions: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class VersionResult:
-    """All techniques on one version. ``votes`` are what the fusion was made from, which is that of
-    ``afterd rank``.
+    """All techniques on one version of a ``program``. ``votes`` are what the fusion was made from, which
+    is that of ``afterd rank``.
     """
 
     version: str
@@ -85,6 +87,7 @@ class VersionResult:
     faulty: frozenset[Line] = frozenset()
     votes: Votes = field(default_factory=dict)
     left_out: str = ""
+    program: str = ""
 
 
 def formula_results(
@@ -157,6 +160,7 @@ def _version(
             _first(places(named), version.faulty), seconds,
             sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
             len(named), agrees, refused or "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
+            sum(r.instructions for r in reports[name]) / max(1, len(runs)),
         )  # fmt: skip
     slices, seconds = _reduced(runs, options)
     votes["conbas"] = {line: -place for line, place in slices.items()}
@@ -209,10 +213,14 @@ def _reports(
         with Corrections() as solver:
             solver.begin(options.seconds / len(runs))
             began = time.process_time()
-            own = FailingRun(run.program, run.given, run.expectation)  # its window is its own
-            found.append(technique([own], solver, weights))
+            found.append(technique([_own(run, solver)], solver, weights))
             seconds += time.process_time() - began + solver.seconds
     return found, seconds / max(1, len(runs))
+
+
+def _own(run: FailingRun, solver: Corrections) -> FailingRun:
+    """The same input for one technique, with its solver's time: it may ask for less of the run."""
+    return FailingRun(run.program, run.given, run.expectation, over=lambda: solver.over)
 
 
 def _reduced(
@@ -225,7 +233,7 @@ def _reduced(
         with Corrections() as solver, closing(MaxSat()) as hitting:
             solver.begin(options.seconds / len(runs))
             began = time.process_time()
-            reduced = conbas(FailingRun(run.program, run.given, run.expectation), solver, hitting)
+            reduced = conbas(_own(run, solver), solver, hitting)
             seconds += time.process_time() - began + solver.seconds
         if reduced.diagnoses:
             found.append(smallest_first(reduced))

@@ -11,6 +11,7 @@ from afterd.localization.fusion import WEIGHTS, Case, fused_lines, learned, plac
 
 _TIMED = (*FORMULAS, CONBAS)
 _ALL = (*_TIMED, "Ochiai", "fused")
+_FIRST = 10
 
 
 def formula_tables(results: Sequence[VersionResult]) -> list[Grid]:
@@ -41,15 +42,33 @@ def mean_rank(results: Sequence[VersionResult], technique: str) -> float:
 
 def _ranks(results: Sequence[VersionResult], scored: Sequence[VersionResult]) -> Grid:
     rows = [_row(result) for result in results]
-    rows.append(("mean", *(f"{mean_rank(scored, name):.1f}" for name in _ALL), ""))
+    rows += [
+        (f"mean of {label}", *(f"{mean_rank(group, name):.1f}" for name in _ALL), "")
+        for label, group in _groups(scored)
+    ]
     return Grid("Table I: place of the fault", ("version", *_ALL, "said"), tuple(rows))
+
+
+def _groups(
+    results: Sequence[VersionResult],
+) -> list[tuple[str, Sequence[VersionResult]]]:
+    """The versions of each program, where there are several, and all versions."""
+    programs = dict.fromkeys(result.program for result in results)
+    if len(programs) < 2:
+        return [("all", results)]
+    own = [(program, [r for r in results if r.program == program]) for program in programs]
+    return [*own, ("all", results)]
+
+
+def _label(result: VersionResult) -> str:
+    return f"{result.program} {result.version}".strip()
 
 
 def _row(result: VersionResult) -> tuple[str, ...]:
     if result.left_out:
-        return (result.version, *("-" for _ in _ALL), result.left_out)
+        return (_label(result), *("-" for _ in _ALL), result.left_out)
     said = dict.fromkeys(f"{n}: {e.said}" for n, e in result.techniques.items() if e.said)
-    return (result.version, *(_place(result.techniques[n]) for n in _ALL), " | ".join(said))
+    return (_label(result), *(_place(result.techniques[n]) for n in _ALL), " | ".join(said))
 
 
 def _place(explained: Explained) -> str:
@@ -59,17 +78,27 @@ def _place(explained: Explained) -> str:
 def _seconds(scored: Sequence[VersionResult]) -> Grid:
     rows = [
         (
-            r.version,
+            _label(r),
             f"{r.techniques['BA'].seconds:.2f}",
             f"{r.techniques['OFC'].seconds:.2f}",
             _factor(r),
+            *(_instructions(r.techniques[name]) for name in ("BA", "OFC")),
             f"{r.techniques['OFC'].iterations:g}",
             {True: "yes", False: "no", None: "-"}[r.techniques["OFC"].agrees],
         )
         for r in scored
     ]
-    title = "Table II: CPU seconds a failing input, iterations of OFC, same sets as BA"
-    return Grid(title, ("version", "BA", "OFC", "BA/OFC", "iterations", "same sets"), tuple(rows))
+    title = (
+        "Table II: CPU seconds and instructions a failing input, iterations of OFC, same sets as BA"
+    )
+    made_of = ("instructions BA", "OFC")
+    headings = ("version", "BA", "OFC", "BA/OFC", *made_of, "iterations", "same sets")
+    return Grid(title, headings, tuple(rows))
+
+
+def _instructions(explained: Explained) -> str:
+    """How large the program is of which the formula was made, where it was made."""
+    return f"{explained.instructions:.0f}" if explained.instructions else "-"
 
 
 def _factor(result: VersionResult) -> str:
@@ -79,15 +108,21 @@ def _factor(result: VersionResult) -> str:
 
 
 def _averages(scored: Sequence[VersionResult]) -> Grid:
-    means = [fmean(r.techniques[n].seconds for r in scored) if scored else 0.0 for n in _TIMED]
-    most = [max((r.techniques[n].seconds for r in scored), default=0.0) for n in _TIMED]
-    rows = (("mean", *(f"{m:.2f}" for m in means)), ("most", *(f"{m:.2f}" for m in most)))
-    return Grid("Table III: CPU seconds a failing input", ("", *_TIMED), rows)
+    rows = [
+        (
+            f"{label} of {which}",
+            *(f"{of([r.techniques[n].seconds for r in group]):.2f}" for n in _TIMED),
+        )
+        for which, group in _groups(scored)
+        for label, of in (("mean", fmean), ("most", max))
+        if group
+    ]
+    return Grid("Table III: CPU seconds a failing input", ("", *_TIMED), tuple(rows))
 
 
 def _weights(scored: Sequence[VersionResult]) -> Grid:
     """Table IV (OFC+CW alone) is a column of Table I; here is how often it is among the first."""
-    first = [sum(rank_of(r, n) <= limit for r in scored) for n in _ALL for limit in (1, 3, 10)]
+    first = [sum(rank_of(r, n) <= limit for r in scored) for n in _ALL for limit in (1, 3, _FIRST)]
     rows = [
         (name, *(str(count) for count in first[3 * at : 3 * at + 3]))
         for at, name in enumerate(_ALL)
@@ -109,29 +144,53 @@ def _cases(results: Sequence[VersionResult]) -> list[Case]:
 
 
 def _fusions(scored: Sequence[VersionResult]) -> Grid:
-    """Weights that were learned from the versions are judged by versions that they never saw."""
-    cases = _cases(scored)
-    unseen = [learned(cases[:at] + cases[at + 1 :]) for at in range(len(cases))]
-    names = sorted({name for votes, _, _ in cases for name in votes})
-    rows = (
-        *(
-            (f"{name} alone", _mean_place(cases, [_only(name, names)] * len(cases)))
-            for name in names
-        ),
-        ("default weights", _mean_place(cases, [WEIGHTS] * len(cases))),
-        ("learned from all versions", _mean_place(cases, [learned(cases)] * len(cases))),
-        ("learned from all but the one that is ranked", _mean_place(cases, unseen)),
-    )
-    return Grid("Fusion: mean place of the fault", ("weights", "place"), rows)
+    """Weights that were learned are judged by programs that they never saw; with a single program, by
+    versions that they never saw.
+    """
+    programs = list(dict.fromkeys(result.program for result in scored))
+    apart = [r.program if len(programs) > 1 else r.version for r in scored]
+    unseen = {
+        held_out: learned(
+            _cases([r for r, group in zip(scored, apart, strict=True) if group != held_out])
+        )
+        for held_out in dict.fromkeys(apart)
+    }
+    names = sorted({name for result in scored for name in result.votes})
+    every = learned_weights(scored)
+    others = "program" if len(programs) > 1 else "version"
+    given = {
+        **{f"{name} alone": [_only(name, names)] * len(scored) for name in names},
+        "default weights": [WEIGHTS] * len(scored),
+        "learned from all versions": [every] * len(scored),
+        f"learned without the {others} that is ranked": [unseen[group] for group in apart],
+    }
+    rows = [
+        (label, *_places_by_program(scored, weights, programs)) for label, weights in given.items()
+    ]
+    shown = programs if len(programs) > 1 else []
+    title = "Fusion: mean place of the fault, and faults among the first ten"
+    return Grid(title, ("weights", *shown, "place", "first ten"), tuple(rows))
+
+
+def _places_by_program(
+    scored: Sequence[VersionResult], weights: Sequence[Mapping[str, float]], programs: Sequence[str]
+) -> list[str]:
+    """The mean place in each program, where there are several; in all; and how many are among ten."""
+    if not scored:
+        return ["-", "-"]
+    found = [
+        place_of(
+            [line for line in fused_lines(r.votes, given) if line.score], r.faulty, float(r.lines)
+        )
+        for r, given in zip(scored, weights, strict=True)
+    ]
+    own = [
+        fmean(place for place, r in zip(found, scored, strict=True) if r.program == program)
+        for program in (programs if len(programs) > 1 else ())
+    ]
+    first = sum(place <= _FIRST for place in found)
+    return [*(f"{place:.1f}" for place in (*own, fmean(found))), str(first)]
 
 
 def _only(name: str, names: Sequence[str]) -> Mapping[str, float]:
     return {other: float(other == name) for other in names}
-
-
-def _mean_place(cases: Sequence[Case], weights: Sequence[Mapping[str, float]]) -> str:
-    places = [
-        place_of([line for line in fused_lines(votes, given) if line.score], lines, missing)
-        for (votes, lines, missing), given in zip(cases, weights, strict=True)
-    ]
-    return f"{fmean(places):.1f}" if places else "-"

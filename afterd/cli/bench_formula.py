@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -23,7 +24,8 @@ from afterd.report.sanitize import visible
 
 
 @click.command("formula")
-@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("directories", nargs=-1, required=True, metavar="DIRECTORY...",
+                type=click.Path(path_type=Path, exists=True, file_okay=False))  # fmt: skip
 @click.option("--inputs", type=click.IntRange(min=0), default=0, metavar="N",
               help="Failing tests of a version that are explained (0: by their length).")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=20.0, show_default=True,
@@ -35,7 +37,7 @@ from afterd.report.sanitize import visible
 @cflags_option
 @output_option
 def formula(
-    directory: Path,
+    directories: tuple[Path, ...],
     inputs: int,
     seconds: float,
     form: str,
@@ -46,18 +48,15 @@ def formula(
     """Localise the faults of a folder of faulty versions by program formulas.
 
     DIRECTORY has the layout that `afterd bench siemens` reads. BugAssist, on-demand formulas, both
-    with clause weights, Ochiai and their fusion: the place of the fault and what it cost.
+    with clause weights, Ochiai and their fusion: the place of the fault and what it cost. With several
+    directories the fusion's weights for each program are learned from the others.
 
-    Example: afterd bench formula fixtures/crossing
+    Example: afterd bench formula fixtures/crossing fixtures/tariff
     """
-    results: list[VersionResult] = []
-    with tempfile.TemporaryDirectory(prefix="afterd-formula-") as scratch:
-        options = FormulaOptions(inputs, seconds)
-        found = subject(directory, cflags)
-        say_missing(found)
-        for result in formula_results(found, find(), Path(scratch), options):
-            errors().print(visible(_line(result)), markup=False, soft_wrap=True)
-            results.append(result)
+    options = FormulaOptions(inputs, seconds)
+    results = [
+        result for directory in directories for result in _results(directory, cflags, options)
+    ]
     if weights is not None:
         scored = [result for result in results if not result.left_out]
         write_weights(learned_weights(scored), weights)
@@ -72,8 +71,22 @@ def formula(
         )
         return
     grids = formula_tables(results)
-    heading = f"formula {directory.name}: {sentence(facts)}\n\n"
+    names = ", ".join(directory.name for directory in directories)
+    heading = f"formula {names}: {sentence(facts)}\n\n"
     write(heading + (markdown(grids) if form == "md" else text(grids)), output)
+
+
+def _results(
+    directory: Path, cflags: tuple[str, ...], options: FormulaOptions
+) -> Iterator[VersionResult]:
+    """The versions of one program, each told as it is done."""
+    found = subject(directory, cflags)
+    say_missing(found)
+    program = directory.resolve().name
+    with tempfile.TemporaryDirectory(prefix="afterd-formula-") as scratch:
+        for result in formula_results(found, find(), Path(scratch), options):
+            errors().print(visible(_line(result)), markup=False, soft_wrap=True)
+            yield replace(result, program=program)
 
 
 def _line(result: VersionResult) -> str:

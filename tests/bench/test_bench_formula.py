@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult, input_of
@@ -13,12 +14,14 @@ from afterd.symbolic.world import Input
 A = ("f.c", 3)
 
 
-def result(version: str, place: float | None) -> VersionResult:
+def result(version: str, place: float | None, program: str = "") -> VersionResult:
     techniques = {
-        name: Explained(place, 0.5, 2, 4, agrees=True)
+        name: Explained(place, 0.5, 2, 4, agrees=True, instructions=70.0)
         for name in (*FORMULAS, CONBAS, "Ochiai", "fused")
     }
-    return VersionResult(version, techniques, 3, 40, frozenset({A}), {"ochiai": {A: 1.0}})
+    return VersionResult(
+        version, techniques, 3, 40, frozenset({A}), {"ochiai": {A: 1.0}}, program=program
+    )
 
 
 def test_a_test_of_the_universe(tmp_path: Path) -> None:
@@ -38,10 +41,37 @@ def test_the_tables() -> None:
     ranks, seconds, averages, first, fusions = formula_tables([result("v1", 1.0), left_out])
     assert ranks.rows[0][1:3] == ("1", "1")
     assert ranks.rows[1][-1] == "no test reveals the fault"
-    assert seconds.rows == (("v1", "0.50", "0.50", "1.0", "2", "yes"),)
+    assert seconds.rows == (("v1", "0.50", "0.50", "1.0", "70", "70", "2", "yes"),)
     assert averages.rows[0][1] == "0.50"
     assert first.rows[0] == ("BA", "1", "1", "1")
-    assert fusions.rows[:2] == (("ochiai alone", "1.0"), ("default weights", "1.0"))
+    assert fusions.rows[:2] == (("ochiai alone", "1.0", "1"), ("default weights", "1.0", "1"))
+
+
+def voted(program: str, version: str, right: str) -> VersionResult:
+    """A version in which one technique has the fault first, and the other one last."""
+    lines = [("f.c", number) for number in range(3, 33)]
+    up = {line: float(at) for at, line in enumerate(reversed(lines))}
+    down = {line: float(at) for at, line in enumerate(lines)}
+    wrong = {"ofc-cw": "conbas", "conbas": "ofc-cw"}[right]
+    made = result(version, 1.0, program)
+    return replace(made, votes={right: up, wrong: down})
+
+
+def test_weights_for_a_program_are_learned_from_the_others() -> None:
+    scored = [voted("one", "v1", "ofc-cw"), voted("other", "v1", "conbas")]
+    fusions = formula_tables(scored)[-1]
+    assert fusions.headings == ("weights", "one", "other", "place", "first ten")
+    rows = {row[0]: row[1:] for row in fusions.rows}
+    assert rows["ofc-cw alone"] == ("1.0", "30.0", "15.5", "1")
+    # What the other program teaches is wrong for this one, both ways.
+    assert rows["learned without the program that is ranked"][3] == "0"
+
+
+def test_a_single_program_is_judged_by_versions_that_its_weights_never_saw() -> None:
+    scored = [voted("one", f"v{number}", "ofc-cw") for number in range(3)]
+    ranks, *_, fusions = formula_tables(scored)
+    assert [row[0] for row in ranks.rows] == ["one v0", "one v1", "one v2", "mean of all"]
+    assert fusions.rows[-1] == ("learned without the version that is ranked", "1.0", "3")
 
 
 def test_learned_weights_are_what_rank_reads(tmp_path: Path) -> None:
