@@ -42,11 +42,14 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One side of a conditional of the program text: its identity in every run and unrolling."""
+    """One side of a conditional where an input's execution comes to it: ``instance`` numbers the place in
+    the unrolled program, the same in every formula of the input.
+    """
 
     function: str
     block: int
     side: int
+    instance: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,9 @@ class Control(ABC):
             elif side.target == branch.join:
                 phis = self._phis(frame, side.target, frame.block)
                 branch.arrivals.append(Arrival(side, {}, phis, branch.positions))
-            elif not self._is_wanted(Branch(frame.body.name, branch.block, side.number)):
+            elif not self._is_wanted(
+                Branch(frame.body.name, branch.block, side.number, branch.key)
+            ):
                 self._unexplored(frame, branch, side)
             elif reason := self._beyond(frame, branch, side):
                 self.collector.notes[reason] = None
@@ -227,7 +229,7 @@ class Control(ABC):
             branch.registers = dict(frame.registers)
 
     def _is_wanted(self, branch: Branch) -> bool:
-        """A forced side of a short run is executed with all sides within it: it needs them mostly."""
+        """A forced side is executed with all sides within it, where that was asked for."""
         return (self._whole_sides and not self.real) or self._wanted(branch)
 
     def _beyond(self, frame: Frame, branch: OpenBranch, side: Side) -> str:
@@ -269,7 +271,7 @@ class Control(ABC):
         if self._trace_only and found.known:
             return
         taken = conjoined(branch.path, side.condition)
-        identity = Branch(frame.body.name, branch.block, side.number)
+        identity = Branch(frame.body.name, branch.block, side.number, branch.key)
         self.collector.leave(identity, taken, effects_known=found.known)
 
     def _any_phi(self, frame: Frame, incoming: object) -> Known:

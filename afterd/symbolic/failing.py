@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from afterd.logic import Branch, ProgramFormula, TooLargeError
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.unrolling import Program, Shown, among
+from afterd.symbolic.unrolling import SHORT_RUN, Program, Shown, among
 from afterd.symbolic.world import Input
 
 _WINDOWS = (3000, 1000, 300, 100)
@@ -23,6 +23,8 @@ class FailingRun:
     expectation: Expectation | None = None
     shown: Shown | None = field(default=None)
     window: int = 0  # instructions that are terms; 0: as the program's bounds say
+    whole_sides: bool = True  # a forced side has all sides within it
+    over: Callable[[], bool] = lambda: False  # whether the time for formulas is up
 
     @property
     def length(self) -> int:
@@ -51,6 +53,11 @@ class FailingRun:
         self.window = next((size for size in _WINDOWS if size < now), 0)
         return bool(self.window)
 
+    def force_less(self) -> bool:
+        """From now on only the sides that are asked for are forced, none within them."""
+        before, self.whole_sides = self.whole_sides, False
+        return before and self.length <= SHORT_RUN
+
     def _formula(
         self, wanted: object, *, all_paths: bool, trace_only: bool = False
     ) -> ProgramFormula:
@@ -59,7 +66,7 @@ class FailingRun:
             count = self.length
             if all_paths and count > self.program.bounds.symbolic:
                 raise TooLargeError(f"the run alone has {count} instructions")
-            bounds = self.program.bounds
+            bounds = replace(self.program.bounds, whole_sides=self.whole_sides, over=self.over)
             if self.window and not all_paths:
                 bounds = replace(bounds, symbolic=self.window)
             assert self.shown is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from afterd.symbolic.branches import OpenBranch
@@ -17,7 +17,9 @@ class Bounds:
 
     ``instances``: instructions of the run; ``forced``: of a forced side; ``symbolic``: of the run's
     last instructions, how many are terms (what was before is concrete); ``extra``: iterations of a
-    loop more than the run had; ``depth``: of calls; ``total``: of all sides together.
+    loop more than the run had; ``depth``: of calls; ``total``: of all sides together. ``whole_sides``:
+    a forced side of a short run has all sides within it (it mostly needs them), not only those wanted.
+    ``over`` says whether the time for it is up.
     """
 
     instances: int = 20_000_000
@@ -27,6 +29,8 @@ class Bounds:
     depth: int = 400
     total: int = 40_000
     sides: int = 4_000
+    whole_sides: bool = True
+    over: Callable[[], bool] = lambda: False
 
 
 @dataclass(slots=True)

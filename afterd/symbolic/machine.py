@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from afterd.logic import ProgramFormula, Statement
+from afterd.logic import ProgramFormula, Statement, TooLargeError
 from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value, bitvec
 from afterd.symbolic import branches
 from afterd.symbolic.branches import Position
@@ -22,6 +22,7 @@ from afterd.symbolic.refusal import NotFollowedError, SideEndedError
 from afterd.symbolic.world import World
 
 _CALLED_BACK = "%what the library called returned"
+_LOOKS = 512  # instructions between two looks at the time
 NEVER = 1 << 62
 """More instructions than any run has."""
 
@@ -48,7 +49,10 @@ class Machine(Control):
         invariant: str = "",
     ) -> None:
         super().__init__(
-            wanted, trace_only=trace_only, symbolic_from=symbolic_from, whole_sides=alternatives
+            wanted,
+            trace_only=trace_only,
+            symbolic_from=symbolic_from,
+            whole_sides=alternatives and bounds.whole_sides,
         )
         self.image = image
         self.memory = image.memory.copy()
@@ -134,6 +138,8 @@ class Machine(Control):
                 self.collector.keep_sane(fits)
 
     def _check_budget(self) -> None:
+        if self.instances % _LOOKS == 0 and self.bounds.over():
+            raise TooLargeError("the time for it is up")
         if not self._forced:
             if self.instances > self.bounds.instances:
                 raise NotFollowedError(

@@ -22,7 +22,7 @@ from afterd.symbolic.world import Input, World
 
 PLAIN = frozenset({"", "it ended"})
 """How a run ends that neither crashed nor broke an assertion."""
-_SHORT_RUN = 3000  # instructions
+SHORT_RUN = 3000  # instructions; of a longer one an address is the one that it had
 _INT = bitvec(32)
 
 
@@ -106,7 +106,7 @@ class Program:
         machine = self._machine(
             given, wanted, expectation, start, limits,
             last=last, trace_only=trace_only,
-            alternatives=instances <= _SHORT_RUN,
+            alternatives=instances <= SHORT_RUN,
         )  # fmt: skip
         formula = machine.run(self.entry, self._arguments(machine, given))
         self.sources.update(machine.world.sources)

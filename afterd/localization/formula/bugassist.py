@@ -37,5 +37,5 @@ def bugassist(
         reason = reason or f"no set of up to {size} statements could repair it"
     return Report(
         name, ordered(found.diagnoses, weights), reason, (found.diagnoses,), weights, notes,
-        solver.encoding.size, found.finished,
+        solver.encoding.size, found.finished, sum(formula.instances for formula in formulas),
     )  # fmt: skip

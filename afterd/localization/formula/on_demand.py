@@ -31,6 +31,11 @@ FACTOR = 3
 SMALL = 5_000
 """Clauses of a formula that is encoded and solved in no time, so that it need not grow by a factor."""
 
+LARGE = 20_000
+"""Clauses of a formula whose growth may fail: all of its sets are asked for before it grows, so that there
+is an answer whatever time growth takes.
+"""
+
 
 def on_demand(
     subjects: Sequence[Subject],
@@ -74,7 +79,7 @@ def on_demand(
     return Report(
         "OFC" if weights is None else "OFC+CW", ordered(found.diagnoses, weights), reason,
         tuple(growing.history), weights, (*notes, *solver.encoding.notes), solver.encoding.size,
-        found.finished,
+        found.finished, sum(formula.instances for formula in growing.formulas),
     )  # fmt: skip
 
 
@@ -87,6 +92,8 @@ class _Growing:
     weights: Mapping[Line, int] | None
     explored: set[Branch] = field(default_factory=set)
     spare: set[Branch] = field(default_factory=set)  # of these, what nothing asked for last time
+    by_factor: bool = True  # until the formula was too large
+    kept: Found | None = None  # all sets of a formula that was large before it grew
     formulas: Sequence[ProgramFormula] = ()
     encoded: Encoded | None = None  # None: the formula has to be made anew
     last: Encoded | None = None
@@ -104,7 +111,11 @@ class _Growing:
             fresh = {frontier[at].branch for at in self.found.needs} - self.explored
             if not fresh:
                 return True
-            added = grown(fresh, self.explored, frontier, self._visited())
+            if self.kept is None and self.solver.encoding.size > LARGE:
+                self.kept = self._all_of_the_last(size)
+            added = fresh
+            if self.by_factor:
+                added = grown(fresh, self.explored, frontier, self._visited())
             self.spare = added - fresh
             self.explored |= added
             self.encoded = None
@@ -119,11 +130,15 @@ class _Growing:
     def as_far_as_it_went(self, size: int) -> None:
         """All sets of the last formula that was not too large, whatever sides they need."""
         if self.last is not None and not self.solver.over:  # else what was found is the answer
-            self.found = self.solver.enumerate(
-                self.last, self.weights, self.found.cores, size, patient=True
-            )
+            self.found = self._all_of_the_last(size)
             self.history.append(self.found.diagnoses)
+        if self.solver.over and self.kept is not None:
+            self.found = self.kept
         self.found = replace(self.found, finished=0)
+
+    def _all_of_the_last(self, size: int) -> Found:
+        assert self.last is not None
+        return self.solver.enumerate(self.last, self.weights, self.found.cores, size, patient=True)
 
     def _made(self) -> tuple[Sequence[Frontier], Encoded]:
         """The formula with the sides that are explored, and those it has not. Raises TooLargeError."""
@@ -138,19 +153,25 @@ class _Growing:
 
     def _makes_do_with_less(self) -> bool:
         """Whether there is less to ask for: fewer instructions before anything was found, then only
-        the sides that are needed.
+        the sides that are needed, and nothing within them before that is needed, too.
         """
         if self.solver.over:
             return False
         if not self.found.diagnoses and self._narrowed():
             self.explored, self.found, self.last = set(), Found(), None
             self.solver.restart()
-        elif self.spare and self.solver.encoding.size < MOST_CLAUSES:
+        elif self._forced_less() and self.solver.encoding.size < MOST_CLAUSES:
             self.explored -= self.spare
+            self.by_factor = False
         else:
             return False
         self.spare = set()
         return True
+
+    def _forced_less(self) -> bool:
+        """Whether fewer sides are asked for than were."""
+        fewer = [subject.force_less() for subject in self.subjects]
+        return any(fewer) or bool(self.spare)
 
     def _narrowed(self) -> bool:
         """Whether each input could be asked for fewer instructions; all of them then are."""

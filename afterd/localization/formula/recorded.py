@@ -70,6 +70,10 @@ class RecordedRun:
         """A recording has one path."""
         raise TooLargeError("only the path that was run is recorded")
 
+    def force_less(self) -> bool:
+        """No side is forced in a recording."""
+        return False
+
     def narrow(self) -> bool:
         """Look back over half as many steps."""
         self.steps //= 2

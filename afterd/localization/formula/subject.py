@@ -23,6 +23,10 @@ class Subject(Protocol):
         """The failing path alone."""
         ...
 
+    def force_less(self) -> bool:
+        """Force no side from now on but those that are asked for; False if that is so already."""
+        ...
+
     def narrow(self) -> bool:
         """Ask for less of the run from now on, because a formula was too large; False if impossible."""
         ...

@@ -63,6 +63,10 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.trace(), self.suspect)
 
+    def force_less(self) -> bool:
+        """See ``formula.subject.Subject``."""
+        return self.run.force_less()
+
     def narrow(self) -> bool:
         """See ``formula.subject.Subject``."""
         return self.run.narrow()
@@ -85,7 +89,11 @@ def failing_inputs(counted: Counted, most: int = _LIMITS.inputs) -> list[Failing
     Raises NoVoteError where there is none, and the errors of building the good version.
     """
     found = counted.memory.once("failing inputs", lambda: _found(counted))
-    return [replace(failing, run=replace(failing.run, window=0)) for failing in found[:most]]
+    over = counted.memory.over
+    return [
+        replace(failing, run=replace(failing.run, window=0, whole_sides=True, over=over))
+        for failing in found[:most]
+    ]
 
 
 def _found(counted: Counted) -> list[FailingInput]:

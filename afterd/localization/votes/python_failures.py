@@ -44,6 +44,10 @@ class RecordedTest:
         """See ``formula.subject.Subject``."""
         return formula_suspecting(self.run.trace(), self._suspect)
 
+    def force_less(self) -> bool:
+        """No side is forced in a recording."""
+        return False
+
     def narrow(self) -> bool:
         """See ``formula.subject.Subject``."""
         return self.run.narrow()

@@ -183,6 +183,10 @@ class GeneratedSubject:
         """See ``formula.subject.Subject``."""
         raise TooLargeError("only the path that was run is recorded")
 
+    def force_less(self) -> bool:
+        """No side is forced in a recording."""
+        return False
+
     def narrow(self) -> bool:
         """See ``formula.subject.Subject``."""
         return self.run is not None and self.run.narrow()

@@ -55,6 +55,10 @@ class Memory:
         self._solver.begin(seconds)
         return self._solver
 
+    def over(self) -> bool:
+        """Whether the time for the solver's questions is up."""
+        return self._solver is not None and self._solver.over
+
     def close(self) -> None:
         """End the solver's process."""
         if self._solver is not None:

@@ -10,6 +10,7 @@ from formula_programs import changed, loaded, named, numbers, program
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.logic.correction import Corrections
+from afterd.logic.program_formula import TooLargeError
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.world import Input
 
@@ -38,6 +39,21 @@ def test_on_demand_still_answers(failing: FailingRun) -> None:
     lines = [line for line in report.lines if line[1] in numbers(NAME)]
     assert named(NAME, lines) == {1}
     assert any("are concrete" in note for note in report.notes)
+
+
+def test_no_formula_is_begun_or_gone_on_with_when_its_time_is_up(failing: FailingRun) -> None:
+    looked: list[int] = []
+
+    def over() -> bool:
+        looked.append(1)
+        return len(looked) > 20
+
+    failing.over = over
+    assert failing.length > 80_000
+    assert not looked  # what the test itself did is executed whole
+    with pytest.raises(TooLargeError, match="the time for it is up"):
+        failing.on_demand(())
+    assert len(looked) == 21
 
 
 @pytest.mark.parametrize(

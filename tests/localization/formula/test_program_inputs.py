@@ -8,6 +8,7 @@ import pytest
 from formula_programs import compiler, loaded
 
 from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.on_demand import on_demand
 from afterd.logic.correction import Corrections
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.observing import Event, Expectation
@@ -75,6 +76,62 @@ def test_outputs_that_depend_on_branches_cost_no_more_than_their_number(tmp_path
         report = bugassist([sides], solver)
     assert formula.violated
     assert ("rows.c", 10) in report.lines  # if (value > 6)
+
+
+TABLE = """\
+#include <ctype.h>
+#include <stdio.h>
+static int chosen(int at) { return at; }
+int main(int argc, char **argv)
+{
+    printf("%d\\n", isspace(chosen(argc + 64)) != 0);
+    return 0;
+}
+"""
+
+
+def test_a_table_is_chosen_from_by_its_index_not_by_addresses(tmp_path: Path) -> None:
+    """With an address of 64 bits compared with each element's a table took 2,400 clauses."""
+    file = tmp_path / "table.c"
+    file.write_text(TABLE)
+    program = loaded(file)
+    failing = FailingRun(program, Input(), Expectation((Event("%d\n", (1,)),)))
+    with Corrections() as solver:
+        report = bugassist([failing], solver)
+    assert report.complete
+    assert ("table.c", 3) in report.lines
+    assert ("table.c", 6) in report.lines
+    assert report.clauses < 1500
+
+
+ROUNDS = """\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int odd = 0;
+    for (int at = 0; at < 3; at++)
+        if (at == argc + 6)
+            odd++;
+    printf("%d\\n", odd);
+    return 0;
+}
+"""
+
+
+def test_a_side_is_one_round_of_a_loop(tmp_path: Path) -> None:
+    file = tmp_path / "rounds.c"
+    file.write_text(ROUNDS)
+    failing = FailingRun(loaded(file), Input(), Expectation((Event("%d\n", (1,)),)))
+    unvisited = [frontier.branch for frontier in failing.on_demand(()).frontier]
+    rounds = [b for b in unvisited if [o.block for o in unvisited].count(b.block) == 3]
+    assert len(rounds) == 3
+    assert {rounds[0], rounds[2]} < {f.branch for f in failing.on_demand(rounds[1:2]).frontier}
+    assert rounds[1] not in {f.branch for f in failing.on_demand(rounds[1:2]).frontier}
+    with Corrections() as solver:
+        few = on_demand([failing], solver)
+        every = bugassist([failing], solver)
+    assert set(few.diagnoses) == set(every.diagnoses)
+    assert few.instructions <= every.instructions
 
 
 GUARDED = """\
