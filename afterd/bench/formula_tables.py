@@ -158,7 +158,7 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     names = sorted({name for result in scored for name in result.votes})
     every = learned_weights(scored)
     others = "program" if len(programs) > 1 else "version"
-    given = {
+    given: dict[str, Sequence[Mapping[str, float]]] = {
         **{f"{name} alone": [_only(name, names)] * len(scored) for name in names},
         "default weights": [WEIGHTS] * len(scored),
         "learned from all versions": [every] * len(scored),
