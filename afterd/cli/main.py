@@ -29,6 +29,7 @@ VERBS = {
     "init": "Write afterd.toml with the commands that were found.",
     "doctor": "Check what this machine has and lacks.",
     "demo": "Make a sample, break it, and explain it.",
+    "man": "Write the manual page, with every command and option.",
     "bench": "Measure afterd on programs whose fault is known.",
 }
 """Every verb with the first sentence of its help, so that a list of them imports none."""

@@ -10,8 +10,8 @@ depfiles, as CMake and Ninja do), touching the same sources costs nothing it wou
 The opposite trouble is files that are shipped *with* their inputs: a ``configure`` beside its
 ``configure.ac``, a ``parser.c`` beside its ``parser.y``. A checkout gives them times in no order,
 and make may then want an autoconf or a bison that nobody has: so they are made the newer ones. What a
-build made of a grammar that was changed since is removed: Automake's rules keep what is there
-(AM_MAINTAINER_MODE), however old.
+build made of a grammar that was changed since is removed, and so are the ``configure`` and the Makefile
+that it made of their inputs: with AM_MAINTAINER_MODE, Automake's rules keep what is there, however old.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _DESCRIPTION = re.compile(
 )
 _AUTOTOOLS = re.compile(r"configure(?:\.ac|\.in)?|Makefile\.(?:am|in)|.*\.m4|config\.h\.in")
 _AUTOTOOLS_ORDER = ("aclocal.m4", "config.h.in", "Makefile.in", "configure")
+_AUTOTOOLS_INPUT = re.compile(r"configure\.(?:ac|in)|Makefile\.am|.*\.m4")
+_KEEPS_OLD = re.compile(rb"^[^#\n]*\bAM_MAINTAINER_MODE\b(?!\(\[?enable)", re.MULTILINE)
 _GRAMMARS = frozenset({".y", ".yy", ".ypp", ".l", ".ll", ".lpp"})
 _GENERATED_ENDINGS = (".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".tab.c", ".tab.h", ".yy.c")
 _TEMPLATE_ENDINGS = (".in", ".cmake", ".tmpl", ".template")
@@ -64,6 +66,7 @@ class Freshness:
             self.shipped = frozenset(_generated(self.root))
         else:
             self._remove_parsers(changed)
+            self._remove_configured(changed)
         if first or any(_AUTOTOOLS.fullmatch(PurePath(path).name) for path in changed):
             self._settle_autotools()
         stale = self._stale(changed) if not first or self._distrusted else set()
@@ -108,6 +111,17 @@ class Freshness:
         grammars = [self.root / path for path in changed if PurePath(path).suffix in _GRAMMARS]
         for path in frozenset[Path]().union(*map(_parsers, grammars)) - self._shipped_paths():
             path.unlink(missing_ok=True)
+
+    def _remove_configured(self, changed: Collection[str]) -> None:
+        """Have the project configured anew where one of Automake's inputs changed and its rules would not."""
+        inputs = any(_AUTOTOOLS_INPUT.fullmatch(PurePath(path).name) for path in changed)
+        configure = self.root / "configure"
+        if not inputs or configure in self._shipped_paths():
+            return
+        sources = (self.root / name for name in ("configure.ac", "configure.in"))
+        if any(path.is_file() and _KEEPS_OLD.search(path.read_bytes()) for path in sources):
+            for made in (configure, self.root / "Makefile"):
+                made.unlink(missing_ok=True)
 
     def _settle_grammars(self, written: Iterable[Path]) -> None:
         """Make shipped parsers newer than those of their grammars that were ``written``."""

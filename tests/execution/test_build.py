@@ -202,6 +202,29 @@ def test_a_parser_that_a_build_made_is_made_again_for_another_grammar(tmp_path: 
         assert (slot.path / "out").read_text() == "held\n"
 
 
+@pytest.mark.parametrize(
+    ("mode", "printed"),
+    [("AM_MAINTAINER_MODE", "two\n"), ("# AM_MAINTAINER_MODE", "one\n")],
+)
+def test_what_automake_would_keep_is_configured_anew(
+    tmp_path: Path, mode: str, printed: str
+) -> None:
+    """Where Automake's rules see to it themselves, nothing is done twice."""
+    workshop = Workshop(tmp_path)
+    slot = workshop.slot()
+    made = "test -x configure || { cp Makefile.am configure; chmod +x configure; }"
+    recipe = Recipe(
+        ("true",),
+        ("sh", "-c", f"set -e; {made}; test -f Makefile || sh configure > Makefile; make"),
+        limits=LIMITS,
+    )
+    builder = Builder(slot)
+    for word in ("one", "two"):
+        inputs = {"Makefile.am": f"printf 'all:\\n\\techo {word} > out\\n'\n"}
+        assert builder.build(recipe, workshop.tree(inputs | {"configure.ac": f"{mode}\n"})).ok
+    assert (slot.path / "out").read_text() == printed
+
+
 ABSENT = "int absent(void);\nint main(void) { return absent(); }\n"
 
 
