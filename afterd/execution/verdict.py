@@ -15,7 +15,7 @@ from signal import Signals
 from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import no_test_ran
 from afterd.execution.failures.text import relative
-from afterd.execution.failures.values import told_failure
+from afterd.execution.failures.values import told_failure, where_raised
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -114,7 +114,7 @@ def _telling(evidence: Evidence, result: ProcessResult) -> str:
     """The end of what the test wrote, and before it what that says of the failure, where it is not in
     there: below it there may be hundreds of lines of the runner's own.
     """
-    last, text = last_lines(result), evidence.text
+    last, text = last_lines(result), where_raised(evidence.text)
     said = told_failure(text)
     if said is None or told_failure(relative(last, evidence.roots)) == said:
         return last

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from afterd.execution.failures.suites import no_test_ran
-from afterd.execution.failures.values import told_failure
+from afterd.execution.failures.values import told_failure, where_raised
 
 JEST = """\
   ● sum › adds
@@ -170,3 +170,31 @@ def test_a_message_without_values(text: str, message: str) -> None:
 )
 def test_a_pass_of_no_test(text: str, *, none: bool) -> None:
     assert no_test_ran(text) is none
+
+
+RAISED_AGAIN = """\
+--- FAIL: TestEncode (0.01s)
+panic: runtime error: comparing uncomparable type a.b [recovered]
+\tpanic: runtime error: comparing uncomparable type a.b
+
+goroutine 20 [running]:
+testing.tRunner.func1.2({0x5f2a20, 0xc000090bd0})
+\t/usr/lib/go/src/testing/testing.go:1396 +0x24e
+panic({0x5f2a20, 0xc000090bd0})
+\t/usr/lib/go/src/runtime/panic.go:884 +0x212
+example.org/a.(*Encoder).safe.func1()
+\tencode.go:152 +0x78
+panic({0x5f2a20, 0xc000090bd0})
+\t/usr/lib/go/src/runtime/panic.go:884 +0x212
+example.org/a.isEmpty({0x5fdbc0?, 0xc0000de150?})
+\tencode.go:656 +0x119
+example.org/a.(*Encoder).safe(0x61cb00?)
+\tencode.go:155 +0x77
+"""
+
+
+def test_a_panic_of_go_began_where_it_was_first_raised() -> None:
+    found = told_failure(RAISED_AGAIN)
+    assert found is not None
+    assert (found.file, found.line) == ("encode.go", 656)
+    assert where_raised("goroutine 1 [running]:\nmain.f()\n\ta.go:3 +0x1\n").count("a.go:3") == 1

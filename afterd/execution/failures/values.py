@@ -79,6 +79,10 @@ _SHOWN = re.compile(
     r"""File "(?P<file>[^"\n]+)", line (?P<line>\d+)|(?P<path>[\w.@+-][\w./@+-]*\.\w+):(?P<number>\d+)\b"""
 )
 """A place as Python's tracebacks name it, and as most other reports do."""
+_RAISED_AGAIN = re.compile(
+    r"(?<=\[running\]:\n)(?:[^\n]+\n)*panic\([^\n]*\n\t[^\n]+\n", re.MULTILINE
+)
+"""The frames of a goroutine down to its first panic: those of functions that recovered and panicked again."""
 _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
 )
@@ -107,7 +111,7 @@ class Told:
 
 def told_failure(text: str) -> Told | None:
     """The last failure with values that a text tells of, else the first message; None: no word."""
-    text = text.replace("\r\n", "\n")
+    text = where_raised(text.replace("\r\n", "\n"))
     for way in _READ:
         if matches := list(way.finditer(text)):
             return _placed(_of(matches[-1]), text, matches[-1])
@@ -116,6 +120,11 @@ def told_failure(text: str) -> Told | None:
             said = Told(one_line(matches[0]["message"]), begins=matches[0].start())
             return _placed(said, text, matches[0])
     return None
+
+
+def where_raised(text: str) -> str:
+    """A report without the frames of Go that only handed a panic on: the innermost is where it began."""
+    return _RAISED_AGAIN.sub("", text)
 
 
 def shown_lines(text: str, files: Collection[str]) -> list[Location]:
