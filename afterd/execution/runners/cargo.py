@@ -10,6 +10,7 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has
 
+_EXAMPLE = re.compile(r"(?P<item>\S.* - .*\(line )\d+\)(?: - compile.*)?")
 _LIST = re.compile(r"^failures:\n(?P<names>(?:    \S.*\n)+)", re.MULTILINE)
 
 
@@ -42,7 +43,11 @@ class Cargo:
         return (*detected.build, *_targets(test_id))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
-        """The test by its exact path."""
+        """The test by its exact path; an example of the documentation by what it documents, as the line in
+        its name is another one in other versions: all examples of one item are one test.
+        """
+        if match := _EXAMPLE.fullmatch(test_id):
+            return (*detected.test, "--", match["item"])
         return (*detected.test, *_targets(test_id), "--", "--exact", test_id)
 
 

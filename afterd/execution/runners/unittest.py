@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from afterd.execution.process import ProcessResult
@@ -17,6 +17,8 @@ _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)",
 _UNLOADED = "unittest.loader._FailedTest"
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _FOLDERS = ("tests", "test", ".")
+_INSIDE = ("*", "*/tests", "*/test")
+"""Where a package holds its own tests."""
 _MOST_FILES = 5000
 
 
@@ -34,9 +36,10 @@ class Unittest:
             for path in islice(found, _MOST_FILES):
                 if path.name.startswith("test") and "unittest" in text(path):
                     return self._detected(root, folder, path)
-        for path in islice(sorted(root.glob("*/test*.py")), _MOST_FILES):
+        inside = chain.from_iterable(sorted(root.glob(f"{each}/test*.py")) for each in _INSIDE)
+        for path in islice(inside, _MOST_FILES):
             if "unittest" in text(path):
-                return self._detected(root, path.parent.name, path)
+                return self._detected(root, str(path.parent.relative_to(root)), path)
         return None
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
