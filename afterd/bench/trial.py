@@ -68,23 +68,23 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
             prepared = case.prepare(directory / "repository")
         except UnavailableError as error:
             return replace(blank, note=f"skipped: {error}")
-        answered = _answered(prepared, strategy, options, directory)
+        found = answered(prepared, strategy, options, directory)
         log = _lines(directory / "log")
         costs = replace(
             blank,
-            seconds=answered.seconds,
-            memory=answered.memory,
-            events=answered.events,
+            seconds=found.seconds,
+            memory=found.memory,
+            events=found.events,
             log=log,
         )
-        if not answered.identifier:
-            return replace(costs, verdict=Verdict.MISSED, note=answered.problem)
-        explanation = _stored(prepared.path, answered.identifier)
+        if not found.identifier:
+            return replace(costs, verdict=Verdict.MISSED, note=found.problem)
+        explanation = stored_explanation(prepared.path, found.identifier)
         judged = _judged(case, costs, explanation)
         if judged.verdict is not Verdict.MATCHED:
             return judged
         guilty = {each.id for each in (*explanation.root, *explanation.auxiliary)}
-        return replace(judged, choices=tuple(choices(answered.suspicions, guilty)))
+        return replace(judged, choices=tuple(choices(found.suspicions, guilty)))
 
 
 def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measurement:
@@ -119,7 +119,8 @@ def _size(tree: CauseNode) -> int:
     return 1 + sum(map(_size, tree.causes))
 
 
-def _stored(repository: Path, identifier: int) -> Explanation:
+def stored_explanation(repository: Path, identifier: int) -> Explanation:
+    """The explanation with this id in a repository's database."""
     reader = open_reader(state_directory(open_repository(repository)) / DATABASE_NAME)
     try:
         return load(reader, identifier)
@@ -127,9 +128,8 @@ def _stored(repository: Path, identifier: int) -> Explanation:
         reader.close()
 
 
-def _answered(
-    prepared: Prepared, strategy: Strategy, options: Options, directory: Path
-) -> Answered:
+def answered(prepared: Prepared, strategy: Strategy, options: Options, directory: Path) -> Answered:
+    """What a process of its own explained; its files are left in ``directory``."""
     request, answer, log = (directory / name for name in ("request", "answer", "log"))
     asked = Request(
         repository=str(prepared.path),

@@ -27,7 +27,15 @@ from afterd.bench.tables import (
 )
 from afterd.bench.tables import trees as tree_grids
 from afterd.bench.trial import Options, measurements
-from afterd.cli import bench_calibrate, bench_daemon, bench_range, bench_rank, bench_simulation
+from afterd.cli import (
+    bench_calibrate,
+    bench_daemon,
+    bench_day,
+    bench_range,
+    bench_rank,
+    bench_simulation,
+    bench_soak,
+)
 from afterd.cli.bench_formula import formula
 from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
@@ -59,6 +67,8 @@ command.add_command(bench_daemon.command)
 command.add_command(bench_calibrate.command)
 command.add_command(bench_range.command)
 command.add_command(bench_simulation.command)
+command.add_command(bench_day.command)
+command.add_command(bench_soak.command)
 
 
 def _output_options(function: Function) -> Function:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from afterd.execution.cache import key_of_test
 from afterd.execution.executors.protocol import Job as Run
-from afterd.execution.flakiness import Prior, Repeats, prior_from_history, rate, repeats
+from afterd.execution.flakiness import (
+    Prior,
+    Repeats,
+    prior_after_both,
+    prior_from_history,
+    rate,
+    repeats,
+)
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.signature import telling_signature
 from afterd.model.outcome import Outcome, Verdict
@@ -32,6 +39,12 @@ def prior_of(reader: Reader, repository: str, test: str) -> Prior:
             runs[seen.commit_id].append(seen.verdict)
     told = [Repeats(2, 1)] * flaky_marks(reader, test)
     return prior_from_history([*map(repeats, runs.values()), *told])
+
+
+def prior_beside(workspace: Workspace, job: int, tree: str, recipe: Recipe, before: Prior) -> Prior:
+    """What is believed of a test that failed in its suite, and passed each time this job ran it alone."""
+    passed = sum(outcome.passed for outcome in _outcomes(workspace, job, tree, recipe))
+    return prior_after_both(before, passed, 1) if passed else before
 
 
 def seen_at(workspace: Workspace, job: int, commit: str, tree: str, recipe: Recipe) -> Repeats:

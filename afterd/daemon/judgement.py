@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from afterd.config import Budget, Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.daemon.baseline import Base
-from afterd.daemon.flakiness import measure, prior_of, rate_of, seen_at
+from afterd.daemon.flakiness import measure, prior_beside, prior_of, rate_of, seen_at
 from afterd.errors import BuildError, SandboxError, TestError, ToolchainError, UntestableError
+from afterd.execution.flakiness import Prior
 from afterd.execution.recipe import Recipe
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.progress import Progress
@@ -88,26 +89,27 @@ def _explained(
     """The test's explanation, run alone; or beside the others, where it does not fail alone or its
     runner was not asked for it in the right words.
     """
+    name = case.test.recipe.test_id
+    prior = prior_of(case.workspace.store, case.workspace.name, name)
     if case.test.beside is None:
-        return case, _explanation(case, left, before, progress)
+        return case, _explanation(case, left, before, progress, prior)
     whole = replace(case, test=FailingTest(case.test.beside, case.test.runner))
     try:
-        found = _explanation(case, left, before, progress)
+        found = _explanation(case, left, before, progress, prior)
     except TestError:
-        return whole, _explanation(whole, left, before, progress)
+        return whole, _explanation(whole, left, before, progress, prior)
     contradicted = found.status is Status.ALREADY_RED and case.base.green
     if found.status is Status.GREEN or contradicted:
-        return whole, _explanation(whole, left, before, progress)
+        prior = prior_beside(case.workspace, case.job.id, case.tree, case.test.recipe, prior)
+        return whole, _explanation(whole, left, before, progress, prior)
     return case, found
 
 
 def _explanation(
-    case: Case, left: Budget, before: Sequence[Explanation], progress: Progress
+    case: Case, left: Budget, before: Sequence[Explanation], progress: Progress, prior: Prior
 ) -> Explanation:
     revisions = RevisionRange(case.base.commit, case.wanted.commit)
     settings = replace(case.settings, budget=left)
-    recipe = case.test.recipe
-    prior = prior_of(case.workspace.store, case.workspace.name, recipe.test_id)
     return explain_test(
         case.workspace,
         settings,

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma
 
+_EITHER = 0.5
 THRESHOLD = 0.05
 
 
@@ -56,6 +57,15 @@ def prior_from_history(history: Iterable[Repeats], prior: Prior | None = None) -
         alpha=before.alpha + sum(repeats.other for repeats in flaky),
         beta=before.beta + sum(repeats.runs - repeats.other for repeats in flaky),
     )
+
+
+def prior_after_both(prior: Prior, other: int, alike: int) -> Prior:
+    """``prior`` for a test that ended both ways on one tree: ``other`` times unlike now, ``alike`` times so.
+
+    It is flaky, or it depends on the tests that ran beside it. Neither is likelier (chosen); where it is
+    flaky, those runs are what is known of its rate.
+    """
+    return Prior(max(prior.flaky, _EITHER), prior.alpha + other, prior.beta + alike)
 
 
 def probability_flaky(prior: Prior, agreeing: int) -> float:

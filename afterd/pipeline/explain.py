@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from afterd.config import Sandbox, Settings, Strategy
+from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
@@ -25,6 +25,7 @@ from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered, answered_meanwhile, checked_search, unanswered
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
+from afterd.pipeline.merge_sides import both_sides, other_parent
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.tracing import Tracing, traced
@@ -149,9 +150,8 @@ def explain_test(
     """
     case = _Case(workspace, settings, test, progress, time.monotonic(), prior)
     recipe = test.recipe
-    return replace(
-        _explained(case, wanted, before), build_command=recipe.build, test_command=recipe.test
-    )
+    found = _with_other_side(case, wanted, _explained(case, wanted, before))
+    return replace(found, build_command=recipe.build, test_command=recipe.test)
 
 
 def keep(workspace: Workspace, explanation: Explanation) -> Explanation:
@@ -273,6 +273,37 @@ def _lack(case: _Case, wanted: Range, confirmation: Confirmation) -> str:
     with case.workspace.executor.workbench(wanted.variants.bad) as bench:
         lack = lack_of(said, own_modules(bench.slot.path))
     return lack.sentence(python, f"the environment of {python}") if lack else ""
+
+
+def _with_other_side(case: _Case, wanted: Range, found: Explanation) -> Explanation:
+    """The answer on a merge, naming both sides where the test passes at each of them alone."""
+    other = other_parent(case.workspace.repository, wanted.revisions)
+    ranges_differ = found.range != wanted.revisions
+    if found.status is not Status.EXPLAINED or not other or ranges_differ:
+        return found
+    left = _left_after(case, found)
+    if left is None:
+        return found
+    across = range_between(case.workspace, RevisionRange(other, wanted.revisions.bad))
+    case = replace(case, settings=replace(case.settings, budget=left))
+    if not _oracle(case, across).outcome(across.everything).passed:
+        return found
+    case.progress.stage("the other side of the merge", other[:12])
+    beside = _explained(case, across, ())
+    if beside.status is not Status.EXPLAINED or beside.range != across.revisions or not beside.root:
+        return found
+    return replace(found, notes=(both_sides(found, beside), *found.notes))
+
+
+def _left_after(case: _Case, found: Explanation) -> Budget | None:
+    """What of the budget an answer has left; None: nothing."""
+    seconds, runs = case.settings.budget.seconds, case.settings.budget.runs
+    if seconds is not None:
+        seconds -= time.monotonic() - case.began
+    if runs is not None:
+        runs -= found.runs.tests
+    spent = (seconds is not None and seconds <= 0) or (runs is not None and runs <= 0)
+    return None if spent else Budget(seconds, runs)
 
 
 def _same_root(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from daemon_repositories import TEXT, commit, git, made, once, opened, verdicts
 
 from afterd.config import Budget
@@ -213,3 +214,37 @@ def test_python_is_given_a_tree(tmp_path: Path) -> None:
         explanation = load(reader, verdict.explanation_id or 0)
     assert explanation.tree is not None
     assert any(step.change == "c1" for step in explanation.tree.steps)
+
+
+ENDS = """\
+import os
+from pathlib import Path
+
+
+def two():
+    runs = Path(os.environ["RUNS_OF_TEST"])
+    ends = runs.read_text()
+    runs.write_text(ends[1:])
+    return 1 if ends[:1] == "F" else 2
+
+
+def one():
+    return 1
+"""
+
+
+def test_a_test_that_fails_beside_others_only_by_chance_is_flaky(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Red in its suite, green alone, red again twice in its suite: two runs of another kind are no proof."""
+    runs = tmp_path / "runs"
+    monkeypatch.setenv("RUNS_OF_TEST", str(runs))
+    lib = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+    where = made(tmp_path / "r", {"lib.py": lib, "test_lib.py": TESTS})
+    command = (sys.executable, "-B", "-m", "unittest", "-q")
+    once(where, test=command)
+    runs.write_text("FPPFFF")  # after these it passes
+    bad = commit(where, {"lib.py": ENDS})
+    once(where, test=command)
+    [verdict] = verdicts(where, bad)
+    assert verdict.kind == "flaky", verdict.reason

@@ -13,6 +13,7 @@ from scipy.special import beta
 from afterd.execution.flakiness import (
     Prior,
     Repeats,
+    prior_after_both,
     prior_from_history,
     probability_flaky,
     rate,
@@ -89,3 +90,13 @@ def test_a_test_known_to_be_flaky_is_caught(flake_rate: float, least: float) -> 
         return repeats([chance.random() < flake_rate for _ in range(runs)]).other > 0
 
     assert sum(is_caught() for _ in range(500)) / 500 > least
+
+
+@pytest.mark.parametrize(
+    ("before", "passes", "runs"), [(Prior(), 2, 5), (Prior(), 3, 4), (Prior(0.2, 6, 6), 3, 5)]
+)
+def test_a_test_that_ended_both_ways_is_run_until_chance_is_unlikely(
+    before: Prior, passes: int, runs: int
+) -> None:
+    assert runs_needed(before) < runs
+    assert runs_needed(prior_after_both(before, passes, 1)) == runs
