@@ -115,7 +115,7 @@ class People:
         module = self._chance.randrange(_MODULES)
         state[f"remark {module}"] = str(self._minute)
         if self._chance.random() < 0.1:
-            state[f"pause {module}"] = self._chance.choice(("0", "0.02", "0.1"))
+            state[f"pause {module}"] = self._chance.choice(("0.001", "0.005", "0.02"))
         return state
 
     def _push(

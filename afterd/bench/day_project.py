@@ -108,7 +108,7 @@ def merged(base: State, ours: State, theirs: State) -> dict[str, str]:
 def _module(state: State, module: int, numbers: range) -> str:
     remark = state.get(f"remark {module}", "0")
     head = f'"""Prices, part {module}."""\n\n# Revision {remark}\nimport secrets\nimport time\n'
-    slow = f"\nPAUSE = {state.get(f'pause {module}', '0')}\n"
+    slow = f"\nPAUSE = {state.get(f'pause {module}', '0.001')}\n"
     return head + slow + "".join(_function(state, number) for number in numbers)
 
 
@@ -119,8 +119,8 @@ def _function(state: State, number: int) -> str:
     step = 0 if fault is Fault.HANGS else 1
     more = " + secrets.randbelow(2)" if fault is Fault.FLAKY else ""
     return (
-        f"\n\ndef price_{number}(count):\n    time.sleep(PAUSE)\n    left = count\n    total = 0\n"
-        f"    while left > 0:\n        total += {added}\n        left -= {step}\n"
+        f"\n\ndef price_{number}(count):\n    left = count\n    total = 0\n"
+        f"    while left > 0:\n        time.sleep(PAUSE)\n        total += {added}\n        left -= {step}\n"
         f"    return total + {number}{more}\n"
     )
 

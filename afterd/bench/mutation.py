@@ -55,6 +55,7 @@ _FAMILIES = (
     (Operator.LCR, ("and", "or")),
 )
 _OPERAND_ENDS = re.compile(r"[\w)\]\"']\Z")  # before a binary operator; before a sign there is none
+_BEFORE_A_SIGN = frozenset({"return", "and", "or", "not", "in", "if", "else", "case", "yield"})
 _WHOLE = re.compile(r"(0|[1-9][0-9]*)([uUlL]*)")
 _CONDITIONS = {
     Language.C: re.compile(r"(\s*(?:\} else )?(?:if|while) \()(.*)(\)\s*\{?\s*)"),
@@ -63,7 +64,7 @@ _CONDITIONS = {
 _STATEMENTS = {
     Language.C: re.compile(r"(\s+)(?!return\b|break\b|case\b|default\b)[\w*(][^{}]*;\s*"),
     Language.PYTHON: re.compile(
-        r"(\s+)(?!return\b|def\b|class\b)[a-z_][\w.\[\]]*( [-+*/|&]?= |\()[^#]*"
+        r"(\s+)(?!return\b|def\b|class\b)[a-z_][\w.\[\]]*( [-+*/|&]?= |\()[^#]*(#.*)?"
     ),
 }
 _NOTHING = {Language.C: ";", Language.PYTHON: "pass"}
@@ -101,8 +102,9 @@ def _replaced(file: str, lines: list[str], code: list[_Lexeme]) -> Iterator[Muta
 
 
 def _alternatives(text: str, before: str) -> Iterator[tuple[Operator, str]]:
+    binary = _OPERAND_ENDS.search(before) and before not in _BEFORE_A_SIGN
     for operator, family in _FAMILIES:
-        if text in family and _OPERAND_ENDS.search(before):
+        if text in family and binary:
             yield from ((operator, other) for other in family if other not in (text, "//"))
     if whole := _WHOLE.fullmatch(text):
         number = int(whole[1])

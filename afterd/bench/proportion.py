@@ -33,7 +33,7 @@ class Proportion:
 
     def _end(self, sign: int) -> float:
         n = self.trials
-        if not n:
+        if self.hits == (0 if sign < 0 else n):  # exactly so, and for no trials at all
             return 0.0 if sign < 0 else 1.0
         rate, square = self.hits / n, _Z**2
         spread = _Z * math.sqrt(rate * (1 - rate) / n + square / (4 * n**2))

@@ -17,6 +17,7 @@ from afterd.daemon.flakiness import record_runs
 from afterd.daemon.judgement import Case, Judged, judge
 from afterd.daemon.spending import left_of
 from afterd.daemon.tested import failing_of, tested_at
+from afterd.daemon.unheld import chosen_settings
 from afterd.localization.suite import Ranker
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import FailureKind, FailureSignature
@@ -47,6 +48,8 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
     Raises the AfterdError leaf that stands in the way of any answer.
     """
     wanted = wanted_of(job)
+    chosen = chosen_settings(settings, store, job, wanted, progress)
+    settings = chosen.settings
     journal = StoredJournal(store, job.id)
     with opened_workspace(settings, journal, doing=_doing(wanted.commit)) as workspace:
         commit = resolve(workspace.repository, wanted.commit)  # it may have been amended and pruned
@@ -64,7 +67,8 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
             case = Case(workspace, settings, job, wanted, tree, test, base, left)
             broken = tested.broken or _too_short(case, failure)
-            _keep(case, _ranked(judge(case, broken, before, progress), ranker))
+            said = _noted(judge(case, broken, before, progress), chosen.note)
+            _keep(case, _ranked(said, ranker))
         verdicts = tuple(verdicts_at(workspace.store, workspace.name, wanted.commit))
         return Examined(
             wanted, verdicts, _explanations(workspace.store, workspace.name, wanted.commit)
@@ -82,6 +86,14 @@ def _too_short(case: Case, failure: FailureSignature) -> str:
 def _doing(commit: str) -> str:
     """What others hear who wait."""
     return f"is the daemon and tests {commit[:12]}"
+
+
+def _noted(judged: Judged, note: str) -> Judged:
+    """The verdict, whose explanation says what there is to say of the sandbox."""
+    if judged.explanation is None or not note:
+        return judged
+    notes = (note, *judged.explanation.notes)
+    return replace(judged, explanation=replace(judged.explanation, notes=notes))
 
 
 def _ranked(judged: Judged, ranker: Ranker) -> Judged:

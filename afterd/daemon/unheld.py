@@ -1,0 +1,74 @@
+"""With ``sandbox = auto`` a sandbox must not be what makes a test red.
+
+``explain`` asks the same again without one where it has no answer; the daemon, which puts every run on
+record, decides before anything is: where a commit's tests are red in the sandbox, they are run once without
+it, and where that shows something else, this commit is examined without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pygit2
+
+from afterd.config import Sandbox, Settings
+from afterd.daemon.arrivals import Wanted
+from afterd.execution.confinement import Means
+from afterd.model.outcome import Verdict
+from afterd.model.progress import Progress
+from afterd.store import Store
+from afterd.store.jobs import Job
+from afterd.store.journal import StoredJournal
+from afterd.vcs.repository import resolve
+from afterd.workspace import opened_workspace, run_suite, suite_of
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """How a commit is examined; ``note`` says why without the sandbox, else it is empty."""
+
+    settings: Settings
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    verdict: Verdict
+    failing: frozenset[str]
+
+
+def chosen_settings(
+    settings: Settings, store: Store, job: Job, wanted: Wanted, progress: Progress
+) -> Chosen:
+    """The settings, without the sandbox where it alone makes tests of this commit red.
+
+    The runs are in the job's journal: who goes on after a kill decides the same, and they are not repeated.
+    """
+    if settings.sandbox is not Sandbox.AUTO:
+        return Chosen(settings)
+    inside = _shown(settings, store, job, wanted, progress)
+    if inside is None or inside.verdict is Verdict.PASS:
+        return Chosen(settings)
+    unheld = replace(settings, sandbox=Sandbox.OFF)
+    outside = _shown(unheld, store, job, wanted, progress)
+    if outside is None or outside == inside:
+        return Chosen(settings)
+    names = ", ".join(sorted(inside.failing - outside.failing)[:3])
+    what = f"{names} fails in it only" if names else "the tests end otherwise in it"
+    progress.stage("examining without the sandbox", what)
+    return Chosen(unheld, f"The sandbox was left off, because {what}.")
+
+
+def _shown(
+    settings: Settings, store: Store, job: Job, wanted: Wanted, progress: Progress
+) -> _Shown | None:
+    """What a commit's tests show; None where a sandbox was wanted and nothing holds."""
+    journal = StoredJournal(store, job.id)
+    doing = f"is the daemon and tests {wanted.commit[:12]}"
+    with opened_workspace(settings, journal, doing=doing) as workspace:
+        if workspace.held is not None and workspace.held.means is Means.NOTHING:
+            return None
+        commit = resolve(workspace.repository, wanted.commit)
+        tree = str(workspace.repository[commit].peel(pygit2.Tree).id)
+        ran = run_suite(workspace, suite_of(workspace, settings, tree, progress), tree, progress)
+        return _Shown(ran.attempt.outcome.verdict, frozenset(ran.names))
