@@ -36,8 +36,8 @@ class Program:
 
     @property
     def name(self) -> str:
-        """As in: sluice, tests/test_values.py::test_periods."""
-        return f"{self.fixture.name}, {self.test.split()[-1]}"
+        """As in: sluice/tests/test_values.py::test_periods."""
+        return f"{self.fixture.name}/{self.test.split()[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,16 @@ class BadCommit:
 
 
 def programs(names: Collection[str] = ()) -> list[Program]:
-    """Each fixture with each of its tests, once; ``names``: only of these fixtures."""
+    """Each fixture with each of its tests, once; ``names``: only these fixtures, or FIXTURE/TEST."""
     found: dict[Program, None] = {}
     for fixture in sorted(fixtures_directory().iterdir()):
-        if (names and fixture.name not in names) or not (fixture / "base").is_dir():
+        if not (fixture / "base").is_dir():
             continue
         for name in scenarios(fixture):
             read = read_scenario(fixture, name)
-            found[Program(fixture, read.build, read.test)] = None
+            program = Program(fixture, read.build, read.test)
+            if not names or fixture.name in names or program.name in names:
+                found[program] = None
     return list(found)
 
 

@@ -80,11 +80,11 @@ def soaked(
             say(f"{program.name}: trying mutants")
             workshop = Workshop(program, Path(place), chance, soak.drawn)
             for number in range(min(_EACH, soak.cases - done)):
-                home = (soak.kept or Path(place)) / f"case-{done}"
+                home = (soak.kept or Path(place)) / f"case-{turn}-{number}"
                 case = workshop.bad_commit(_fresh(home) / "repository", soak.most_harmless)
                 if case is None:
                     continue
-                found = _soaked(
+                found = soaked_case(
                     case, home, soak, f"{program.name}, seed {soak.seed}.{turn - 1}.{number}"
                 )
                 yield found
@@ -96,7 +96,8 @@ def _fresh(home: Path) -> Path:
     return home
 
 
-def _soaked(case: BadCommit, home: Path, soak: Soak, name: str) -> Soaked:
+def soaked_case(case: BadCommit, home: Path, soak: Soak, name: str) -> Soaked:
+    """Explain one bad commit, in a process of its own, and replay the answer below ``home``."""
     prepared = Prepared(
         case.path, case.good, case.bad, tuple(case.commands.build), tuple(case.commands.test)
     )

@@ -14,7 +14,7 @@ import pygit2
 from afterd.config import Sandbox, Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.execution.confinement import Means
-from afterd.model.outcome import Verdict
+from afterd.model.outcome import FailureSignature, Verdict
 from afterd.model.progress import Progress
 from afterd.store import Store
 from afterd.store.jobs import Job
@@ -33,8 +33,14 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
+    """What the tests of a commit showed, and how each failed: in other words, it is another failure."""
+
     verdict: Verdict
-    failing: frozenset[str]
+    failures: frozenset[FailureSignature]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(failure.test for failure in self.failures)
 
 
 def chosen_settings(
@@ -53,7 +59,7 @@ def chosen_settings(
     outside = _shown(unheld, store, job, wanted, progress)
     if outside is None or outside == inside:
         return Chosen(settings)
-    names = ", ".join(sorted(inside.failing - outside.failing)[:3])
+    names = ", ".join(sorted(inside.names - outside.names)[:3])
     what = f"{names} fails in it only" if names else "the tests end otherwise in it"
     progress.stage("examining without the sandbox", what)
     return Chosen(unheld, f"The sandbox was left off, because {what}.")
@@ -71,4 +77,4 @@ def _shown(
         commit = resolve(workspace.repository, wanted.commit)
         tree = str(workspace.repository[commit].peel(pygit2.Tree).id)
         ran = run_suite(workspace, suite_of(workspace, settings, tree, progress), tree, progress)
-        return _Shown(ran.attempt.outcome.verdict, frozenset(ran.names))
+        return _Shown(ran.attempt.outcome.verdict, frozenset(ran.failures))

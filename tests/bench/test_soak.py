@@ -1,4 +1,4 @@
-"""A slice of the soak: bad commits made of mutants, and a false answer that is noticed."""
+"""A slice of the soak: a bad commit made of mutants, its answer replayed, and a false answer noticed."""
 
 from __future__ import annotations
 
@@ -6,34 +6,48 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from afterd.bench.bad_commits import Workshop, programs
-from afterd.bench.case import Prepared
-from afterd.bench.soak import Soak, broken_promises, is_exact, rate, soaked
-from afterd.bench.trial import Options, answered, stored_explanation
-from afterd.config import Strategy
+import pytest
 
-_DRAWN = 24  # mutants: few, so that the slice takes seconds
+from afterd.bench.bad_commits import BadCommit, Workshop, programs
+from afterd.bench.soak import Soak, Soaked, broken_promises, is_exact, rate, soaked_case
+from afterd.bench.trial import stored_explanation
 
-
-def test_a_slice_keeps_its_promises() -> None:
-    found = list(soaked(Soak(2, seed=5, most_harmless=12, drawn=_DRAWN), ["sluice"]))
-    assert [each.broken for each in found] == [(), ()], found
-    assert rate(found).hits == 2, found
+_SOAK = Soak(
+    1, seed=147, most_harmless=12, drawn=20
+)  # few mutants, so that the slice takes seconds
 
 
-def test_a_false_answer_is_noticed(tmp_path: Path) -> None:
-    [program] = [each for each in programs(["sluice"]) if each.test.endswith("::test_words")]
-    workshop = Workshop(program, tmp_path, random.Random(2), _DRAWN)
-    case = workshop.bad_commit(tmp_path / "case" / "repository", 12)
-    assert case is not None
-    commands = (tuple(case.commands.build), tuple(case.commands.test))
-    prepared = Prepared(case.path, case.good, case.bad, *commands)
-    found = answered(prepared, Strategy.AFTER, Options((Strategy.AFTER,)), tmp_path)
-    true = stored_explanation(case.path, found.identifier)
-    assert list(broken_promises(case, true, tmp_path / "true")) == []
+@pytest.fixture(scope="module")
+def soaked(tmp_path_factory: pytest.TempPathFactory) -> tuple[BadCommit, Soaked]:
+    home = tmp_path_factory.mktemp("soak")
+    [program] = programs(["sluice/tests/test_lexer.py::test_words"])
+    chance = random.Random(f"{_SOAK.seed} 0 {program.name}")
+    workshop = Workshop(program, home, chance, _SOAK.drawn)
+    cases = (workshop.bad_commit(home / f"repository-{n}", _SOAK.most_harmless) for n in range(4))
+    case = next(filter(None, cases))
+    return case, soaked_case(case, home, _SOAK, "slice")
+
+
+def test_an_answer_keeps_its_promises(soaked: tuple[BadCommit, Soaked]) -> None:
+    _, found = soaked
+    assert found.broken == ()
+    assert found.exact, found.note
+    assert rate([found]).hits == 1
+
+
+def test_a_false_answer_is_noticed(soaked: tuple[BadCommit, Soaked], tmp_path: Path) -> None:
+    case, _ = soaked
+    true = stored_explanation(case.path, 1)
     assert is_exact(case, true)
     nothing = replace(true, root=(), auxiliary=())
-    assert list(broken_promises(case, nothing, tmp_path / "nothing")), (
-        "nothing undone repairs nothing"
-    )
+    assert list(broken_promises(case, nothing, tmp_path)), "nothing undone repairs nothing"
     assert not is_exact(case, nothing)
+
+
+def test_programs_are_named_by_fixture_or_by_test() -> None:
+    assert len(programs(["sluice"])) > 20
+    assert {each.fixture.name for each in programs(["sluice", "critical"])} == {
+        "sluice",
+        "critical",
+    }
+    assert programs(["nothing"]) == []

@@ -243,7 +243,7 @@ def test_a_test_that_fails_beside_others_only_by_chance_is_flaky(
     where = made(tmp_path / "r", {"lib.py": lib, "test_lib.py": TESTS})
     command = (sys.executable, "-B", "-m", "unittest", "-q")
     once(where, test=command)
-    runs.write_text("FPPFFF")  # after these it passes
+    runs.write_text("FPPFFFFP" + 200 * "F")  # once more than chance lets it, and it passes
     bad = commit(where, {"lib.py": ENDS})
     once(where, test=command)
     [verdict] = verdicts(where, bad)
