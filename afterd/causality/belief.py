@@ -16,11 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from itertools import combinations
 from math import prod
 
+import numpy as np
+
 from afterd.causality.suspicion import Suspect
-from afterd.causality.wider import Wider
+from afterd.causality.wider import Wider, flags_of
 from afterd.limits import SEARCH
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Verdict
@@ -89,13 +92,16 @@ class Belief:
         self._along = [suspect.along for suspect in field.suspects]
         self._steps = [suspect.step for suspect in field.suspects]
         self._homes = [suspect.home for suspect in field.suspects]
-        places = {change: 1 << i for i, change in enumerate(self._places)}
-        self._needs = [
-            sum(places.get(change, 0) for change in suspect.needs | {suspect.change})
-            for suspect in field.suspects
-        ]
+        self._place_of = {change: place for place, change in enumerate(self._places)}
+        self._needs = {
+            place: self.mask(suspect.needs)
+            for place, suspect in enumerate(field.suspects)
+            if suspect.needs
+        }
+        self._tied = mask_of(self._needs, len(self._places))
+        self._dear = mask_of((i for i, many in enumerate(self._along) if many), len(self._places))
         self._against = [
-            (self._closed(sum(places.get(change, 0) for change in reverted)), _AGAINST[verdict])
+            (self._closed(self.mask(reverted)), _AGAINST[verdict])
             for reverted, verdict in field.seen.items()
             if verdict is not None and verdict is not Verdict.PASS
         ]
@@ -109,11 +115,18 @@ class Belief:
         self._whole = Wider(self._weights, 1, 0, [])
         weighed = self._weighed(field.predict)
         for reverted, clash in field.clashes:
-            self._move(weighed, *(self._mask(places, each) for each in (reverted, clash)))
+            self._move(weighed, self.mask(reverted), self.mask(clash))
         scale = sum(weighed.values()) + sum(chance * wider.mass for chance, wider in self._wider)
         self._scale = sum(chances[:-1]) / scale
         self._known = {
             mask: self._scale * weight * self._left(mask) for mask, weight in weighed.items()
+        }
+        self._single = np.zeros(len(self._places))  # of the known masks, those of one place
+        for mask, weight in self._known.items():
+            if mask.bit_count() == 1:
+                self._single[mask.bit_length() - 1] = weight
+        self._several = {
+            mask: weight for mask, weight in self._known.items() if mask.bit_count() > 1
         }
         self._unmodelled = chances[-1] * self._left_unmodelled()
         wide = sum(chance * wider.left for chance, wider in self._wider)
@@ -122,10 +135,12 @@ class Belief:
     def passes(self, mask: int) -> float:
         """How likely reverting these suspects, and what they need, is to pass."""
         mask = self._closed(mask)
-        within = sum(weight for known, weight in self._known.items() if not known & ~mask)
+        single = float(self._single[flags_of(mask, len(self._places))].sum())
+        outside = ~mask
+        several = sum(weight for known, weight in self._several.items() if not known & outside)
         wide = sum(chance * wider.within(mask) for chance, wider in self._wider if wider.mass)
         rest = self._unmodelled * self._share(mask)
-        return min(1.0, (within + self._scale * wide + rest) / self._total)
+        return min(1.0, (single + several + self._scale * wide + rest) / self._total)
 
     def chance(self, reverted: ChangeSet) -> float:
         """The same of changes, of which those that are no suspects do not count."""
@@ -141,14 +156,14 @@ class Belief:
         while mask:
             closed |= mask
             further = 0
-            for place in bits(mask):
+            for place in bits(mask & self._tied):
                 further |= self._needs[place]
             mask = further & ~closed
         return closed
 
     def cost(self, mask: int) -> float:
         """What a run costs, in runs of what can be built as it is."""
-        return 1 + sum(self._along[place] for place in bits(mask)) / RUNS.along
+        return 1 + sum(self._along[place] for place in bits(mask & self._dear)) / RUNS.along
 
     def alone(self, place: int) -> bool:
         """Whether a suspect can be undone by itself, as far as is known."""
@@ -156,19 +171,24 @@ class Belief:
 
     def guilt(self) -> list[float]:
         """For each suspect, how likely it is in the root, by the hypotheses that are listed."""
-        marginal = [0.0] * len(self._places)
-        for mask, weight in self._known.items():
+        marginal = self._single.tolist()
+        for mask, weight in self._several.items():
             for place in bits(mask):
                 marginal[place] += weight
         return [weight / self._total for weight in marginal]
 
     def likeliest(self, count: int) -> list[int]:
         """The masks of the most likely hypotheses."""
-        return sorted(self._known, key=lambda mask: (-self._known[mask], mask))[:count]
+        return nsmallest(count, self._known, key=lambda mask: (-self._known[mask], mask))
 
     def mask(self, changes: ChangeSet) -> int:
         """The mask of those changes that are suspects."""
-        return sum(1 << i for i, each in enumerate(self._places) if each in changes)
+        known = (self._place_of[change] for change in changes if change in self._place_of)
+        return mask_of(known, len(self._places))
+
+    def holds(self, changes: ChangeSet) -> bool:
+        """Whether all of them are suspects."""
+        return changes <= self._place_of.keys()
 
     def changes(self, mask: int) -> ChangeSet:
         """The changes of a mask."""
@@ -195,10 +215,6 @@ class Belief:
             odds = predict(self.changes(mask)) ** 4  # a guess counts half of what is sure
             weighed[mask] = weighed.get(mask, 0.0) + ODDS.foreseen * self._trust * odds * others
         return weighed
-
-    @staticmethod
-    def _mask(places: Mapping[ChangeId, int], changes: ChangeSet) -> int:
-        return sum(places.get(change, 0) for change in changes)
 
     def _move(self, weighed: dict[int, float], reverted: int, clash: int) -> None:
         """What weighs on parts of a reversion that clashed goes to them with what it clashed with.
@@ -282,10 +298,19 @@ class Belief:
 
 def bits(mask: int) -> Iterator[int]:
     """The places of a mask, ascending."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+    digits = bin(mask)[:1:-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
+
+
+def mask_of(places: Iterable[int], count: int) -> int:
+    """The mask of these of ``count`` places, in time that grows with both and not with their product."""
+    octets = bytearray((count + 7) // 8)
+    for place in places:
+        octets[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(octets, "little")
 
 
 def _inside(field: Field) -> list[float]:

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import log2
 
+import numpy as np
+
 from afterd.causality.belief import Belief, Field, Seen, bits
+from afterd.causality.wider import flags_of
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
@@ -25,26 +28,31 @@ def next_reversion(field: Field) -> ChangeSet | None:
     if not field.suspects:
         return None
     belief = Belief(field)
-    tried = {*field.seen, field.passing, NOTHING}
+    past = (each for each in (*field.seen, field.passing, NOTHING) if each is not None)
+    tried = {belief.mask(each) for each in past if belief.holds(each)}
     mixed = _telling(field.seen)
     order = _code_order(field)
-    best, most = None, 0.0
+    best: int | None = None
+    most = 0.0
     versions = frozenset(_unmixed(field, belief))
     for candidate in (*_candidates(field, belief), *_cuts(order), *sorted(versions)):
-        reverted = belief.changes(candidate)
-        chance = belief.passes(candidate)
-        whole = candidate in versions or len(reverted) == 1
-        together = 1.0 if whole else mixed
-        if reverted in tried or not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
+        if candidate in tried:
             continue
-        gain = _entropy(chance) + RUNS.direct * belief.exactly(candidate)
-        borders = 0 if candidate in versions else _borders(candidate, order)
-        gain *= together / (belief.cost(candidate) + RUNS.border * borders)
-        if gain > most + 1e-9 and candidate not in versions and not field.stands(reverted):
+        chance = belief.passes(candidate)
+        version = candidate in versions
+        together = 1.0 if version or candidate.bit_count() == 1 else mixed
+        if not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
+            continue
+        gain = together * (_entropy(chance) + RUNS.direct * belief.exactly(candidate))
+        cost = belief.cost(candidate)
+        if gain / cost > most + 1e-9 and not version:
+            cost += RUNS.border * _borders(candidate, order)
+        gain /= cost
+        if gain > most + 1e-9 and not version and not field.stands(belief.changes(candidate)):
             gain *= RUNS.entangled
         if gain > most + 1e-9:
-            best, most = reverted, gain
-    return best
+            best, most = candidate, gain
+    return None if best is None else belief.changes(best)
 
 
 def _telling(seen: Seen) -> float:
@@ -90,8 +98,10 @@ def _cuts(order: Sequence[int]) -> Iterator[int]:
 
 def _borders(mask: int, order: Sequence[int]) -> int:
     """How often the reverted part of the code begins or ends."""
-    inside = [mask >> place & 1 for place in order]
-    return sum(one != other for one, other in pairwise(inside))
+    if not order:
+        return 0
+    inside = flags_of(mask, max(mask.bit_length(), len(order)))[order]
+    return int(np.count_nonzero(inside[1:] != inside[:-1]))
 
 
 def _unmixed(field: Field, belief: Belief) -> Iterator[int]:

@@ -57,9 +57,13 @@ class Wider:
         )
 
     def _of_uncached(self, mask: int) -> float:
-        octets = mask.to_bytes((self._count + 7) // 8, "little")
-        flags = np.unpackbits(np.frombuffer(octets, dtype=np.uint8), bitorder="little")
-        return self._sum_of_products(self._weights[flags[: self._count].astype(bool)])
+        return self._sum_of_products(self._weights[flags_of(mask, self._count)])
+
+
+def flags_of(mask: int, count: int) -> npt.NDArray[np.bool_]:
+    """Of each of ``count`` places whether it is in a mask."""
+    octets = np.frombuffer(mask.to_bytes((count + 7) // 8, "little"), dtype=np.uint8)
+    return np.unpackbits(octets, count=count, bitorder="little").astype(bool)
 
 
 def _pairs(weights: Weights) -> float:

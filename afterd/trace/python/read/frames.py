@@ -51,7 +51,6 @@ class FrameBuilder:
         self.latest: dict[Node, Frame] = {}
         self.thread = _Thread()
         self.threads: dict[int, _Thread] = {}
-        self._delegating: dict[Node, bool] = {}
 
     def opened_before(self, node: Node, address: int, row: int) -> None:
         """A frame that was open where a span of rows begins."""
@@ -102,12 +101,7 @@ class FrameBuilder:
         """Whether nothing was seen of it since something was handed out, maybe through it."""
         if frame.rows and frame.rows[-1] > self.thread.handed_out:
             return False
-        node = frame.node
-        known = self._delegating.get(node)
-        if known is None:
-            known = any(each.type == "YieldFrom" and each.frame is node for each in node.walk())
-            self._delegating[node] = known
-        return known
+        return "YieldFrom" in frame.node.yields
 
     def _push(self, node: Node, address: int, row: int) -> Frame:
         stack = self.thread.stack

@@ -195,9 +195,7 @@ def is_generator(function: Node) -> bool:
         return False
     if function.type == "AsyncFunctionDef":
         return True
-    return any(
-        node.type in {"Yield", "YieldFrom"} and node.frame is function for node in function.walk()
-    )
+    return bool(function.yields)
 
 
 def _callable_name(function: Node) -> str:

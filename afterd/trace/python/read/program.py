@@ -29,7 +29,8 @@ BUILTIN = -1
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A syntax node; ``number`` is unique in its module, positions count from 1 (0: none).
+    """A syntax node; ``number`` is unique in its module, positions count from 1 (0: none). ``yields``: for a
+    function, the kinds of yield expressions that are its own.
 
     Compared by identity. Not frozen only because children and parents refer to each other.
     """
@@ -43,6 +44,7 @@ class Node:
     fields: dict[str, Any]
     module: Module
     parent: Node | None = None
+    yields: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Field:
         return self.fields.get(name)
@@ -225,6 +227,8 @@ def _build(exported: list[Any], module: Module) -> None:
                 stack.extend(
                     (item, node, items, index) for index, item in enumerate(value) if _is_node(item)
                 )
+    for node in module.of_type("Yield", "YieldFrom"):
+        node.frame.yields |= {node.type}
 
 
 def _is_node(value: object) -> bool:
