@@ -25,11 +25,13 @@ from afterd.weights import GuiltOdds
 Floats = NDArray[np.float64]
 
 FITTED = (
-    "entry", "carrier", "cause", "slice", "executed", "other", "level", "parted", "passed", "carried",
+    "carrier", "cause", "slice", "executed", "other", "level", "parted", "passed", "carried",
     "absorbed", "same", "effect_seen", "unmet_parted", "unmet", "idle", "aside", "not_alone", "entangled",
     "shown", "spoken",
 )  # fmt: skip
-"""The odds that multiply: ``kin`` counts names instead and stays as it was chosen."""
+"""The odds that multiply. ``kin`` counts names instead and stays as it was chosen, and so does ``entry``: only
+ratios show in a choice, so one of them has to stand.
+"""
 
 WIDTHS = (0.25, 0.5, 1.0, 2.0)
 """Widths of the prior that are tried, in natural logarithms: 0.25 holds odds within a factor of 1.3 or so."""

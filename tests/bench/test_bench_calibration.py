@@ -43,12 +43,12 @@ def _weight(signs: dict[str, float], odds: GuiltOdds) -> float:
 
 
 def test_odds_that_the_cases_were_made_with_are_found_again() -> None:
-    """Only their ratios show: all of one choice times ten is the same choice."""
-    true = replace(CHOSEN, entry=3.0, carrier=6.0, same=0.5, effect_seen=4.0, level=0.3)
-    fit = fitted(made_up(1500, true), CHOSEN)
-    found = {name: fit.odds[name] for name in SIGNS}
-    for name in SIGNS:
-        assert log(found[name]) == pytest.approx(log(getattr(true, name)), abs=0.35)
+    """Only their ratios show, so one of them stands as it was."""
+    true = replace(CHOSEN, carrier=24.0, same=0.5, effect_seen=4.0, level=0.3)
+    fit = fitted(made_up(800, true), CHOSEN)
+    assert "entry" not in fit.odds
+    for name in set(SIGNS) - {"entry"}:
+        assert log(fit.odds[name]) == pytest.approx(log(getattr(true, name)), abs=0.5)
     assert fit.left_out > fit.chosen
     assert fit.within >= fit.left_out
 
@@ -74,9 +74,7 @@ def test_each_program_is_foretold_by_the_others_alone() -> None:
 def test_suspects_of_equal_signs_are_counted_together() -> None:
     listed = {"c1": {"entry": 1.0}, "c2": {"other": 1.0}, "c3": {"other": 1.0}}
     (choice,) = choices([listed], {"c3"})
-    assert set(choice.rows) == {Row({"entry": 1.0}, 1, 0), Row({"other": 1.0}, 1, 1)} or (
-        list(choice.rows) == [Row({"entry": 1.0}, 1, 0), Row({"other": 1.0}, 1, 1)]
-    )
+    assert list(choice.rows) == [Row({"entry": 1.0}, 1, 0), Row({"other": 1.0}, 1, 1)]
     assert choice.tells
 
 
