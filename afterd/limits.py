@@ -329,6 +329,22 @@ LOGIC = LogicLimits()
 
 
 @dataclass(frozen=True, slots=True)
+class DemandLimits:
+    """How formulas of a whole run grow on demand, in clauses of all of them. All chosen."""
+
+    iterations: int = 60
+    factor: int = 3  # by which a formula may grow at once
+    small: int = 5_000  # encoded and solved in no time: it need not grow by a factor
+    large: int = 20_000  # all its sets are asked for before it grows: growth may not come to an end
+    most: int = 1_000_000  # with more of them growth is not tried again in small steps
+    short_run: int = 3_000  # instructions; of a longer run an address is the one that it had
+    looks: int = 512  # instructions between two looks at the time
+
+
+DEMAND = DemandLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class GitLimits:
     """How large what git gives may be, beside ChangeLimits."""
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import pygit2
 from pygit2.enums import ObjectType
 
+from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, RevisionRange
-
-_NAMED = 3  # changes of a side that are named
-_SHORT = 12
 
 
 def other_parent(repository: pygit2.Repository, revisions: RevisionRange) -> str:
@@ -35,11 +33,13 @@ def other_parent(repository: pygit2.Repository, revisions: RevisionRange) -> str
 def both_sides(found: Explanation, other: Explanation) -> str:
     """That two sides are red together only, and what of each does not go with the other's."""
     sides = [(found.range.good, other.root), (other.range.good, found.root)]
-    one, two = (f"{_places(root)} of {commit[:_SHORT]}'s side" for commit, root in sides)
+    one, two = (f"{_places(root)} of {commit[:12]}'s side" for commit, root in sides)
     return f"Both sides of this merge pass alone; together {one} and {two} make it fail."
 
 
 def _places(root: tuple[Change, ...]) -> str:
-    named = [f"{change.file}:{change.new.start or change.old.start}" for change in root[:_NAMED]]
+    named = [
+        f"{change.file}:{change.new.start or change.old.start}" for change in root[: REPORT.named]
+    ]
     more = len(root) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
+from afterd.limits import DEMAND
 from afterd.logic import Branch, ProgramFormula, TooLargeError
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.unrolling import SHORT_RUN, Program, Shown, among
+from afterd.symbolic.unrolling import Program, Shown, among
 from afterd.symbolic.world import Input
 
 _WINDOWS = (3000, 1000, 300, 100)
@@ -56,7 +57,7 @@ class FailingRun:
     def force_less(self) -> bool:
         """From now on only the sides that are asked for are forced, none within them."""
         before, self.whole_sides = self.whole_sides, False
-        return before and self.length <= SHORT_RUN
+        return before and self.length <= DEMAND.short_run
 
     def _formula(
         self, wanted: object, *, all_paths: bool, trace_only: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from afterd.limits import DEMAND
 from afterd.logic import ProgramFormula, Statement, TooLargeError
 from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value, bitvec
 from afterd.symbolic import branches
@@ -22,7 +23,6 @@ from afterd.symbolic.refusal import NotFollowedError, SideEndedError
 from afterd.symbolic.world import World
 
 _CALLED_BACK = "%what the library called returned"
-_LOOKS = 512  # instructions between two looks at the time
 NEVER = 1 << 62
 """More instructions than any run has."""
 
@@ -138,7 +138,7 @@ class Machine(Control):
                 self.collector.keep_sane(fits)
 
     def _check_budget(self) -> None:
-        if self.instances % _LOOKS == 0 and self.bounds.over():
+        if self.instances % DEMAND.looks == 0 and self.bounds.over():
             raise TooLargeError("the time for it is up")
         if not self._forced:
             if self.instances > self.bounds.instances:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from afterd.execution.toolchain import Toolchain
+from afterd.limits import DEMAND
 from afterd.logic import Branch, ProgramFormula
 from afterd.model.term import Value, bitvec
 from afterd.symbolic import library
@@ -22,7 +23,6 @@ from afterd.symbolic.world import Input, World
 
 PLAIN = frozenset({"", "it ended"})
 """How a run ends that neither crashed nor broke an assertion."""
-SHORT_RUN = 3000  # instructions; of a longer one an address is the one that it had
 _INT = bitvec(32)
 
 
@@ -106,7 +106,7 @@ class Program:
         machine = self._machine(
             given, wanted, expectation, start, limits,
             last=last, trace_only=trace_only,
-            alternatives=instances <= SHORT_RUN,
+            alternatives=instances <= DEMAND.short_run,
         )  # fmt: skip
         formula = machine.run(self.entry, self._arguments(machine, given))
         self.sources.update(machine.world.sources)

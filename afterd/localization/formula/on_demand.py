@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
+from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
@@ -20,21 +21,6 @@ from afterd.logic import (
     ProgramFormula,
     TooLargeError,
 )
-
-ITERATIONS = 60
-
-MOST_CLAUSES = 1_000_000
-"""Of all iterations' formulas: with more of them growth is not tried a second time in small steps."""
-
-FACTOR = 3
-
-SMALL = 5_000
-"""Clauses of a formula that is encoded and solved in no time, so that it need not grow by a factor."""
-
-LARGE = 20_000
-"""Clauses of a formula whose growth may fail: all of its sets are asked for before it grows, so that there
-is an answer whatever time growth takes.
-"""
 
 
 def on_demand(
@@ -102,7 +88,7 @@ class _Growing:
 
     def settle(self, size: int) -> bool:
         """Grow until no set up to ``size`` needs a side; False where that has no end. TooLargeError."""
-        for _ in range(ITERATIONS):
+        for _ in range(DEMAND.iterations):
             if self.solver.over and self.found.diagnoses:
                 raise TooLargeError("the time for it is up")
             frontier, encoded = self._made()
@@ -111,7 +97,7 @@ class _Growing:
             fresh = {frontier[at].branch for at in self.found.needs} - self.explored
             if not fresh:
                 return True
-            if self.kept is None and self.solver.encoding.size > LARGE:
+            if self.kept is None and self.solver.encoding.size > DEMAND.large:
                 self.kept = self._all_of_the_last(size)
             added = fresh
             if self.by_factor:
@@ -123,7 +109,7 @@ class _Growing:
 
     def _visited(self) -> int:
         """How many sides the runs themselves took, if an iteration costs something."""
-        if self.solver.encoding.size < SMALL:
+        if self.solver.encoding.size < DEMAND.small:
             return 0
         return max(len(formula.path) for formula in self.formulas)
 
@@ -160,7 +146,7 @@ class _Growing:
         if not self.found.diagnoses and self._narrowed():
             self.explored, self.found, self.last = set(), Found(), None
             self.solver.restart()
-        elif self._forced_less() and self.solver.encoding.size < MOST_CLAUSES:
+        elif self._forced_less() and self.solver.encoding.size < DEMAND.most:
             self.explored -= self.spare
             self.by_factor = False
         else:
@@ -193,7 +179,7 @@ def grown(
     """
     added = dict.fromkeys(needed)
     for side in reversed(frontier):
-        if len(added) >= FACTOR * max(visited, len(explored)):
+        if len(added) >= DEMAND.factor * max(visited, len(explored)):
             break
         if side.branch not in explored:
             added[side.branch] = None
