@@ -19,7 +19,7 @@ from afterd.compare import UntracedExecution
 from afterd.config import Settings, Strategy
 from afterd.execution.failures.values import shown_lines
 from afterd.execution.oracle import Oracle
-from afterd.limits import WORK, SolverLimits
+from afterd.limits import WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
 from afterd.model.change import NOTHING, Change, ChangeSet
 from afterd.model.explanation import CauseNode, Failure
@@ -97,7 +97,10 @@ def search(
             analysis = _promised(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
-        told = None if late else _story(workspace, wanted, tracing, analysis, solver, progress)
+        limits = _tested_within(workspace.limits.story, oracle)
+        told = (
+            None if late else _story(workspace, wanted, tracing, analysis, solver, limits, progress)
+        )
         led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
         found = _found(analysis, led, frozenset(live), oracle, execution, solver)
         tested = 0 if told is None else told.interventions
@@ -133,12 +136,23 @@ def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
     )
 
 
+def _tested_within(limits: StoryLimits, oracle: Oracle) -> StoryLimits:
+    """As many runs to test steps of the story as the runs before them are worth: one recording is about one."""
+    counts = oracle.counts()
+    recorded = 2
+    runs = counts.tests + counts.confirmation + recorded
+    return replace(
+        limits, interventions=min(limits.interventions, max(1, runs // limits.runs_a_test))
+    )
+
+
 def _story(
     workspace: Workspace,
     wanted: Range,
     tracing: Tracing,
     analysis: Analysis,
     solver: Solver,
+    limits: StoryLimits,
     progress: Progress,
 ) -> Story | None:
     """What the root did, read from the failing run beside the one with only the root undone."""
@@ -152,7 +166,7 @@ def _story(
     changes = wanted.changes.by_id()
     progress.stage("putting the story together", "steps on its way are set to what the twin had")
     with workspace.clock.during(Phase.STORY):
-        return story(twin, analysis.root, changes, solver.core, workspace.limits.story)
+        return story(twin, analysis.root, changes, solver.core, limits)
 
 
 def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:

@@ -64,18 +64,22 @@ class _Count:
         """Tell how far the run is; no where nothing came for too long."""
         now = time.monotonic()
         self._heard = self._heard or now
-        read, self._offset = reports_in(self.path, self._offset)
-        if read:
+        if self.tell():
             self._heard = now
-            self.reports += read
-            ended = len(_ended(self.reports))
-            found = max((each.found for each in self.reports), default=0) + self.before
-            if found:
-                self.progress.counted(ended, max(found, ended), len(_red(self.reports)))
         elif now - self._heard > self.patience and (begun := under_way(self.reports)):
             self.hung = begun
             return False
         return True
+
+    def tell(self) -> bool:
+        """Tell how far the run is, where it has come further; a run's end is told as well."""
+        read, self._offset = reports_in(self.path, self._offset)
+        self.reports += read
+        ended = len(_ended(self.reports))
+        found = max((each.found for each in self.reports), default=0) + self.before
+        if read and found:
+            self.progress.counted(ended, max(found, ended), len(_red(self.reports)))
+        return bool(read)
 
 
 def run_tests(
@@ -223,6 +227,7 @@ class _Reported:
             path, self.progress, self.workspace.limits.test.timeout, [], len(_ended(kept))
         )
         result = self.bench.run(command, self.workspace.limits.suite, count)
+        count.tell()
         return result, count.hung
 
     def _red_before(self, path: Path) -> list[str]:

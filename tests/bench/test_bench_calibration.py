@@ -45,10 +45,10 @@ def _weight(signs: dict[str, float], odds: GuiltOdds) -> float:
 def test_odds_that_the_cases_were_made_with_are_found_again() -> None:
     """Only their ratios show, so one of them stands as it was."""
     true = replace(CHOSEN, carrier=24.0, same=0.5, effect_seen=4.0, level=0.3)
-    fit = fitted(made_up(800, true), CHOSEN)
+    fit = fitted(made_up(300, true), CHOSEN)
     assert "entry" not in fit.odds
     for name in set(SIGNS) - {"entry"}:
-        assert log(fit.odds[name]) == pytest.approx(log(getattr(true, name)), abs=0.5)
+        assert log(fit.odds[name]) == pytest.approx(log(getattr(true, name)), abs=0.7)
     assert fit.left_out > fit.chosen
     assert fit.within >= fit.left_out
 
