@@ -179,7 +179,7 @@ class Loop:
         try:
             while later := made_after(self._oracles.commits, self._changes, root.changes):
                 order = structural_order(self._changes[change] for change in later)
-                found = self._reversion.settle(later, order)
+                found = self._reversion.settle(later, order, root.changes | root.auxiliary)
                 if found is None:
                     break
                 names = ", ".join(in_order(root.changes))

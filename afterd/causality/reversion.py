@@ -106,10 +106,17 @@ class Reversion:
         """
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
-    def settle(self, reverted: ChangeSet, order: Sequence[ChangeId]) -> Root | None:
-        """The smallest passing set within ``reverted``; None if that does not pass itself."""
+    def settle(
+        self, reverted: ChangeSet, order: Sequence[ChangeId], without: ChangeSet = NOTHING
+    ) -> Root | None:
+        """The smallest passing set within ``reverted``; None if that does not pass itself, or takes any of
+        ``without`` along.
+        """
         passing = self._try(reverted)
-        return self._settled(passing, order) if passing.passed else None
+        if not passing.passed or passing.reverted & without:
+            return None
+        found = self._settled(passing, order)
+        return None if (found.changes | found.auxiliary) & without else found
 
     def _guided(self, field: Field, passing: Trial | None, *, thorough: bool) -> Iterator[Trial]:
         """Ever smaller passing reversions, as the hypotheses lead."""

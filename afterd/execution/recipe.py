@@ -31,7 +31,8 @@ class Recipe:
 
     ``test_id`` names the test in reports and caches. ``told_by`` is the runner that tells the tests of
     a run apart (empty: they need not be), ``scope`` which of them is meant. ``folder`` is where the commands run, below
-    the slot. ``extra`` is set on top of the scrubbed environment. ``tools`` is whatever else the
+    the slot. ``assigned`` is what the test command set for itself when it was given, and ``extra`` sets now.
+    ``extra`` is set on top of the scrubbed environment. ``tools`` is whatever else the
     outcome depends on, such as the compiler's version: it only goes into the cache key. ``generated`` are
     files of the checkout, with their text, that git ignores and a build elsewhere would have made: they
     are put where a tree lacks them.
@@ -46,6 +47,7 @@ class Recipe:
     told_by: str = ""
     scope: Scope = Scope.WHOLE
     generated: Mapping[str, str] = field(default_factory=dict)
+    assigned: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     def environment(self, slot: Path) -> dict[str, str]:
@@ -63,6 +65,11 @@ class Recipe:
     def test_in(self, slot: Path) -> Command:
         """The test command in ``slot``."""
         return Command(self.test, slot / self.folder, self.environment(slot))
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The test command as it can be run by hand."""
+        return ("env", *self.assigned, *self.test) if self.assigned else self.test
 
     @property
     def build_key(self) -> str:

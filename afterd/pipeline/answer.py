@@ -20,7 +20,7 @@ from afterd.pipeline.tracing import Tracing
 from afterd.store.explanations import explained_since, load
 from afterd.store.history import tested_commits
 from afterd.store.verdicts import verdicts_at
-from afterd.workspace import Phase, Range, Workspace, suite_of
+from afterd.workspace import Phase, Range, Workspace, suite_of, typed_command
 
 
 def unanswered(test: str, status: Status, revisions: RevisionRange, reason: str) -> Explanation:
@@ -140,7 +140,7 @@ def answered_meanwhile(
 def _of_another(workspace: Workspace, settings: Settings, wanted: Range) -> tuple[Explanation, ...]:
     """The newest answer for the whole command that was given."""
     assert workspace.asked is not None
-    question = (command_line(settings.test), settings.build)
+    question = (command_line(typed_command(settings.test)), settings.build)
     for each in explained_since(workspace.store, workspace.name, wanted.revisions, workspace.asked):
         if (each.test, each.build_command) == question and each.status is Status.EXPLAINED:
             return (each,)

@@ -151,7 +151,7 @@ def explain_test(
     case = _Case(workspace, settings, test, progress, time.monotonic(), prior)
     recipe = test.recipe
     found = _with_other_side(case, wanted, _explained(case, wanted, before))
-    return replace(found, build_command=recipe.build, test_command=recipe.test)
+    return replace(found, build_command=recipe.build, test_command=recipe.typed)
 
 
 def keep(workspace: Workspace, explanation: Explanation) -> Explanation:

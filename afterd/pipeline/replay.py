@@ -24,6 +24,7 @@ from afterd.workspace import (
     opened_workspace,
     range_between,
     suite_of,
+    typed_command,
 )
 
 
@@ -95,7 +96,7 @@ def _recipe(
         if settings.test or explanation.test == command_line(command):
             build = explanation.build_command
             as_before = replace(settings, test=command, build=build, prepare="")
-            recipe, suite = given_recipe(workspace, as_before), settings.test
+            recipe, suite = given_recipe(workspace, as_before), typed_command(settings.test)
         else:
             # a test that was found, not given, needs what its runner sets, such as PYTHONPATH
             recipe, suite = _found(workspace, settings, wanted, explanation)

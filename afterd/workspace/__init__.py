@@ -12,6 +12,7 @@ from afterd.workspace.suites import (
     run_suite,
     suite_of,
 )
+from afterd.workspace.test_command import typed_command
 from afterd.workspace.workspace import (
     Range,
     Workspace,
@@ -36,5 +37,6 @@ __all__ = [
     "range_between",
     "run_suite",
     "suite_of",
+    "typed_command",
     "wanted_range",
 ]

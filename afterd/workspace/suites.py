@@ -32,7 +32,14 @@ from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import PythonTraceRequest
 from afterd.vcs.worktree import Slot
-from afterd.workspace.test_command import alone, import_paths, runner_of
+from afterd.workspace.test_command import (
+    alone,
+    assigned_variables,
+    import_paths,
+    runner_of,
+    typed_command,
+    without_assignments,
+)
 from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
@@ -151,21 +158,23 @@ def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, 
 
 def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     """The recipe of the test command that was given: where it imports from, and who tells its tests."""
-    extra = dict(workspace.surroundings)
+    assigned, command = without_assignments(settings.test)
+    extra = {**workspace.surroundings, **assigned_variables(assigned)}
     surrounding = scrubbed_environment(extra=extra)
     checkout = Path(workspace.repository.workdir or workspace.state)
-    runner = runner_of(settings.test, surrounding, checkout)
+    runner = runner_of(command, surrounding, checkout)
     path = ""
     if workspace.repository.workdir:
-        path = import_paths(settings.test, surrounding, checkout)
+        path = import_paths(command, surrounding, checkout)
     if runner == "pytest":
         path = ":".join(filter(None, (path or surrounding.get("PYTHONPATH", ""), PLUGINS)))
         extra["PYTEST_PLUGINS"] = PLUGIN
     extra.update({"PYTHONPATH": path} if path else {})
     return Recipe(
-        test=settings.test,
+        test=command,
+        assigned=assigned,
         build=_with_preparation(settings, settings.build),
-        test_id=command_line(settings.test),
+        test_id=command_line(typed_command(settings.test)),
         extra=extra,
         told_by=runner,
         generated=version_files(checkout, checkout) if runner in _OF_PYTHON else {},

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from afterd.execution.recipe import SLOT
@@ -34,6 +35,44 @@ def import_paths(command: Sequence[str], environment: Mapping[str, str], checkou
     folders = dict.fromkeys(home_folder(entry, checkout) for entry in asked.paths) if asked else {}
     own = [f"{SLOT}/{folder}".removesuffix("/.") for folder in folders if folder]
     return os.pathsep.join([*own, *filter(None, [inherited])]) if own else ""
+
+
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*|pytest|py\.test")
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+
+
+def without_assignments(command: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The assignments that a command which starts Python begins with, as in ``PYTHONPATH=src pytest``, and the
+    rest of it; of another command none.
+
+    What a command sets for itself hides what afterd sets: nothing would be recorded.
+    """
+    words = of_shell(command) or tuple(command)
+    start = 1 if words and Path(words[0]).name == "env" else 0
+    assigned = tuple(takewhile(_ASSIGNED.fullmatch, words[start:]))
+    rest = words[start + len(assigned) :]
+    if not (assigned and rest and _PYTHON.fullmatch(Path(rest[0]).name)):
+        return (), tuple(command)
+    return assigned, rest
+
+
+def typed_command(command: Sequence[str]) -> tuple[str, ...]:
+    """A command as it is kept: what it sets for itself is set by ``env``, without a shell."""
+    assigned, rest = without_assignments(command)
+    return ("env", *assigned, *rest) if assigned else rest
+
+
+def assigned_variables(assigned: Sequence[str]) -> dict[str, str]:
+    """The variables of assignments; folders of an import path that they name are those of the slot."""
+    found = dict(each.split("=", 1) for each in assigned)
+    if entries := found.get("PYTHONPATH"):
+        found["PYTHONPATH"] = os.pathsep.join(map(_in_slot, entries.split(os.pathsep)))
+    return found
+
+
+def _in_slot(entry: str) -> str:
+    """A folder that a command names from where it is run."""
+    return entry if Path(entry).is_absolute() else str(Path(SLOT, entry))
 
 
 _STARTS = {("ctest",): "CTest", ("go", "test"): "Go", ("cargo", "test"): "Cargo"}

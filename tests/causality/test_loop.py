@@ -66,10 +66,15 @@ def looped(
 
 
 def explained(
-    execution: Recorded, changes: dict[ChangeId, Change], answer: Answer, *, causes: bool = True
+    execution: Recorded,
+    changes: dict[ChangeId, Change],
+    answer: Answer,
+    *,
+    causes: bool = True,
+    commits: Sequence[str] = (),
 ) -> tuple[Analysis, list[ChangeSet]]:
     """The loop's answer, and the reversions that were run for it, in order."""
-    loop, asked = looped(execution, changes, answer, causes=causes)
+    loop, asked = looped(execution, changes, answer, causes=causes, commits=commits)
     return loop.explain(), asked
 
 
@@ -148,6 +153,20 @@ def test_what_repairs_the_test_and_did_not_break_it_is_no_root(
     assert (found.verified, found.minimal) == (True, True)
     assert any("changed later" in note for note in found.notes) == said
     assert asked[0] == {"c1"}
+
+
+def test_later_changes_that_take_the_root_along_did_not_break_the_test() -> None:
+    """dacite: without what came later the program needs the root undone as well, and so passes: for ever."""
+    changes = by_commits("old", "old", "old", "old", "new", "new", "new", "new")
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        needs = reverted & {"c5", "c6", "c7", "c8"} and "c1" not in reverted
+        return NOT_BUILT if needs else repaired_by({"c1"})(reverted)
+
+    run, commits = chain(at=1, length=8), ("old", "new")
+    found, asked = explained(run, changes, answer, commits=commits)
+    assert found.root == {"c1"}
+    assert len(asked) <= 6
 
 
 def chain(*, at: int, length: int) -> Recorded:

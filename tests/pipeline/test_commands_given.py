@@ -1,0 +1,67 @@
+"""A test command that sets variables for itself is recorded like another, and can be run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipeline_runs import git
+
+from afterd import pipeline
+from afterd.config import Settings, shell
+from afterd.model.explanation import Status
+from afterd.model.progress import Silent
+from afterd.workspace.test_command import assigned_variables, typed_command, without_assignments
+
+
+@pytest.mark.parametrize(
+    ("command", "assigned", "rest"),
+    [
+        (shell("PYTHONPATH=src python -m pytest -q"), ("PYTHONPATH=src",), "python -m pytest -q"),
+        (shell("A=1 B='x y' pytest"), ("A=1", "B=x y"), "pytest"),
+        (("env", "A=1", "python3.11", "x.py"), ("A=1",), "python3.11 x.py"),
+        (shell("A=1 make check"), (), "sh -c A=1 make check"),
+        (shell("A=$HOME pytest"), (), "sh -c A=$HOME pytest"),
+        (("env", "-i", "python"), (), "env -i python"),
+        (("pytest", "A=1"), (), "pytest A=1"),
+    ],
+)
+def test_what_a_command_sets_for_itself(
+    command: tuple[str, ...], assigned: tuple[str, ...], rest: str
+) -> None:
+    assert without_assignments(command) == (assigned, without_assignments(command)[1])
+    assert " ".join(without_assignments(command)[1]) == rest
+    if assigned:
+        assert without_assignments(typed_command(command)) == without_assignments(command)
+
+
+def test_folders_of_an_import_path_are_those_of_the_slot() -> None:
+    found = assigned_variables(["PYTHONPATH=src:/opt/x", "A=b=c"])
+    assert found == {"PYTHONPATH": "{slot}/src:/opt/x", "A": "b=c"}
+
+
+def test_a_command_that_sets_its_import_path_is_recorded(tmp_path: Path) -> None:
+    """It reached the interpreter in place of afterd's own, so that nothing was recorded."""
+    git("init", "-q", "-b", "main", cwd=tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_calc.py").write_text(
+        "from calc import total\n\n\ndef test_total():\n    assert total(2, 3) == 5\n"
+    )
+    for sign in "+-":
+        (tmp_path / "src" / "calc.py").write_text(f"def total(a, b):\n    return a {sign} b\n")
+        git("add", "-A", cwd=tmp_path)
+        person = ("-c", "user.name=A", "-c", "user.email=a@b")
+        git(*person, "commit", "-qm", f"a {sign} b", cwd=tmp_path)
+    settings = Settings(
+        repository=tmp_path,
+        range="HEAD~1..HEAD",
+        test=shell("PYTHONPATH=src python -m pytest -q tests/test_calc.py"),
+    )
+    found = pipeline.explain(settings, Silent())[0]
+    assert (found.status, len(found.root)) == (Status.EXPLAINED, 1)
+    assert found.tree is not None
+    assert found.test_command[:2] == ("env", "PYTHONPATH=src")
+    assert found.test.startswith("env PYTHONPATH=src python -m pytest")
+    again = pipeline.replay(Settings(repository=tmp_path), found.id)
+    assert again.outcome.passed
