@@ -33,6 +33,13 @@ def _installed() -> dict[str, Toolchain]:
 
 
 INSTALLED = _installed()
+LONG = ("pipeline", "cli", "bench", "daemon")
+"""Folders whose files take a minute each: begun last, one of them alone keeps one of two processes waiting."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files come first."""
+    items.sort(key=lambda item: item.path.parent.name not in LONG)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
