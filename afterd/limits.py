@@ -316,6 +316,8 @@ class LogicLimits:
     clauses: int = 400_000  # that one formula may add: what the solver takes within its time
     circuit: int = 3_000_000  # clauses after which products and divisions become points
     unbounded_bits: int = 64  # of an unbounded integer in a circuit
+    digit: int = 4  # bits of a word that are compared together
+    digits: int = 12  # that are compared so: those in which a table's indices differ
     interned_bits: int = 32  # of a string or an opaque value in a circuit: its number
     mixed: int = 150  # inputs that a core is tried on, mixed of those that were seen
     evaluated: int = 30_000  # constraints (10 µs each) before a core is let pass

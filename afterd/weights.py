@@ -133,6 +133,18 @@ ODDS = replace(CHOSEN, **json.loads(ODDS_FILE.read_text(encoding="utf-8"))["odds
 
 
 @dataclass(frozen=True, slots=True)
+class CalibrationShares:
+    """How firmly fitted odds are held near the chosen ones: ``widths`` of the prior that are tried, in natural
+    logarithms. Chosen; which of them holds is fitted, by what it foretells of programs that are left out.
+    """
+
+    widths: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)  # 0.25: within a factor of 1.3 or so
+
+
+CALIBRATION = CalibrationShares()
+
+
+@dataclass(frozen=True, slots=True)
 class RunShares:
     """Which run is worth making, in bits of what it tells. All chosen, on made-up oracles."""
 

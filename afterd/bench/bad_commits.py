@@ -13,17 +13,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterd.bench.budgets import SOAK
 from afterd.bench.mutation import Mutant, mutants, mutated
 from afterd.bench.plain import Plain, Seen, git
 from afterd.model.change import FileKind
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.sample import fixtures_directory, read_scenario, scenarios
-
-DRAWN = 240  # mutants of a program at most that are drawn
-_RUNS = 40  # of the test, to sort them
-_ENOUGH = 5  # of either kind
-_MOST_GUILTY = 3
-_APART = 2  # lines between two mutants, so that they are two hunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +67,7 @@ class Workshop:
     """A program's work tree, in which its mutants are tried one after the other."""
 
     def __init__(
-        self, program: Program, directory: Path, chance: random.Random, drawn: int = DRAWN
+        self, program: Program, directory: Path, chance: random.Random, drawn: int = SOAK.drawn
     ) -> None:
         self.program = program
         self._path = directory / "workshop"
@@ -90,7 +85,7 @@ class Workshop:
         """A new one in ``directory``; None where what was drawn is not red by its guilty alone."""
         if not self._guilty:
             return None
-        count = self._chance.randint(1, min(_MOST_GUILTY, len(self._guilty)))
+        count = self._chance.randint(1, min(SOAK.guilty, len(self._guilty)))
         guilty = tuple(self._chance.sample(self._guilty, count))
         most = min(most_harmless, len(self._harmless))
         harmless = tuple(self._chance.sample(self._harmless, self._chance.randint(0, most)))
@@ -133,8 +128,8 @@ class Workshop:
         """
         groups = [[m for m in tried if m.file == file] for file in sorted({m.file for m in tried})]
         self._chance.shuffle(groups)
-        for _ in range(_RUNS):
-            if not groups or (len(self._guilty) >= _ENOUGH and len(self._harmless) >= _ENOUGH):
+        for _ in range(SOAK.runs):
+            if not groups or (min(len(self._guilty), len(self._harmless)) >= SOAK.enough):
                 return
             group = sorted(groups.pop(), key=lambda each: each.line)
             seen = self._seen(group)
@@ -171,7 +166,7 @@ def _spaced(tried: Sequence[Mutant]) -> list[Mutant]:
     found = []
     for mutant in tried:
         lines = taken.setdefault(mutant.file, [])
-        if all(abs(mutant.line - line) >= _APART for line in lines):
+        if all(abs(mutant.line - line) >= SOAK.apart for line in lines):
             lines.append(mutant.line)
             found.append(mutant)
     return found

@@ -10,7 +10,7 @@ foretells best the projects that it was not fitted on).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import exp, log
 
@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from afterd.model.change import ChangeId
-from afterd.model.progress import Signs
-from afterd.weights import GuiltOdds
+from afterd.bench.choices import KnownCase
+from afterd.weights import CALIBRATION, GuiltOdds
 
 Floats = NDArray[np.float64]
 
@@ -32,40 +31,6 @@ FITTED = (
 """The odds that multiply. ``kin`` counts names instead and stays as it was chosen, and so does ``entry``: only
 ratios show in a choice, so one of them has to stand.
 """
-
-WIDTHS = (0.25, 0.5, 1.0, 2.0)
-"""Widths of the prior that are tried, in natural logarithms: 0.25 holds odds within a factor of 1.3 or so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Suspects of which the same is known: how many of them are innocent, and how many guilty."""
-
-    signs: Signs
-    innocent: int
-    guilty: int
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The suspects of one moment at which the next runs were chosen."""
-
-    rows: tuple[Row, ...]
-
-    @property
-    def tells(self) -> bool:
-        """Whether there was something to choose, and a guilty change among it."""
-        guilty = sum(row.guilty for row in self.rows)
-        return guilty > 0 and sum(row.innocent for row in self.rows) > 0
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCase:
-    """A case whose fault is known, and its choices; ``project``: the program it is of."""
-
-    case: str
-    project: str
-    choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +49,6 @@ class Fit:
     projects: int
 
 
-def choices(
-    suspicions: Iterable[Mapping[ChangeId, Signs]], guilty: Iterable[ChangeId]
-) -> Iterator[Choice]:
-    """What was known at each moment, with suspects of equal signs counted together."""
-    wanted = frozenset(guilty)
-    for suspicion in suspicions:
-        counted: Counter[tuple[tuple[tuple[str, float], ...], bool]] = Counter(
-            (tuple(sorted(signs.items())), change in wanted) for change, signs in suspicion.items()
-        )
-        kinds = dict.fromkeys(signs for signs, _ in counted)
-        yield Choice(
-            tuple(Row(dict(each), counted[each, False], counted[each, True]) for each in kinds)
-        )
-
-
 def fitted(cases: Sequence[KnownCase], chosen: GuiltOdds) -> Fit:
     """The odds that make the guilt that was seen likeliest, near the chosen ones.
 
@@ -110,8 +60,8 @@ def fitted(cases: Sequence[KnownCase], chosen: GuiltOdds) -> Fit:
     if not projects:
         raise ValueError("no case has a guilty and an innocent suspect")
     start = np.array([log(getattr(chosen, name)) for name in FITTED])
-    left_out = {width: _left_out(known, projects, start, width) for width in WIDTHS}
-    width = max(WIDTHS, key=lambda each: (left_out[each], -each))
+    left_out = {width: _left_out(known, projects, start, width) for width in CALIBRATION.widths}
+    width = max(CALIBRATION.widths, key=lambda each: (left_out[each], -each))
     best = _likeliest(known, start, width)
     return Fit(
         odds={name: float(exp(value)) for name, value in zip(FITTED, best, strict=True)},

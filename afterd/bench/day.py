@@ -6,7 +6,6 @@ supervisor, a solver, a program under test; with ``full`` its disk is full for a
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import random
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import pygit2
 
+from afterd.bench.budgets import DAY
 from afterd.bench.day_people import Event, People
 from afterd.bench.day_project import OUTSIDE, outside
 from afterd.bench.day_truth import Said, Tested, wrong_verdicts
@@ -33,19 +33,12 @@ from afterd.errors import AfterdError
 from afterd.execution.process_tree import walk
 from afterd.report.verdicts import VerdictKind
 from afterd.store.database import DATABASE_NAME, Reader, open_reader
+from afterd.store.explanations import load
 
 _TEST = shell(f"{sys.executable} -B -m unittest -q")
-_LIMIT = 8.0  # seconds of a run of the suite, which takes less than one
-_LOOK = 0.1
-_BURST = 3  # pushes at most that follow each other at once
-_PATIENCE = 900.0  # seconds without a job done, after which the daemon is said to stand still
-_FILLED = 0.3  # of the day, when the disk is full
-_FULL_SECONDS = 20.0
-_DEPENDENCY = (0.45, 0.6)  # the part of the day in which the dependency is broken
 
 _VERDICTS = """
-SELECT v.commit_id, v.test, v.kind, e.contract FROM verdict v
-LEFT JOIN explanation e ON e.id = v.explanation_id ORDER BY v.id"""
+SELECT commit_id, test, kind, explanation_id FROM verdict ORDER BY id"""
 _RUNS = "SELECT commit_id, verdict, created FROM history WHERE test = '' ORDER BY id"
 _TO_DO = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state IN ('queued', 'leased')"
 _ENDED = "SELECT key, state, updated FROM job WHERE kind = 'commit'"
@@ -122,7 +115,7 @@ def _serve(path: Path) -> None:
     settings = Settings(
         path,
         test=_TEST,
-        test_timeout=_LIMIT,
+        test_timeout=DAY.suite,
         poll=2.0,
         day_budget=parse_budget("24h"),
         self_check=0.0,
@@ -168,7 +161,7 @@ class _Replay:
         """Push all day, in bursts, and wait for the answers in between."""
         self._say("the first version is tested")
         self._wait()
-        first, last = (int(part * self._day.commits) for part in _DEPENDENCY)
+        first, last = (int(part * self._day.commits) for part in DAY.dependency)
         waiting = 0
         for number, event in enumerate(self.people.day(self._day.commits)):
             self._pushed.append((event, time.time()))
@@ -176,10 +169,10 @@ class _Replay:
             if number in (first, last):
                 self._wait()
                 self._depend(broken=number == first)
-            if self._day.full and number == int(_FILLED * self._day.commits):
+            if self._day.full and number == int(DAY.filled * self._day.commits):
                 self._fill_disk()
             waiting += 1
-            if waiting >= self._chance.randint(1, _BURST):
+            if waiting >= self._chance.randint(1, DAY.burst):
                 self._wait()
                 waiting = 0
             if number + 1 == self._day.commits:
@@ -192,13 +185,13 @@ class _Replay:
         quiet = 0
         while quiet < 3:  # a look may come between a push and the daemon's own look
             self.daemon.ensure()
-            time.sleep(_LOOK)
+            time.sleep(DAY.look)
             self._disturb()
             to_do = self._to_do()
             if to_do != left:
                 moved, left = time.monotonic(), to_do
             quiet = quiet + 1 if to_do == 0 and self._is_seen() else 0
-            if time.monotonic() - moved > _PATIENCE:
+            if time.monotonic() - moved > DAY.patience:
                 raise AfterdError(f"The daemon stands still, with {to_do} jobs to do.")
 
     def _fill_disk(self) -> None:
@@ -206,7 +199,7 @@ class _Replay:
         self._say("the disk is full")
         self.daemon.ensure()
         self.daemon.limit(self._database.stat().st_size)
-        time.sleep(_FULL_SECONDS)
+        time.sleep(DAY.full)
         self.daemon.limit(resource.RLIM_INFINITY)
         self._say("there is room again")
 
@@ -288,7 +281,7 @@ class _Replay:
     def _tested(self, reader: Reader) -> list[Tested]:
         said: dict[str, list[Said]] = {}
         for row in reader.rows(_VERDICTS):
-            said.setdefault(str(row["commit_id"]), []).append(_said(row))
+            said.setdefault(str(row["commit_id"]), []).append(_said(reader, row))
         found: list[Tested] = []
         known: set[str] = set()
         for row in reader.rows(_RUNS):
@@ -309,17 +302,13 @@ class _Replay:
         return found
 
 
-def _said(row: Mapping[str, object]) -> Said:
-    contract = json.loads(str(row["contract"])) if row["contract"] else {}
-    changes = [*contract.get("root", ()), *contract.get("auxiliary", ())]
-    lines = [
-        line[1:].strip()
-        for change in changes
-        for line in change["patch"].splitlines()
-        if line.startswith("+") and not line.startswith("+++")
-    ]
-    good = (contract.get("range") or {}).get("good", "")
-    return Said(str(row["test"]), VerdictKind(str(row["kind"])), tuple(lines), good)
+def _said(reader: Reader, row: Mapping[str, object]) -> Said:
+    test, kind = str(row["test"]), VerdictKind(str(row["kind"]))
+    if row["explanation_id"] is None:
+        return Said(test, kind)
+    found = load(reader, int(str(row["explanation_id"])))
+    lines = (line for change in (*found.root, *found.auxiliary) for line in change.lines("+"))
+    return Said(test, kind, tuple(line.strip() for line in lines), found.range.good)
 
 
 _KINDS = {

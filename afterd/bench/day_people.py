@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pygit2
 
-from afterd.bench.day_project import FUNCTIONS, Fault, State, fault_of, files, merged
+from afterd.bench.budgets import DAY
+from afterd.bench.day_project import FUNCTIONS, MODULES, Fault, State, fault_of, files, merged
 
 MAIN = "refs/heads/main"
 _PEOPLE = ("Ada", "Ben", "Cem", "Dua", "Eva")
 _MORNING = 1_700_000_000
-_MOST_FAULTS = 3  # of a branch at once
-_MODULES = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +108,10 @@ class People:
             hangs = fault_of(state, number) is Fault.HANGS
             if self._chance.random() < (0.8 if hangs else 0.3):
                 state[f"line {number}"] = ""
-        if len(faulty) < _MOST_FAULTS and self._chance.random() < 0.4:
+        if len(faulty) < DAY.faults and self._chance.random() < 0.4:
             [fault] = self._chance.choices(tuple(Fault), (6, 3, 1, 1))
             state[f"line {self._chance.randrange(FUNCTIONS)}"] = fault.value
-        module = self._chance.randrange(_MODULES)
+        module = self._chance.randrange(MODULES)
         state[f"remark {module}"] = str(self._minute)
         if self._chance.random() < 0.1:
             state[f"pause {module}"] = self._chance.choice(("0.001", "0.005", "0.02"))

@@ -12,8 +12,8 @@ from enum import StrEnum
 State = Mapping[str, str]
 
 FUNCTIONS = 36
-TESTS = FUNCTIONS + 4
 _A_MODULE = 4
+MODULES = FUNCTIONS // _A_MODULE
 _TIMES = 4  # what the tests call the functions with
 OUTSIDE = "rates_of_others"  # a module that is not in the repository: a dependency
 _RATE = 3

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
 
-from afterd.bench.calibration import Choice, Fit, KnownCase, Row
+from afterd.bench.calibration import Fit
+from afterd.bench.choices import Choice, KnownCase, Row
 from afterd.bench.facts import DATA
 from afterd.weights import ODDS_FILE
 
@@ -67,9 +67,3 @@ def _line(case: KnownCase) -> str:
 
 def _choices(table: Iterable[Iterable[tuple[Mapping[str, float], int, int]]]) -> tuple[Choice, ...]:
     return tuple(Choice(tuple(Row(*row) for row in rows)) for rows in table)
-
-
-def read_odds(path: Path = ODDS_FILE) -> Mapping[str, Any]:
-    """The file of fitted odds as it stands."""
-    table: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return table

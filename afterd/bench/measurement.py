@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from afterd.bench.calibration import Choice
+from afterd.bench.choices import Choice
 from afterd.bench.judgement import Verdict
 from afterd.bench.tree_facts import TreeFacts
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from afterd.bench.budgets import SOAK
 from afterd.config import shell
 from afterd.errors import RepositoryError
 from afterd.execution.environment import scrubbed_environment
@@ -20,9 +21,8 @@ from afterd.execution.process import Command, Ending
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
 
-_SECONDS = 6.0  # a test of these programs takes less than one
-_LIMITS = ProcessLimits(timeout=_SECONDS, starved=3.0)
-_BUILDING = ProcessLimits(timeout=120.0)
+_LIMITS = ProcessLimits(timeout=SOAK.test, starved=SOAK.starved)
+_BUILDING = ProcessLimits(timeout=SOAK.build)
 _GIT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,

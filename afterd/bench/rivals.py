@@ -11,19 +11,20 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from afterd.bench.case import UnavailableError
-from afterd.execution.process import Command, ProcessResult
+from afterd.execution.process import Command
+from afterd.execution.runners.interpreters import BESIDE
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
 from afterd.model.change import ChangeId, ChangeList
 from afterd.vcs.file_changes import tree_patch
 from afterd.vcs.variants import Variants
 
-ENVIRONMENTS = (".venv", "venv", "env", "node_modules")
+ENVIRONMENTS = (*BESIDE, "node_modules")
 """What git ignores and a test needs all the same: the clone has links to them."""
 
 CLEANED = "git reset --quiet --hard; git clean --quiet -fdx " + " ".join(
@@ -84,10 +85,9 @@ class _Clone:
     environment: dict[str, str]
     cpu: float = 0.0
     seconds: float = 0.0
-    left: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.left = self.asked.seconds
+        self.place.mkdir()
         source, here = str(self.asked.repository), str(self.place)
         self.git("clone", "--quiet", "--shared", "--no-checkout", source, here, cwd=self.place)
         self.git("checkout", "--quiet", "--force", "--detach", self.asked.bad)
@@ -98,6 +98,15 @@ class _Clone:
         with (self.place / ".git/info/exclude").open("a", encoding="utf-8") as file:
             file.writelines(f"/{name}\n" for name in ENVIRONMENTS)
         self.cpu = self.seconds = 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds of the answer's time that no command has used."""
+        return self.asked.seconds - self.seconds
+
+    def answer(self, named: str, runs: int, problem: str = "") -> Answer:
+        """What was named, with what it cost."""
+        return Answer(named, runs, self.cpu, self.seconds, problem)
 
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
         """What git says; UnavailableError where it fails."""
@@ -111,45 +120,32 @@ class _Clone:
         command = Command(argv, cwd or self.place, self.environment, merge=True)
         result = run(command, ProcessLimits(timeout=max(self.left, 1.0)))
         try:
-            self._count(result)
+            self.cpu += result.cpu_seconds
+            self.seconds += result.seconds
             return result.stdout.text(), result.status
         finally:
             result.remove()
-
-    def _count(self, result: ProcessResult) -> None:
-        self.cpu += result.cpu_seconds
-        self.seconds += result.seconds
-        self.left = self.asked.seconds - self.seconds
 
 
 def explained(environment: dict[str, str], strategy: str) -> Rival:
     """``afterd explain`` with one of its strategies, in a clone that has no state of earlier answers."""
 
     def rival(asked: Asked, place: Path) -> Answer:
-        (place / "clone").mkdir()
         clone = _Clone(asked, place / "clone", environment)
         build = ("--build", shlex.join(asked.build)) if asked.build else ()
-        options = (
-            "--strategy",
-            strategy,
-            "--budget",
-            f"{asked.seconds:.0f}s",
-            "--format",
-            "json",
-            "-q",
-        )
         output = place / "answer.json"
         said, _ = clone.told(
-            (sys.executable, "-m", "afterd", "explain", f"{asked.good}..{asked.bad}", *options, *build,
-             "--output", str(output), "--", *asked.test)
+            (sys.executable, "-m", "afterd", "explain", f"{asked.good}..{asked.bad}",
+             "--strategy", strategy, "--budget", f"{asked.seconds:.0f}s", *build,
+             "--format", "json", "-q", "--output", str(output), "--", *asked.test)
         )  # fmt: skip
         if not output.exists():
-            return Answer("", 0, clone.cpu, clone.seconds, said.strip()[-120:] or "no answer")
+            return clone.answer("", 0, said.strip()[-120:] or "no answer")
         (found, *_) = json.loads(output.read_text(encoding="utf-8"))["explanations"]
         runs = found["runs"]["tests"] + found["runs"]["confirmation"]
         root = [f"{each['id']} {each['file']}:{each['new'][0]}" for each in found["root"]]
         problem = "" if found["verified"] else found["reason"] or found["status"]
-        return Answer(", ".join(root), runs, clone.cpu, clone.seconds, problem)
+        return clone.answer(", ".join(root), runs, problem)
 
     return rival
 
@@ -158,7 +154,6 @@ def bisected(environment: dict[str, str]) -> Rival:
     """``git bisect run``: the first bad commit of the range."""
 
     def rival(asked: Asked, place: Path) -> Answer:
-        (place / "clone").mkdir()
         clone = _Clone(asked, place / "clone", environment)
         count, script = place / "count", place / "script"
         count.touch()
@@ -166,18 +161,14 @@ def bisected(environment: dict[str, str]) -> Rival:
         base = clone.git("merge-base", asked.good, asked.bad).strip()
         clone.git("bisect", "start", asked.bad, base)
         said, _ = clone.told(("git", "bisect", "run", "sh", str(script)))
-        first = [line.split()[0] for line in said.splitlines() if "first bad commit" in line]
         runs = len(count.read_text(encoding="utf-8").splitlines())
-        named = f"commit {first[0][:10]}" if first else ""
-        if first:
-            held = sum(
-                any(c.startswith(first[0]) for c in each.commits) for each in asked.changes.live
-            )
-            named += f", {held} of {len(asked.changes.live)} changes"
-        problem = (
-            "" if first else said.strip().splitlines()[-1][:120] if said.strip() else "no answer"
-        )
-        return Answer(named, runs, clone.cpu, clone.seconds, problem)
+        lines = said.strip().splitlines()
+        first = next((line.split()[0] for line in lines if "first bad commit" in line), "")
+        if not first:
+            return clone.answer("", runs, lines[-1][:120] if lines else "no answer")
+        live = asked.changes.live
+        held = sum(any(each.startswith(first) for each in change.commits) for change in live)
+        return clone.answer(f"commit {first[:10]}, {held} of {len(live)} changes", runs)
 
     return rival
 
@@ -203,7 +194,6 @@ def reduced_by_picire(environment: dict[str, str], variants: Variants) -> Rival:
             picire: Any = importlib.import_module("picire")
         except ImportError:
             raise UnavailableError("picire is not installed (pip install picire)") from None
-        (place / "clone").mkdir()
         clone = _Clone(asked, place / "clone", environment)
         runs = 0
 
@@ -218,11 +208,10 @@ def reduced_by_picire(environment: dict[str, str], variants: Variants) -> Rival:
         try:
             found = picire.DD(passes)([change.id for change in asked.changes.live])
         except TimeoutError:
-            problem = f"no answer in {asked.seconds:.0f} s"
-            return Answer("", runs, clone.cpu, clone.seconds, problem)
+            return clone.answer("", runs, f"no answer in {asked.seconds:.0f} s")
         except AssertionError:
-            return Answer("", runs, clone.cpu, clone.seconds, "all of them undone do not pass")
-        return Answer(", ".join(found[:6]), runs, clone.cpu, clone.seconds)
+            return clone.answer("", runs, "all of them undone do not pass")
+        return clone.answer(", ".join(found[:6]), runs)
 
     return rival
 

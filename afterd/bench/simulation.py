@@ -9,7 +9,7 @@ fewer in the mean, nor fewer than show that each change of the root is needed.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lgamma, log, log2
 
@@ -109,7 +109,7 @@ def _made_up(size: int) -> dict[ChangeId, Change]:
 
 
 def _suspects(
-    changes: Sequence[ChangeId] | dict[ChangeId, Change],
+    changes: Iterable[ChangeId],
     root: ChangeSet,
     quality: Quality,
     chance: random.Random,

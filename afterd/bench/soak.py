@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterd.bench.bad_commits import DRAWN, BadCommit, Workshop, programs
+from afterd.bench.bad_commits import BadCommit, Workshop, programs
+from afterd.bench.budgets import SOAK
 from afterd.bench.case import Prepared
 from afterd.bench.mutation import Mutant
 from afterd.bench.plain import Seen, undone
@@ -24,8 +25,7 @@ from afterd.model.change import Change
 from afterd.model.explanation import Explanation, Status
 from afterd.report.revert import revert_patch
 
-_BUDGET = Budget(seconds=300.0, runs=None)
-_EACH = 8  # bad commits made of the mutants that were tried once
+_BUDGET = Budget(seconds=SOAK.explanation, runs=None)
 _NEVER = frozenset({Status.GREEN, Status.ALREADY_RED, Status.FLAKY, Status.BROKEN})
 _SAID = "the answer is %s, and the test is green before and red after, each time"
 
@@ -56,7 +56,7 @@ class Soak:
     seed: int = 0
     most_harmless: int = 100
     budget: Budget = _BUDGET
-    drawn: int = DRAWN
+    drawn: int = SOAK.drawn
     kept: Path | None = None
 
 
@@ -79,7 +79,7 @@ def soaked(
         ) as place:
             say(f"{program.name}: trying mutants")
             workshop = Workshop(program, Path(place), chance, soak.drawn)
-            for number in range(min(_EACH, soak.cases - done)):
+            for number in range(min(SOAK.commits, soak.cases - done)):
                 home = (soak.kept or Path(place)) / f"case-{turn}-{number}"
                 case = workshop.bad_commit(_fresh(home) / "repository", soak.most_harmless)
                 if case is None:

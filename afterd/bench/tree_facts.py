@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
+from afterd.model.explanation import Evidence, Explanation, TreeStep
 from afterd.report.story import story
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def tree_facts(explanation: Explanation) -> TreeFacts | None:
     if explanation.tree is None or not explanation.root:
         return None
     root = {change.id for change in explanation.root}
-    nodes = list(_nodes(explanation.tree))
+    nodes = list(explanation.tree.nodes())
     steps = [step for node in nodes for step in node.steps]
     marked = {step.change for step in steps} - {""}
     told = story(explanation)
@@ -66,14 +66,6 @@ def tree_facts(explanation: Explanation) -> TreeFacts | None:
         seconds=explanation.runs.seconds.story,
         total=explanation.runs.seconds.total,
     )
-
-
-def _nodes(tree: CauseNode) -> Iterator[CauseNode]:
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += node.causes
 
 
 def _equal(steps: Sequence[TreeStep], shown: set[tuple[str, int]]) -> int:

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from afterd.bench.calibration import choices
 from afterd.bench.case import Case, Prepared, UnavailableError
+from afterd.bench.choices import choices
 from afterd.bench.judgement import Verdict, judge
 from afterd.bench.measurement import Measurement
 from afterd.bench.measuring import Answered, Request
@@ -23,7 +23,7 @@ from afterd.config.kinds import NO_LIMIT
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.sandbox import PACKAGE_ROOT, run
 from afterd.limits import GIB, ProcessLimits
-from afterd.model.explanation import CauseNode, Explanation, Status
+from afterd.model.explanation import Explanation, Status
 from afterd.store.database import DATABASE_NAME, open_reader
 from afterd.store.explanations import load
 from afterd.vcs.repository import open_repository, state_directory
@@ -110,13 +110,9 @@ def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measure
         floor=needed + 1,
         builds=runs.builds,
         solver_calls=runs.smt_calls,
-        causes=_size(explanation.tree) if explanation.tree else 0,
+        causes=sum(1 for _ in explanation.tree.nodes()) if explanation.tree else 0,
         tree=tree_facts(explanation),
     )
-
-
-def _size(tree: CauseNode) -> int:
-    return 1 + sum(map(_size, tree.causes))
 
 
 def stored_explanation(repository: Path, identifier: int) -> Explanation:

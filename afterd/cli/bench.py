@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from afterd.bench.case import Case, selected_cases
+from afterd.bench.every_case import every_case
 from afterd.bench.fixtures import fixture_cases
 from afterd.bench.machine import machine, sentence
 from afterd.bench.measurement import Measurement
@@ -37,11 +38,9 @@ from afterd.cli import (
     bench_soak,
 )
 from afterd.cli.bench_formula import formula
-from afterd.cli.options import output_option
+from afterd.cli.options import given_budget, output_option
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
-from afterd.config.kinds import parse_budget
-from afterd.errors import UsageError
 from afterd.report.sanitize import visible
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -174,10 +173,8 @@ def trees(
 
     Example: afterd bench trees sluice brindle/long-run
     """
-    releases = Releases(cache_directory())
-    every: list[Case] = [*fixture_cases(), *real_c_cases(releases), *real_python_cases(releases)]
     options = replace(_options(**given), strategies=(Strategy.AFTER,))
-    rows = _rows(selected_cases(every, names), options)
+    rows = _rows(selected_cases(every_case(), names), options)
     facts = machine()
     if form == "json":
         write(document("trees", facts, rows), output)
@@ -228,10 +225,7 @@ def _deliver(grids: Sequence[Grid], form: str, output: Path | None) -> None:
 
 
 def _options(strategies: tuple[str, ...], jobs: int, budget: str, *, verbose: bool) -> Options:
-    try:
-        limit = parse_budget(budget)
-    except ValueError as error:
-        raise UsageError(f"--budget cannot be {budget!r}: {error}.") from error
+    limit = given_budget(budget)
     say = (lambda line: click.echo(visible(line), err=True)) if verbose else None
     chosen = tuple(map(Strategy, strategies)) or tuple(Strategy)
     return Options(chosen, jobs, limit, say)

@@ -7,19 +7,16 @@ from pathlib import Path
 
 import click
 
-from afterd.bench.calibration import Fit, KnownCase, fitted, signs_counted
-from afterd.bench.case import Case, selected_cases
+from afterd.bench.calibration import Fit, fitted, signs_counted
+from afterd.bench.case import selected_cases
+from afterd.bench.choices import KnownCase
+from afterd.bench.every_case import every_case
 from afterd.bench.evidence import EVIDENCE, keep, known_cases, project_of, save
-from afterd.bench.fixtures import fixture_cases
-from afterd.bench.real_c import real_c_cases
-from afterd.bench.real_python import real_python_cases
-from afterd.bench.releases import Releases, cache_directory
 from afterd.bench.tables import Grid, text
 from afterd.bench.trial import Options, measurements
-from afterd.cli.options import output_option
+from afterd.cli.options import given_budget, output_option
 from afterd.cli.output import errors, write
 from afterd.config import Strategy
-from afterd.config.kinds import parse_budget
 from afterd.errors import UsageError
 from afterd.weights import CHOSEN, ODDS_FILE
 
@@ -63,14 +60,8 @@ def command(
 
 def _gather(names: Sequence[str], budget: str) -> None:
     """Run cases and keep what was known in each as soon as it is done: all of them take an hour or two."""
-    try:
-        limit = parse_budget(budget)
-    except ValueError as error:
-        raise UsageError(f"--budget cannot be {budget!r}: {error}.") from error
-    releases = Releases(cache_directory())
-    every: list[Case] = [*fixture_cases(), *real_c_cases(releases), *real_python_cases(releases)]
-    options = Options(strategies=(Strategy.AFTER,), budget=limit)
-    for row in measurements(selected_cases(every, names), options):
+    options = Options(strategies=(Strategy.AFTER,), budget=given_budget(budget))
+    for row in measurements(selected_cases(every_case(), names), options):
         said_of = f"{row.case}: {row.verdict.value}, {row.tests} test runs"
         errors().print(said_of, markup=False, soft_wrap=True)
         if row.choices:

@@ -22,10 +22,9 @@ from afterd.bench.rivals import (
     reduced_by_picire,
 )
 from afterd.bench.tables import Grid, text
-from afterd.cli.options import output_option, repository_option
+from afterd.cli.options import given_budget, output_option, repository_option
 from afterd.cli.output import errors, write
-from afterd.config import Budget, shell
-from afterd.config.kinds import parse_budget
+from afterd.config import shell
 from afterd.errors import UsageError
 from afterd.execution.environment import scrubbed_environment
 from afterd.vcs.diff import changes_between
@@ -92,10 +91,7 @@ def command(
 def _asked(
     path: Path, revisions: str, build: tuple[str, ...], test: tuple[str, ...], budget: str
 ) -> tuple[Asked, Variants]:
-    try:
-        limit: Budget = parse_budget(budget)
-    except ValueError as error:
-        raise UsageError(f"--budget cannot be {budget!r}: {error}.") from error
+    limit = given_budget(budget)
     if limit.seconds is None:
         raise UsageError("--budget has to be a time here, such as 10m.")
     repository = open_repository(path)

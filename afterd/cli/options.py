@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import click
 
-from afterd.config import Format, Settings, load
+from afterd.config import Budget, Format, Settings, load
+from afterd.config.kinds import parse_budget
+from afterd.errors import UsageError
 from afterd.report.sanitize import visible
 from afterd.vcs.repository import open_repository
 
@@ -73,6 +75,14 @@ def loudness_options(function: Function) -> Function:
         )
         function = option(function)
     return function
+
+
+def given_budget(text: str) -> Budget:
+    """The value of ``--budget``; raises UsageError for what is none."""
+    try:
+        return parse_budget(text)
+    except ValueError as error:
+        raise UsageError(f"--budget cannot be {text!r}: {error}.") from error
 
 
 def settings_for(repository: Path, given: Mapping[str, object]) -> Settings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
@@ -69,7 +69,7 @@ class Recipe:
     @property
     def typed(self) -> tuple[str, ...]:
         """The test command as it can be run by hand."""
-        return ("env", *self.assigned, *self.test) if self.assigned else self.test
+        return with_assignments(self.assigned, self.test)
 
     @property
     def build_key(self) -> str:
@@ -92,6 +92,11 @@ class Recipe:
 def _digest(*parts: str) -> str:
     text = "\0\0".join(parts)
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def with_assignments(assigned: Sequence[str], command: Sequence[str]) -> tuple[str, ...]:
+    """A command for which ``env`` sets variables, without a shell; itself where there are none."""
+    return ("env", *assigned, *command) if assigned else tuple(command)
 
 
 def import_path(recipe: Recipe) -> tuple[dict[str, str], tuple[str, ...]]:

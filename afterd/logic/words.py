@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from afterd.limits import LOGIC
 from afterd.logic.gates import FALSE, TRUE, Gates, Literal, Word
-
-_DIGIT = 4  # bits
-_DIGITS = 12  # bits that are compared digit by digit, those in which a table's indices differ
 
 
 @cache
@@ -82,10 +80,10 @@ def equal(gates: Gates, a: Word, b: Word) -> Literal:
     digits are compared once.
     """
     same = tuple(-gates.differ(x, y) for x, y in zip(a, b, strict=True))
-    if len(same) <= _DIGIT or not (is_constant(a) or is_constant(b)):
+    if len(same) <= LOGIC.digit or not (is_constant(a) or is_constant(b)):
         return gates.all_of(same)
-    low = [gates.all_of(same[at : at + _DIGIT]) for at in range(0, _DIGITS, _DIGIT)]
-    return gates.all_of((*low, gates.all_of(same[_DIGITS:])))
+    low = [gates.all_of(same[at : at + LOGIC.digit]) for at in range(0, LOGIC.digits, LOGIC.digit)]
+    return gates.all_of((*low, gates.all_of(same[LOGIC.digits :])))
 
 
 def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:

@@ -7,7 +7,7 @@ Revisions and the range between the baseline and the regression.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -88,6 +88,14 @@ class CauseNode:
     steps: tuple[TreeStep, ...]
     causes: tuple[CauseNode, ...] = ()
     evidence: Evidence = Evidence.INFERRED  # of the edge from the parent to this cause
+
+    def nodes(self) -> Iterator[CauseNode]:
+        """This cause and all below it, each before those that explain it."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += node.causes
 
 
 @dataclass(frozen=True, slots=True)

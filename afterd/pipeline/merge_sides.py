@@ -12,6 +12,7 @@ from pygit2.enums import ObjectType
 from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, RevisionRange
+from afterd.model.wording import first_names
 
 
 def other_parent(repository: pygit2.Repository, revisions: RevisionRange) -> str:
@@ -38,8 +39,5 @@ def both_sides(found: Explanation, other: Explanation) -> str:
 
 
 def _places(root: tuple[Change, ...]) -> str:
-    named = [
-        f"{change.file}:{change.new.start or change.old.start}" for change in root[: REPORT.named]
-    ]
-    more = len(root) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    places = [f"{change.file}:{change.new.start or change.old.start}" for change in root]
+    return first_names(places, REPORT.named)

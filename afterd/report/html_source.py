@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from afterd.limits import REPORT
-from afterd.model.explanation import CauseNode, Explanation, TreeStep
+from afterd.model.explanation import Explanation, TreeStep
 from afterd.model.trace import NOT_EXECUTED
 from afterd.report.sanitize import clipped, html, one_line
 
@@ -24,7 +24,8 @@ def listing(explanation: Explanation, source: SourceLines) -> Iterator[str]:
     if explanation.tree is None:
         return
     by_file: dict[str, dict[int, list[TreeStep]]] = defaultdict(lambda: defaultdict(list))
-    for step in reversed(list(_steps(explanation.tree))):
+    walked = [step for node in explanation.tree.nodes() for step in node.steps]
+    for step in reversed(walked):
         if step.line > 0 and (step.change or step.observed != step.green):
             by_file[step.file][step.line].append(step)
     if (failure := explanation.failure) is not None and failure.line > 0:
@@ -38,14 +39,6 @@ def listing(explanation: Explanation, source: SourceLines) -> Iterator[str]:
         yield f"<details open>\n<summary><code>{_text(file)}</code></summary>\n"
         yield from _table(file, lines, steps, failed[1] if file == failed[0] else 0)
         yield "</details>\n"
-
-
-def _steps(tree: CauseNode) -> Iterator[TreeStep]:
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        yield from node.steps
-        pending += node.causes
 
 
 def _table(

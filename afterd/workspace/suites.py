@@ -14,7 +14,7 @@ from afterd.config import Settings, command_line
 from afterd.execution.confinement import Confinement, confined
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
-from afterd.execution.recipe import Recipe, Scope, import_path
+from afterd.execution.recipe import Recipe, Scope, import_path, with_assignments
 from afterd.execution.runners import (
     GIVEN,
     BuildsOne,
@@ -37,7 +37,6 @@ from afterd.workspace.test_command import (
     assigned_variables,
     import_paths,
     runner_of,
-    typed_command,
     without_assignments,
 )
 from afterd.workspace.workspace import Workspace
@@ -174,7 +173,7 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
         test=command,
         assigned=assigned,
         build=_with_preparation(settings, settings.build),
-        test_id=command_line(typed_command(settings.test)),
+        test_id=command_line(with_assignments(assigned, command)),
         extra=extra,
         told_by=runner,
         generated=version_files(checkout, checkout) if runner in _OF_PYTHON else {},

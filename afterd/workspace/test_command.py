@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from afterd.execution.recipe import SLOT
+from afterd.execution.recipe import SLOT, with_assignments
 from afterd.execution.runners import GIVEN
 from afterd.execution.runners.cmake import literally
 from afterd.execution.runners.go import anchored
@@ -58,8 +58,7 @@ def without_assignments(command: Sequence[str]) -> tuple[tuple[str, ...], tuple[
 
 def typed_command(command: Sequence[str]) -> tuple[str, ...]:
     """A command as it is kept: what it sets for itself is set by ``env``, without a shell."""
-    assigned, rest = without_assignments(command)
-    return ("env", *assigned, *rest) if assigned else rest
+    return with_assignments(*without_assignments(command))
 
 
 def assigned_variables(assigned: Sequence[str]) -> dict[str, str]:

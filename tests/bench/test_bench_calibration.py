@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from math import log
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from afterd.bench.calibration import FITTED, Choice, KnownCase, Row, choices, fitted
-from afterd.bench.evidence import EVIDENCE, keep, known_cases, project_of, read_odds, save
+from afterd.bench.calibration import FITTED, fitted
+from afterd.bench.choices import Choice, KnownCase, Row, choices
+from afterd.bench.evidence import EVIDENCE, keep, known_cases, project_of, save
 from afterd.cli.bench_calibrate import command
-from afterd.weights import CHOSEN, ODDS, GuiltOdds
+from afterd.weights import CHOSEN, ODDS, ODDS_FILE, GuiltOdds
 
 SIGNS = ("entry", "carrier", "same", "effect_seen", "level")
 
@@ -113,7 +115,7 @@ def test_the_odds_that_count_are_those_fitted_to_what_is_kept(tmp_path: Path) ->
     """The table cannot say one thing, and the data beside it another."""
     fit = fitted(known_cases(EVIDENCE), CHOSEN)
     save(fit, tmp_path / "odds.json")
-    again, kept = read_odds(tmp_path / "odds.json"), read_odds()
+    again, kept = (json.loads(path.read_text()) for path in (tmp_path / "odds.json", ODDS_FILE))
     assert (again["cases"], again["projects"]) == (kept["cases"], kept["projects"])
     for name in FITTED:
         assert again["odds"][name] == pytest.approx(kept["odds"][name], rel=0.02)

@@ -23,7 +23,7 @@ from afterd.execution.runners.reading import text, toml
 from afterd.execution.sandbox import run
 from afterd.limits import Limits
 
-_BESIDE = (".venv", "venv", "env")
+BESIDE = (".venv", "venv", "env")
 _IMPORTS = re.compile(r"^(?:from|import) +(\w+)", re.MULTILINE)
 _PASSED_OVER = frozenset({"build", "dist", "doc", "docs", "example", "examples", "benchmarks"})
 _MOST_FILES = 400
@@ -208,7 +208,7 @@ def _environments(home: Path) -> Iterator[tuple[Path, str]]:
     active, conda = (os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     if active:
         yield Path(active), "the active environment"
-    for name in _BESIDE:
+    for name in BESIDE:
         yield home / name, name
     if project := os.environ.get("UV_PROJECT_ENVIRONMENT", ""):
         yield home / project, "uv's environment"
