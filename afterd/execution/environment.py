@@ -13,6 +13,10 @@ locale, without three kinds of variables:
 and with what makes two runs alike: ``PYTHONHASHSEED=0``; no byte code written, because a slot
 moves between trees within one second, and CPython takes a stale ``.pyc`` for fresh when size and
 second of the source agree.
+
+pytest looks for its configuration upward from the tests, through ``.git`` into the user's work tree,
+which is of another version. A ``pytest.ini`` in the state directory (``vcs.repository``) ends that search; as pytest
+would then count that directory as the project's, it is told that the project is where it starts.
 """
 
 from __future__ import annotations
@@ -68,6 +72,9 @@ REPEATABLE: Mapping[str, str] = {
     "PYTHONHASHSEED": "0",
 }
 
+_PYTEST_OPTIONS = "PYTEST_ADDOPTS"
+_PYTEST_PROJECT = "--rootdir=."
+
 LOOKS_SECRET = "looks like a secret"  # noqa: S105 - a sentence
 """What ``removed`` says of what whoever knows better can let through (``pass_environment``)."""
 
@@ -83,7 +90,11 @@ def scrubbed_environment(
     """
     source = os.environ if environment is None else environment
     kept = {name: value for name, value in source.items() if not removed(name, value)}
-    return {**kept, **REPEATABLE, **(extra or {})}
+    found = {**kept, **REPEATABLE, **(extra or {})}
+    options = found.get(_PYTEST_OPTIONS, "")
+    if _PYTEST_PROJECT not in options.split():
+        found[_PYTEST_OPTIONS] = f"{_PYTEST_PROJECT} {options}".rstrip()
+    return found
 
 
 def removed(name: str, value: str = "") -> str:

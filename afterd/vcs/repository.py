@@ -25,10 +25,13 @@ This directory belongs to afterd, which explains why a regression test went red.
 afterd.db     what it found: explanations, outcomes, run counts
 objects.git   source trees it made by undoing changes (your own objects are only read)
 slots/        work trees it builds and tests in
+pytest.ini    keeps pytest, run below here, from reading your work tree's settings
 
 Nothing here is part of your repository. With no afterd running, all of it may be removed;
 what is lost is the history of explanations.
 """
+_PYTEST_BARRIER = "[pytest]\n"
+"""Ends pytest's search for its configuration, which goes on upward from a slot whose version has none."""
 _ANCESTOR = re.compile(r".+?([~^]\d*)+")
 
 
@@ -61,20 +64,21 @@ def common_directory(repository: pygit2.Repository) -> Path:
 
 
 def state_directory(repository: pygit2.Repository) -> Path:
-    """``<git-common-dir>/afterd``, made with a README when it is not there; its owner's alone.
+    """``<git-common-dir>/afterd``, made with its README when it is not there; its owner's alone.
 
     What tests printed is kept there, which is nobody else's business. Raises SpaceError when the
     device is full, StoreError when it cannot be made otherwise.
     """
     path = common_directory(repository) / STATE_NAME
-    readme = path / "README"
+    made = {path / "README": _README, path / "pytest.ini": _PYTEST_BARRIER}
     try:
         path.mkdir(mode=0o700, exist_ok=True)
         found = path.stat()
         if found.st_uid == os.geteuid() and found.st_mode & 0o077:  # an older afterd made it
             path.chmod(0o700)
-        if not readme.exists():
-            readme.write_text(_README)
+        for file, text in made.items():
+            if not file.exists():
+                file.write_text(text)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise (SpaceError if full else StoreError)(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipeline_runs import git
+from pipeline_runs import git, repository
 
 from afterd import pipeline
 from afterd.config import Settings, shell
@@ -65,3 +65,24 @@ def test_a_command_that_sets_its_import_path_is_recorded(tmp_path: Path) -> None
     assert found.test.startswith("env PYTHONPATH=src python -m pytest")
     again = pipeline.replay(Settings(repository=tmp_path), found.id)
     assert again.outcome.passed
+
+
+@pytest.mark.parametrize("command", ["python -m pytest -q test_calc.py", ""])
+def test_a_version_without_pytest_settings_does_not_read_the_work_trees(
+    tmp_path: Path, command: str
+) -> None:
+    """Slots lie below the work tree: pytest went up to its settings and its conftest.py (pint)."""
+    test = "from calc import total\n\n\ndef test_total():\n    assert total(2, 3) == 5\n"
+    newer = {
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--strict-markers'\n",
+        "conftest.py": "from calc import NEW\n",
+        "calc.py": "NEW = 1\n\n\ndef total(a, b):\n    return a - b\n",
+    }
+    older = {"calc.py": "def total(a, b):\n    return a + b\n", "test_calc.py": test}
+    repository(tmp_path / "r", older, newer)
+    settings = Settings(
+        repository=tmp_path / "r", range="HEAD~1..HEAD", test=shell(command) if command else ()
+    )
+    (answer,) = pipeline.explain(settings, Silent())
+    assert answer.status is Status.EXPLAINED
+    assert [change.file for change in answer.root] == ["calc.py"]
