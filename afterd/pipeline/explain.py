@@ -6,29 +6,29 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from afterd.config import Budget, Sandbox, Settings, Strategy
+from afterd.config import Budget, Sandbox, Settings
 from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures.lacks import lack_of
-from afterd.execution.failures.values import told_failure
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
-from afterd.localization.suite import Ranker
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.model.explanation import Explanation, Failure, RevisionRange, Status
-from afterd.model.outcome import FailureKind, Outcome
+from afterd.model.explanation import Explanation, RevisionRange, Status
+from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
-from afterd.pipeline.answer import answered, answered_meanwhile, checked_search, unanswered
+from afterd.pipeline.answer import answered_meanwhile, unanswered
 from afterd.pipeline.broken import Broken, which_broke
+from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
 from afterd.pipeline.merge_sides import both_sides, other_parent
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.promises import kept_promises
-from afterd.pipeline.tracing import Tracing, traced
+from afterd.pipeline.reading_ahead import reading_ahead
 from afterd.report.json import contract
 from afterd.report.masking import Masker
 from afterd.store.explanations import save
@@ -45,17 +45,11 @@ from afterd.workspace import (
     wanted_range,
 )
 
+if TYPE_CHECKING:
+    from afterd.localization.suite import Ranker
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One failing test under explanation."""
-
-    workspace: Workspace
-    settings: Settings
-    test: FailingTest
-    progress: Progress
-    began: float
-    prior: Prior | None
+_NEXT = ("afterd.pipeline.searched", "afterd.localization.suite")
+"""What comes after both ends are confirmed."""
 
 
 def explain(
@@ -101,7 +95,7 @@ def _explain(
         found: list[Explanation] = []
         left = list(broken.tests[:1] if settings.first else broken.tests)
         names = [test.recipe.test_id for test in left]
-        ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names)
+        began, ranker = time.monotonic(), None
         while left:
             test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
@@ -112,9 +106,24 @@ def _explain(
             notes = (*answer.notes, *filter(None, said))
             answer = replace(answer, also=others.repaired, notes=notes)
             with clock.during(Phase.RANK):
+                ranker = ranker or _ranker(workspace, settings, wanted, heard, names, began)
                 answer = ranker.ranked(answer, wanted)
             found.append(keep(workspace, answer))
         return tuple(found)
+
+
+def _ranker(
+    workspace: Workspace,
+    settings: Settings,
+    wanted: Range,
+    progress: Progress,
+    names: Sequence[str],
+    began: float,
+) -> Ranker:
+    """What ranks for these tests; imported when there is an answer to rank for."""
+    from afterd.localization.suite import Ranker  # noqa: PLC0415 - read ahead
+
+    return Ranker(workspace, settings, wanted.variants.bad, progress, names, began)
 
 
 def _elsewhere(
@@ -148,7 +157,7 @@ def explain_test(
     Explanations ``before`` are of other tests of the range: a root of theirs is tried first.
     ``prior`` is what is known of the test's flakiness.
     """
-    case = _Case(workspace, settings, test, progress, time.monotonic(), prior)
+    case = Case(workspace, settings, test, progress, time.monotonic(), prior)
     recipe = test.recipe
     found = _with_other_side(case, wanted, _explained(case, wanted, before))
     return replace(found, build_command=recipe.build, test_command=recipe.typed)
@@ -173,7 +182,7 @@ def _contract(explanation: Explanation) -> str:
     return json.dumps(contract(explanation))
 
 
-def _explained(case: _Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
+def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
     """Both ends first; then the search, over an older range where the left end is red."""
 
     def asking(one: Range) -> Oracle:
@@ -184,13 +193,13 @@ def _explained(case: _Case, wanted: Range, before: Sequence[Explanation]) -> Exp
         times = case.settings.confirmations
         return oracle, confirm(oracle, one.everything, times, case.prior)
 
-    with case.workspace.clock.during(Phase.CONFIRM):
+    with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(*_NEXT):
         ends = settled_ends(wanted, case.test, asking, confirming)
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
         name = case.test.recipe.test_id
         found = unanswered(name, Status.ALREADY_RED, wanted.revisions, ends.reason)
-        return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation)
     if confirmation.ends is not Ends.CONFIRMED:
@@ -201,7 +210,14 @@ def _explained(case: _Case, wanted: Range, before: Sequence[Explanation]) -> Exp
     return replace(found, notes=(*filter(None, [ends.note]), *found.notes))
 
 
-def _oracle(case: _Case, wanted: Range) -> Oracle:
+def _searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+    """The search and its answer; imported by now, while both ends were confirmed."""
+    from afterd.pipeline.searched import searched  # noqa: PLC0415 - read ahead
+
+    return searched(case, wanted, oracle, confirmation)
+
+
+def _oracle(case: Case, wanted: Range) -> Oracle:
     return Oracle(
         wanted.variants.tree,
         case.test.recipe,
@@ -213,7 +229,7 @@ def _oracle(case: _Case, wanted: Range) -> Oracle:
 
 
 def _not_to_explain(
-    case: _Case, wanted: Range, confirmation: Confirmation, oracle: Oracle
+    case: Case, wanted: Range, confirmation: Confirmation, oracle: Oracle
 ) -> Explanation:
     spent = confirmation.ends is Ends.UNCONFIRMED
     settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
@@ -225,16 +241,16 @@ def _not_to_explain(
         else f"In {confirmation.repeats.runs} runs, {seen}."
     )
     found = unanswered(case.test.recipe.test_id, status, wanted.revisions, reason)
-    return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
+    return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
 
 
 def _from_last_green(
-    case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
 ) -> Explanation:
     """The left end is red as well: for want of something, or look for the last green commit before it."""
     if lack := _lack(case, wanted, confirmation):
         found = unanswered(case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack)
-        return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     case.progress.stage("the good version is red too", "looking for the last green commit")
 
     def passes(commit: str) -> Outcome:
@@ -252,7 +268,7 @@ def _from_last_green(
             f"The test, as the bad version has it, fails at the good version as well, and {why}."
         )
         found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
-        return replace(found, failure=_failure(confirmation.bad), runs=oracle.counts())
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
     again = _oracle(case, shorter)
     confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
@@ -264,7 +280,7 @@ def _from_last_green(
     return replace(found, notes=(note, *found.notes))
 
 
-def _lack(case: _Case, wanted: Range, confirmation: Confirmation) -> str:
+def _lack(case: Case, wanted: Range, confirmation: Confirmation) -> str:
     """What the environment lacks by the words of the good version's failure, as a sentence; else empty."""
     good, python = confirmation.good, case.test.recipe.test[0]
     if good is None:
@@ -275,7 +291,7 @@ def _lack(case: _Case, wanted: Range, confirmation: Confirmation) -> str:
     return lack.sentence(python, f"the environment of {python}") if lack else ""
 
 
-def _with_other_side(case: _Case, wanted: Range, found: Explanation) -> Explanation:
+def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanation:
     """The answer on a merge, naming both sides where the test passes at each of them alone."""
     other = other_parent(case.workspace.repository, wanted.revisions)
     ranges_differ = found.range != wanted.revisions
@@ -295,7 +311,7 @@ def _with_other_side(case: _Case, wanted: Range, found: Explanation) -> Explanat
     return replace(found, notes=(both_sides(found, beside), *found.notes))
 
 
-def _left_after(case: _Case, found: Explanation) -> Budget | None:
+def _left_after(case: Case, found: Explanation) -> Budget | None:
     """What of the budget an answer has left; None: nothing."""
     seconds, runs = case.settings.budget.seconds, case.settings.budget.runs
     if seconds is not None:
@@ -307,7 +323,7 @@ def _left_after(case: _Case, found: Explanation) -> Budget | None:
 
 
 def _same_root(
-    case: _Case,
+    case: Case,
     wanted: Range,
     oracle: Oracle,
     confirmation: Confirmation,
@@ -332,7 +348,7 @@ def _same_root(
                 other,
                 id=0,
                 test=case.test.recipe.test_id,
-                failure=_failure(confirmation.bad),
+                failure=told_by_test(confirmation.bad),
                 tree=None,
                 minimal=True,
                 runs=oracle.counts(),
@@ -359,59 +375,3 @@ def _passes(oracle: Oracle, reverted: ChangeSet) -> bool:
 
 def _reverted(explanation: Explanation) -> ChangeSet:
     return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
-
-
-def _searched(
-    case: _Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
-) -> Explanation:
-    blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
-    test = _bounded(case.test, oracle.ledger.seconds_left)
-    clock = case.workspace.clock
-    with clock.during(Phase.TRACE):
-        hangs = confirmation.bad.hangs
-        test = _patient(test) if hangs else test
-        tracing = (
-            Tracing(None)
-            if blind
-            else traced(case.workspace, wanted, test, case.progress, hangs=hangs)
-        )
-    with clock.during(Phase.COMPARE):
-        found = checked_search(
-            case.settings, case.workspace, wanted, oracle, tracing, case.progress
-        )
-    total = time.monotonic() - case.began
-    return answered(
-        case.test.recipe.test_id, wanted, oracle, found, tracing, _failure(confirmation.bad), total
-    )
-
-
-def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:
-    """The test, whose traced builds and runs take no longer than what is left of the budget."""
-    if seconds is None:
-        return test
-    limits = test.recipe.limits
-    build = replace(limits.build, timeout=min(limits.build.timeout, seconds + 1))
-    slowdown = min(limits.trace.slowdown, (seconds + 1) / limits.test.timeout)
-    limits = replace(limits, build=build, trace=replace(limits.trace, slowdown=slowdown))
-    return replace(test, recipe=replace(test.recipe, limits=limits))
-
-
-def _patient(test: FailingTest) -> FailingTest:
-    """A test that hangs: what waits for ever, and is traced, is not waited for as long as what works."""
-    limits = test.recipe.limits
-    slowdown = min(limits.trace.slowdown, limits.trace.waiting)
-    limits = replace(limits, trace=replace(limits.trace, slowdown=slowdown))
-    return replace(test, recipe=replace(test.recipe, limits=limits))
-
-
-def _failure(outcome: Outcome) -> Failure | None:
-    """What the test itself said, until a trace knows more."""
-    signature, said = outcome.signature, told_failure(outcome.detail)
-    if signature is None:
-        return Failure(FailureKind.EXIT, outcome.detail) if outcome.detail else None
-    if said is None:
-        message = signature.message or outcome.detail
-        return Failure(signature.kind, message, signature.file)
-    kind = FailureKind.ASSERTION if said.expected else signature.kind
-    file = said.file or signature.file
-    return Failure(kind, said.message, file, said.line, said.observed, said.expected)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pygit2
 
-from afterd.compare.c import TREES
 from afterd.config import Sandbox, Settings
 from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
@@ -30,6 +29,7 @@ from afterd.model.progress import Progress
 from afterd.store import Store, open_store
 from afterd.store.outcomes import StoredOutcomes
 from afterd.trace.python.stage import WarmTests
+from afterd.trace.trees import TREES
 from afterd.vcs.diff import changes_between, changes_from_patch
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store as open_objects

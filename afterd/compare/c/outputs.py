@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from afterd.trace.c.window.recording import Recording, Written
+from afterd.trace.trees import TREES
 
 _WORD = re.compile(rb"\w+")
-TREES = (b"green", b"wrong")
-"""The folders in which the two versions are built to be traced. Their paths go into what programs print
-(``__FILE__``), so they are as long as each other, and one for the other is no difference.
-"""
 _LONGEST_DIFF = 20_000  # lines: beyond it only the first departure is looked for
 
 

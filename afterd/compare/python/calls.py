@@ -192,14 +192,14 @@ class Calls:
         while caller is not None and caller.node.type in FUNCTIONS:
             if is_generator(caller.node):
                 break  # what it hands out goes to whoever iterates
-            if self.of(caller) is Conduct.SAME and self._is_whole(caller):
+            if caller not in self._failing and self._did_the_same(caller):
                 return Conduct.ABSORBED
             caller = caller.parent
         return own
 
-    def _is_whole(self, caller: Frame) -> bool:
-        """Whether all that a caller did was seen: what it gave may differ where nobody looked."""
-        return caller not in self._failing and caller.number not in self._unseen
+    def _did_the_same(self, caller: Frame) -> bool:
+        """Whether all that a caller did is as green's: what it gave may differ where nobody looked."""
+        return self.of(caller) is Conduct.SAME and caller.number not in self._unseen
 
     def of(self, frame: Frame) -> Conduct | None:
         """What an activation did; one that green has not is a part of its caller."""
@@ -214,8 +214,8 @@ class Calls:
             return self._callers_conduct(frame)
         if is_generator(frame.node) or is_generator(twin.node):
             return self._conversed(frame, twin)
-        mine, other = list(self.deeds.done(frame)), list(self.green_deeds.done(twin))
-        if frame not in self._failing:
+        if frame not in self._failing:  # of what failed, the deeds are not asked: it parted
+            mine, other = list(self.deeds.done(frame)), list(self.green_deeds.done(twin))
             before = self.likeness.unseen
             alike = self._did_alike(mine, other)
             if self.likeness.unseen > before:

@@ -54,7 +54,7 @@ class Ranker:
     only where nothing passes in them: an answer does not wait for a suite that was run already.
     A test command that was given is one test, so there is nothing to compare it with, except where
     it is a Python suite. What cannot be ranked says so in the explanation's notes. Counting ends
-    within the budget of ``settings``, which is spent from when the ranker was made.
+    within the budget of ``settings``, which is spent from ``began``.
     """
 
     workspace: Workspace
@@ -62,7 +62,7 @@ class Ranker:
     tree: str
     progress: Progress
     tests: Sequence[str] = ()
-    _began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.monotonic)
     _counted: Counted | _Without | None = None  # None: nobody asked yet
 
     def ranked(self, explanation: Explanation, wanted: Range) -> Explanation:
@@ -80,7 +80,7 @@ class Ranker:
         return replace(explanation, ranking=_ranking(counted, explanation.test))
 
     def _count(self) -> Counted | _Without:
-        spent = time.monotonic() - self._began
+        spent = time.monotonic() - self.began
         budget = self.settings.budget.seconds or math.inf
         if spent > _SPARE * budget:
             return _Without("No ranking of lines: the budget has no room for counting the suite.")

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from afterd.compare.coverage.execution import CoveredExecution
 from afterd.compare.coverage.scopes import is_known
@@ -25,6 +25,7 @@ from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
 from afterd.model.change import ChangeSet, FileKind
+from afterd.pipeline.languages import COUNTED, changed_languages
 from afterd.trace.coverage.counts import LineCounts, of_go, of_lcov, of_v8
 from afterd.vcs.enclosing import symbols
 from afterd.vcs.kinds import FileRules, kind_of
@@ -33,7 +34,6 @@ from afterd.vcs.trees import TreeReader
 from afterd.vcs.worktree import Slot
 from afterd.workspace import FailingTest, Range, Workspace
 
-_SCRIPTS = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
 _FRAME = re.compile(r"(?P<file>[\w./@+-]+\.(?:[cm]?[jt]sx?|go|rs)):(?P<line>\d+)")
 _PROGRAM = re.compile(r"\((?P<path>\S*target/\S+/deps/\S+)\)")
 _LLVM = (
@@ -56,13 +56,6 @@ class Covered:
     uncounted: str = ""
 
 
-def counted_languages(wanted: Range) -> frozenset[str]:
-    """Of the changed files, the languages whose coverage is known: "js", "go", "rust"."""
-    suffixes = {PurePosixPath(change.file).suffix for change in wanted.changes.live}
-    found = {"go": ".go" in suffixes, "rust": ".rs" in suffixes, "js": bool(suffixes & _SCRIPTS)}
-    return frozenset(name for name, is_there in found.items() if is_there)
-
-
 def covered(workspace: Workspace, wanted: Range, test: FailingTest) -> Covered:
     """Run the test at both ends with coverage.
 
@@ -71,7 +64,7 @@ def covered(workspace: Workspace, wanted: Range, test: FailingTest) -> Covered:
     """
     began = time.monotonic()
     slots = workspace.trace_slots()
-    languages, uncounted = _countable(counted_languages(wanted))
+    languages, uncounted = _countable(changed_languages(wanted) & COUNTED)
     green: LineCounts = {}
     try:
         if languages:

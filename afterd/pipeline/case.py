@@ -1,0 +1,38 @@
+"""One failing test under explanation, and what it said of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from afterd.config import Settings
+from afterd.execution.failures.values import told_failure
+from afterd.execution.flakiness import Prior
+from afterd.model.explanation import Failure
+from afterd.model.outcome import FailureKind, Outcome
+from afterd.model.progress import Progress
+from afterd.workspace import FailingTest, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One failing test under explanation; ``began`` is when, on the monotonic clock."""
+
+    workspace: Workspace
+    settings: Settings
+    test: FailingTest
+    progress: Progress
+    began: float
+    prior: Prior | None
+
+
+def told_by_test(outcome: Outcome) -> Failure | None:
+    """What the test itself said, until a trace knows more."""
+    signature, said = outcome.signature, told_failure(outcome.detail)
+    if signature is None:
+        return Failure(FailureKind.EXIT, outcome.detail) if outcome.detail else None
+    if said is None:
+        message = signature.message or outcome.detail
+        return Failure(signature.kind, message, signature.file)
+    kind = FailureKind.ASSERTION if said.expected else signature.kind
+    file = said.file or signature.file
+    return Failure(kind, said.message, file, said.line, said.observed, said.expected)

@@ -1,0 +1,159 @@
+"""A confirmed failure is traced, searched for its root, and the answer put together.
+
+An answer does not rest on warm processes alone.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from afterd.config import Settings, Strategy
+from afterd.execution.confirmation import Confirmation
+from afterd.execution.oracle import Oracle
+from afterd.model.change import Change, ChangeSet, in_order
+from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
+from afterd.model.outcome import Unresolved
+from afterd.model.progress import Progress
+from afterd.pipeline.case import Case, told_by_test
+from afterd.pipeline.search import Found, search
+from afterd.pipeline.tracing import Tracing, traced
+from afterd.workspace import FailingTest, Phase, Range, Workspace
+
+_UNCHECKED = (
+    "The answer was seen to pass in a warm process alone: the budget was spent before it was run in a"
+    " process of its own."
+)
+
+
+def searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+    """The answer to a failure that was seen at both ends, as the case's strategy finds it."""
+    blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
+    test = _bounded(case.test, oracle.ledger.seconds_left)
+    clock = case.workspace.clock
+    with clock.during(Phase.TRACE):
+        hangs = confirmation.bad.hangs
+        test = _patient(test) if hangs else test
+        tracing = (
+            Tracing(None)
+            if blind
+            else traced(case.workspace, wanted, test, case.progress, hangs=hangs)
+        )
+    with clock.during(Phase.COMPARE):
+        found = _checked_search(
+            case.settings, case.workspace, wanted, oracle, tracing, case.progress
+        )
+    total = time.monotonic() - case.began
+    return _answered(
+        case.test.recipe.test_id,
+        wanted,
+        oracle,
+        found,
+        tracing,
+        told_by_test(confirmation.bad),
+        total,
+    )
+
+
+def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:
+    """The test, whose traced builds and runs take no longer than what is left of the budget."""
+    if seconds is None:
+        return test
+    limits = test.recipe.limits
+    build = replace(limits.build, timeout=min(limits.build.timeout, seconds + 1))
+    slowdown = min(limits.trace.slowdown, (seconds + 1) / limits.test.timeout)
+    limits = replace(limits, build=build, trace=replace(limits.trace, slowdown=slowdown))
+    return replace(test, recipe=replace(test.recipe, limits=limits))
+
+
+def _patient(test: FailingTest) -> FailingTest:
+    """A test that hangs: what waits for ever, and is traced, is not waited for as long as what works."""
+    limits = test.recipe.limits
+    slowdown = min(limits.trace.slowdown, limits.trace.waiting)
+    limits = replace(limits, trace=replace(limits.trace, slowdown=slowdown))
+    return replace(test, recipe=replace(test.recipe, limits=limits))
+
+
+def _checked_search(
+    settings: Settings,
+    workspace: Workspace,
+    wanted: Range,
+    oracle: Oracle,
+    tracing: Tracing,
+    progress: Progress,
+) -> Found:
+    """Search; an answer that only warm processes saw is run once more, in a process of its own.
+
+    That run counts among those that confirm. Where it does not pass, nothing that was seen in warm
+    processes counts, and the search is made again without them.
+    """
+    found = search(settings, workspace, wanted, oracle, tracing, progress)
+    reverted = found.root | found.auxiliary
+    if not found.verified or not oracle.is_warm(reverted):
+        return _told(found, workspace, oracle)
+    progress.stage("confirming the answer", "in a process of its own")
+    with workspace.clock.during(Phase.CONFIRM):
+        outcome = oracle.afresh(reverted)
+    if outcome.reason is Unresolved.NOT_RUN:
+        return replace(found, notes=(*found.notes, _UNCHECKED))
+    if not outcome.passed:
+        workspace.reruns.distrust(oracle.recipe, "the answer did not pass outside a warm process")
+        oracle.distrust_warm()
+        found = search(settings, workspace, wanted, oracle, tracing, progress)
+    return _told(found, workspace, oracle)
+
+
+def _told(found: Found, workspace: Workspace, oracle: Oracle) -> Found:
+    """With the reason why the test was not run in warm processes, where there is one."""
+    why = workspace.reruns.why_fresh(oracle.recipe)
+    return replace(found, notes=(*found.notes, why)) if why else found
+
+
+def _answered(
+    test: str,
+    wanted: Range,
+    oracle: Oracle,
+    found: Found,
+    tracing: Tracing,
+    failure: Failure | None,
+    total: float,
+) -> Explanation:
+    """The explanation of a confirmed failure; inconclusive where no root was seen to repair it."""
+    counts = oracle.counts()
+    seconds = replace(
+        counts.seconds,
+        total=total,
+        trace=tracing.seconds,
+        solve=found.solve_seconds,
+        story=found.story_seconds,
+    )
+    pruned = sum(1 for change in wanted.changes.changes if change.pruned)
+    return Explanation(
+        id=0,
+        test=test,
+        status=Status.EXPLAINED if found.verified and not found.reason else Status.INCONCLUSIVE,
+        range=wanted.revisions,
+        failure=found.failure or failure,
+        root=_listed(wanted, found.root),
+        auxiliary=_listed(wanted, found.auxiliary),
+        minimal=found.minimal,
+        verified=found.verified,
+        changes=ChangeCounts(len(wanted.changes.changes), pruned, found.executed),
+        tree=found.tree,
+        runs=replace(
+            counts,
+            smt_calls=found.smt_calls,
+            interventions=found.interventions,
+            seconds=seconds,
+        ),
+        strategy=found.strategy,
+        notes=tuple(
+            dict.fromkeys((*wanted.changes.notes, *filter(None, [tracing.reason]), *found.notes))
+        ),
+        reason=found.reason,
+    )
+
+
+def _listed(wanted: Range, chosen: ChangeSet) -> tuple[Change, ...]:
+    known = wanted.changes.by_id()
+    return tuple(known[identifier] for identifier in in_order(chosen))

@@ -1,0 +1,88 @@
+"""C and C++: both ends built with the tracer and run, and what is known of a variant before it is built."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+
+from afterd.causality.deltas.closure import Closure
+from afterd.causality.standing import Standing
+from afterd.compare import CautiousExecution, Runs
+from afterd.compare.c import CTracer
+from afterd.execution.toolchain import find
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.pipeline.tracing import Tracing, compared
+from afterd.trace.c.build.compilations import compilations
+from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
+from afterd.trace.c.recorder import TraceRequest
+from afterd.vcs.c_names import ReadFile, change_names
+from afterd.vcs.paths import path_bytes
+from afterd.vcs.trees import TreeReader
+from afterd.workspace import FailingTest, Range, Workspace
+
+
+def traced_c(workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool) -> Tracing:
+    """Both ends, traced. Raises TraceError, ToolchainError."""
+    request = replace(_request(workspace, wanted, test), hangs=hangs)
+    tracer = CTracer(request)
+    runs = Runs(tracer, wanted.changes.changes)
+    execution = runs.execution(NOTHING, wanted.everything)
+    return Tracing(
+        CautiousExecution(execution),
+        "",
+        tracer.seconds,
+        Standing(_syntax_check(workspace, wanted, request).against, is_read),
+        closure=_closure(workspace, wanted),
+        twin=partial(compared, runs, NOTHING),
+    )
+
+
+def _request(workspace: Workspace, wanted: Range, test: FailingTest) -> TraceRequest:
+    return TraceRequest(
+        tree=wanted.variants.tree,
+        everything=wanted.everything,
+        slots=workspace.trace_slots(),
+        recipe=test.recipe,
+        toolchain=find(),
+        directory=workspace.state / "traced",
+        work=workspace.work,
+    )
+
+
+def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) -> SyntaxCheck:
+    """Compiles the changed files of variants as the traced build of the bad version did."""
+    reader = TreeReader(workspace.objects)
+
+    def texts(reverted: ChangeSet) -> dict[str, bytes]:
+        tree = wanted.variants.tree(reverted)
+        return {
+            os.fsdecode(path): reader.read(entry.id)
+            for path, _, entry in reader.differences(wanted.variants.bad, tree)
+            if entry is not None and entry.is_file
+        }
+
+    return SyntaxCheck(
+        request.slots[1].path,
+        compilations(request.directory / "bad" / "build"),
+        wanted.changes.by_id(),
+        texts,
+        workspace.limits.build,
+    )
+
+
+def _closure(workspace: Workspace, wanted: Range) -> Closure:
+    """Which changes of C and C++ files need each other, by the names in both versions."""
+    reader = TreeReader(workspace.objects)
+
+    def reading(tree: str) -> ReadFile:
+        def read(path: str) -> bytes | None:
+            entry = reader.lookup(tree, path_bytes(path))
+            return reader.read(entry.id) if entry is not None and entry.is_file else None
+
+        return read
+
+    variants = wanted.variants
+    return Closure(
+        *change_names(wanted.changes.live, reading(variants.good), reading(variants.bad))
+    )

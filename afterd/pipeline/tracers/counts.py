@@ -1,0 +1,37 @@
+"""Languages that no tracer reads: what a run executed, by the language's own coverage."""
+
+from __future__ import annotations
+
+from afterd.causality.standing import Standing
+from afterd.compare import CautiousExecution
+from afterd.compare.coverage.scopes import is_known
+from afterd.compare.coverage.variant_text import MissedNames
+from afterd.errors import TraceError
+from afterd.model.progress import Progress
+from afterd.pipeline.languages import COUNTED, changed_languages
+from afterd.pipeline.tracers.covered import covered
+from afterd.pipeline.tracing import Tracing
+from afterd.workspace import FailingTest, Range, Workspace
+
+
+def traced_by_counts(
+    workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress
+) -> Tracing:
+    """Of a compiled language a build tells what must go along, of others the text and the run do."""
+    counted = changed_languages(wanted) & COUNTED
+    told = ", ".join(sorted(counted))
+    progress.stage("running the failing and the green test with coverage", told)
+    try:
+        found = covered(workspace, wanted, test)
+    except TraceError as error:
+        return Tracing(None, str(error))
+    execution, against, why = (
+        CautiousExecution(found.execution),
+        found.text.against,
+        found.uncounted,
+    )
+    if "js" not in counted:
+        standing = Standing(against, lambda change: is_known(change.file))
+        return Tracing(execution, why, found.seconds, standing)
+    missing = MissedNames(wanted.changes.by_id())
+    return Tracing(execution, why, found.seconds, Standing(against, proves=False), missing=missing)

@@ -1,0 +1,92 @@
+"""Python: both ends recorded, and what is known of a variant before it is run."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from afterd.causality.deltas.clash import clashing
+from afterd.causality.standing import Standing
+from afterd.compare import CautiousExecution, Pair, Runs
+from afterd.compare.python import PythonTracer, executed_lines, loaded_files
+from afterd.errors import TraceError
+from afterd.execution.build import Builder
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.pipeline.runs_as_builds import Clashing
+from afterd.pipeline.tracing import Tracing, compared
+from afterd.trace.python.failure import raised_at
+from afterd.trace.python.recorder import RecordedRun
+from afterd.trace.python.source import MissingPieces, VariantCheck
+from afterd.vcs.trees import TreeReader
+from afterd.workspace import FailingTest, Range, Workspace, python_request
+
+
+def traced_python(
+    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool
+) -> Tracing:
+    """Both ends, recorded. Raises TraceError."""
+    tracer, runs = _python_runs(workspace, wanted, test, hangs=hangs)
+    pair = runs.pair(NOTHING, wanted.everything)
+    check = _variant_check(workspace, wanted, pair)
+    return Tracing(
+        CautiousExecution(tracer.execution(pair)),
+        "",
+        tracer.seconds,
+        Standing(check.against, proves=False, certain=check.certain),
+        missing=MissingPieces(wanted.changes.by_id()),
+        clashing=_python_clashes(wanted),
+        variant=lambda reverted: compared(runs, reverted, wanted.everything),
+        twin=partial(compared, runs, NOTHING),
+    )
+
+
+def _python_runs(
+    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool
+) -> tuple[PythonTracer, Runs[RecordedRun]]:
+    """What records Python; how long the good run is says when one that hangs is ended."""
+    tracer = _python_tracer(workspace, wanted, test)
+    runs = Runs(tracer, wanted.changes.changes)
+    if hangs:
+        tracer.end_after(runs.run(wanted.everything), test.recipe.limits.trace.beyond)
+    return tracer, runs
+
+
+def _python_clashes(wanted: Range) -> Clashing:
+    live = {change.id: change for change in wanted.changes.live}
+    files = {change.file for change in live.values()}
+    return lambda reverted, outcome: clashing(live, reverted, raised_at(outcome, files))
+
+
+def _variant_check(workspace: Workspace, wanted: Range, pair: Pair[RecordedRun]) -> VariantCheck:
+    reader = TreeReader(workspace.objects)
+
+    def files_of(reverted: ChangeSet) -> dict[str, str]:
+        files = reader.files(wanted.variants.tree(reverted))
+        return {os.fsdecode(path): entry.id for path, entry in files if entry.is_file}
+
+    return VariantCheck(
+        files_of, reader.read, wanted.everything, executed_lines(pair), loaded_files(pair)
+    )
+
+
+def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTracer:
+    """Variants built where they must be; the slot's own folders first on the import path."""
+    good, bad = workspace.trace_slots()
+
+    def built(variant: ChangeSet) -> Path:
+        slot = good if variant == wanted.everything else bad
+        found = Builder(slot).build(test.recipe, wanted.variants.tree(variant))
+        if not found.ok:
+            message = f"The version to be traced does not build ({found.detail.splitlines()[0]})."
+            raise TraceError(message)
+        return slot.path
+
+    request = python_request(
+        workspace,
+        test.recipe,
+        "traced/python",
+        test=test.recipe.test_id if test.runner != "command" else "",
+        piece="variants",
+    )
+    return PythonTracer(request, built, wanted.variants.tree)

@@ -1,0 +1,45 @@
+"""What a stage does not need is not imported with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from afterd.pipeline.reading_ahead import reading_ahead
+
+_SHOWN = "import sys, {}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+
+
+def imported_by(module: str) -> set[str]:
+    """The packages that a fresh interpreter has imported after this module."""
+    program = _SHOWN.format(module)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    return set(done.stdout.decode().split())
+
+
+def test_what_confirms_both_ends_needs_no_solver_tracer_or_algebra() -> None:
+    """The imports of ``afterd explain`` took longer than most tests."""
+    heavy = {"scipy", "numpy", "llvmlite", "z3", "pysat"}
+    assert not imported_by("afterd.pipeline") & heavy
+
+
+def test_python_alone_needs_no_tracer_of_c() -> None:
+    assert "llvmlite" not in imported_by("afterd.pipeline.tracers.python")
+    assert "llvmlite" not in imported_by("afterd.pipeline.searched")
+
+
+def test_what_is_read_ahead_is_there_afterwards() -> None:
+    program = (
+        "import sys\nfrom afterd.pipeline.reading_ahead import reading_ahead\n"
+        "with reading_ahead('wave'): pass\nassert 'wave' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_cannot_be_read_ahead_says_so_where_it_is_used() -> None:
+    with reading_ahead("afterd.no_such_module"):
+        pass
+    with pytest.raises(ValueError, match="the stage"), reading_ahead("afterd.errors"):
+        raise ValueError("the stage")
