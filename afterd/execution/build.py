@@ -61,7 +61,9 @@ class Builder:
     """Moves one slot from tree to tree and builds it, incrementally.
 
     What was built with another command or environment, or by a session that did not say how it
-    left the slot, is thrown away first.
+    left the slot, is thrown away first. The first move to another tree shows whether this project can
+    be built incrementally: where that fails, it is built from nothing, and where it only failed on
+    the products of another version, no such failure is believed any more.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Builder:
         self._record = BuildRecord.load(_record_path(slot.path))
         self._freshness = Freshness(slot.path, self._record.shipped)
         self._last: tuple[str, Built] | None = None  # the tree that is built, and how that ended
+        self._incremental: bool | None = None  # whether a failure upon another tree is believed
 
     def build(self, recipe: Recipe, tree: str) -> Built:
         """Put ``tree`` into the slot and build it.
@@ -84,6 +87,7 @@ class Builder:
             self._generate(recipe)
             return Built(ok=True, ran=False)
         self._examine_products(recipe)
+        before = self._built_tree()
         changed = self.slot.move_to(tree)
         self._generate(recipe)
         if self._last is not None and self._last[0] == tree and not changed:
@@ -92,9 +96,32 @@ class Builder:
         self._freshness.settle(changed)
         self._save(recipe, tree, whole=False)
         built = self._run(recipe)
+        if before not in {"", tree}:
+            built = self._upon_another(recipe, tree, built)
         self._save(recipe, tree, whole=built.lasting)
         self._last = (tree, built) if built.lasting else None
         return built
+
+    def _built_tree(self) -> str:
+        """The tree whose products are in the slot; empty where there are none."""
+        return self._record.tree if self._record.shipped is not None else ""
+
+    def _upon_another(self, recipe: Recipe, tree: str, built: Built) -> Built:
+        """A build upon the products of another tree; the one from nothing where its failure may be theirs."""
+        doubted = not built.ok and built.lasting and not built.missing and not self._incremental
+        if not doubted:
+            self._incremental = built.ok if self._incremental is None else self._incremental
+            return built
+        self.slot.hard_reset()
+        self._generate(recipe)
+        self._freshness = Freshness(self.slot.path)
+        self._freshness.settle(())
+        self._save(recipe, tree, whole=False)
+        anew = self._run(recipe)
+        if self._incremental is None and anew.lasting:
+            self._incremental = not anew.ok
+        seconds, cpu = built.seconds + anew.seconds, built.cpu + anew.cpu
+        return dataclasses.replace(anew, seconds=seconds, cpu=cpu)
 
     def _generate(self, recipe: Recipe) -> None:
         """Put the files there that git ignores and the project needs, where the tree has none."""

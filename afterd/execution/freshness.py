@@ -34,6 +34,10 @@ _AUTOTOOLS_INPUT = re.compile(r"configure\.(?:ac|in)|Makefile\.am|.*\.m4")
 _KEEPS_OLD = re.compile(rb"^[^#\n]*\bAM_MAINTAINER_MODE\b(?!\(\[?enable)", re.MULTILINE)
 _GRAMMARS = frozenset({".y", ".yy", ".ypp", ".l", ".ll", ".lpp"})
 _GENERATED_ENDINGS = (".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".tab.c", ".tab.h", ".yy.c")
+_PARSER_ENDINGS = frozenset(PurePath(ending).suffix for ending in _GENERATED_ENDINGS)
+_LINE_OF = re.compile(
+    rb'^#(?:line)? *\d+ +"(?:[^"\n]*/)?([^"/\n]+\.(?:y|yy|ypp|l|ll|lpp))"', re.MULTILINE
+)
 _TEMPLATE_ENDINGS = (".in", ".cmake", ".tmpl", ".template")
 _OBJECTS = frozenset({".o", ".lo", ".obj", ".os", ".bc"})
 _ARCHIVES = frozenset({".a", ".la", ".lib"})
@@ -146,8 +150,11 @@ def _generated(root: Path) -> Iterator[str]:
 
 
 def _parsers(grammar: Path) -> set[Path]:
-    """What bison or flex may have made of ``grammar``."""
-    return {grammar.with_suffix(ending) for ending in _GENERATED_ENDINGS}
+    """What bison or flex may have made of ``grammar``: files of its name, and those beside it that
+    say so themselves (``#line 29 "awkgram.y"`` in ytab.c), as a makefile may call them anything.
+    """
+    named = {grammar.with_suffix(ending) for ending in _GENERATED_ENDINGS}
+    return named | {path for path in _sources_beside(grammar) if grammar.name in _made_of(path)}
 
 
 def _has_grammar(parser: Path) -> bool:
@@ -155,9 +162,24 @@ def _has_grammar(parser: Path) -> bool:
     names = [
         parser.name.removesuffix(each) for each in _GENERATED_ENDINGS if parser.name.endswith(each)
     ]
-    return parser.is_file() and any(
-        parser.with_name(name + ending).is_file() for name in names for ending in _GRAMMARS
-    )
+    if not parser.is_file():
+        return False
+    called = {name + ending for name in names for ending in _GRAMMARS}
+    if parser.suffix in _PARSER_ENDINGS:
+        called |= _made_of(parser)
+    return any(parser.with_name(name).is_file() for name in called)
+
+
+def _sources_beside(grammar: Path) -> Iterator[Path]:
+    if grammar.parent.is_dir():
+        for path in grammar.parent.iterdir():
+            if path.suffix in _PARSER_ENDINGS and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _made_of(parser: Path) -> set[str]:
+    """The names of the grammars that a C or C++ file says it was made of."""
+    return {match[1].decode(errors="replace") for match in _LINE_OF.finditer(parser.read_bytes())}
 
 
 def _made_names(path: str) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ from afterd.limits import Limits, ProcessLimits
 
 LIMITS = dataclasses.replace(Limits(), build=ProcessLimits(timeout=60.0, grace=0.2))
 
+MAKE = Recipe(("true",), ("make",), limits=LIMITS)
+
 # A makefile as people write them: objects depend on their source and on nothing else.
 MAKEFILE = """\
 CFLAGS = -DLIMIT=1
@@ -200,6 +202,45 @@ def test_a_parser_that_a_build_made_is_made_again_for_another_grammar(tmp_path: 
     for content in ("two\n", "three\n", "four\n"):
         assert builder.build(recipe, workshop.tree(held | {"parser.y": content})).ok
         assert (slot.path / "out").read_text() == "held\n"
+
+
+def test_a_parser_of_another_name_is_made_again(tmp_path: Path) -> None:
+    """``bison && mv y.tab.c ytab.c``, and a rule that make drops as circular once the file is there."""
+    workshop = Workshop(tmp_path)
+    rules = 'ytab.c:\n\techo "#line 1 \\"gram.y\\"" | cat - gram.y > ytab.c\n'
+    makefile = f"out: gram.y ytab.c\n\ttail -n 1 ytab.c > out\n{rules}"
+    builder = Builder(workshop.slot())
+    for content in ("one\n", "two\n"):
+        files = {"Makefile": makefile, "gram.y": content, "other.c": "int other;\n"}
+        assert builder.build(MAKE, workshop.tree(files)).ok
+        assert (builder.slot.path / "out").read_text() == content
+    for content in ("three\n", "four\n"):
+        held = {"ytab.c": '#line 1 "gram.y"\nheld\n', "gram.y": content, "Makefile": makefile}
+        assert builder.build(MAKE, workshop.tree(held)).ok
+        assert (builder.slot.path / "out").read_text() == "held\n"
+
+
+def test_a_build_that_only_fails_on_products_of_another_version_is_made_from_nothing(
+    tmp_path: Path,
+) -> None:
+    """A version that cannot be built is a grave thing to say of a slot that held another one."""
+    workshop = Workshop(tmp_path)
+    rules = "made:\n\tcp word made\n"
+    makefile = f"out: made word\n\tcmp word made\n\techo x >> log\n\tcp made out\n{rules}"
+    builder = Builder(workshop.slot())
+    for content in ("one\n", "two\n", "three\n"):
+        built = builder.build(MAKE, workshop.tree({"Makefile": makefile, "word": content}))
+        assert built.ok, built.detail
+        assert (builder.slot.path / "out").read_text() == content
+    assert not builder.build(MAKE, workshop.tree({"Makefile": "none:\n\tfalse\n"})).ok
+
+
+def test_where_versions_build_upon_each_other_a_failure_is_believed(bench: Bench) -> None:
+    assert bench.build().ok
+    assert bench.build(limit__c="int limit(void) { return 2 * LIMIT; }\n").ok
+    bench.compiled()
+    assert not bench.build(limit__c="int limit(void) { return 2 * LIMIT }\n").ok
+    assert bench.compiled() == {"limit.c"}
 
 
 @pytest.mark.parametrize(
