@@ -57,12 +57,22 @@ class _Write:
     owner: Recorded | Unknown
 
 
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What the rows of one site write: targets stored into, targets deleted, and a call that may write."""
+
+    stored: tuple[Node, ...] = ()
+    deleted: tuple[Node, ...] = ()
+    call: Node | None = None
+
+
 class Deeds:
     """Of the activations of one run."""
 
     def __init__(self, run: Steps) -> None:
         self.run = run
         self._known: dict[int, list[_Write]] = {}
+        self._sites: dict[int, _Site | None] = {}  # None: its rows write nothing, as most do
 
     def given(self, frame: Frame) -> Iterator[Deed]:
         """The parameters of an activation."""
@@ -94,7 +104,9 @@ class Deeds:
         if found is None:
             self._known[frame.number] = []
             rows = (
-                each for row in frame.rows[: PYTHON_PAIR.rows] for each in self._written(row, frame)
+                each
+                for row, site in self._writing_rows(frame)
+                for each in self._written(row, site, frame)
             )
             below = (each for child in frame.children for each in self._writes(child))
             merged = sorted([*rows, *below], key=lambda each: each.deed[2])
@@ -104,21 +116,36 @@ class Deeds:
             self._known[frame.number] = found
         return found
 
-    def _written(self, row: int, frame: Frame) -> Iterator[_Write]:
-        node, kind = self.run.trace.node(row), self.run.trace.kind(row)
+    def _writing_rows(self, frame: Frame) -> Iterator[tuple[int, _Site]]:
+        sites, known = self.run.trace.sites, self._sites
+        for row in frame.rows[: PYTHON_PAIR.rows]:
+            site = sites[row]
+            if site not in known:
+                known[site] = self._writing_site(site)
+            if (found := known[site]) is not None:
+                yield row, found
+
+    def _writing_site(self, site: int) -> _Site | None:
+        node, kind = self.run.trace.decode(site)
         if node is None:
-            return
-        for target in self._targets.get((node, kind), ()):
+            return None
+        deleted = node["targets"] if kind is Kind.MARK and node.type == "Delete" else []
+        found = _Site(
+            tuple(self._targets.get((node, kind), ())),
+            tuple(target for target in deleted if target.type in {"Attribute", "Subscript"}),
+            node if kind is Kind.VALUE and _is_writing_call(node) else None,
+        )
+        return None if found == _Site() else found
+
+    def _written(self, row: int, site: _Site, frame: Frame) -> Iterator[_Write]:
+        for target in site.stored:
             yield from self._stored(target, row, frame)
-        if kind is Kind.MARK and node.type == "Delete":
-            for target in node["targets"]:
-                if target.type in {"Attribute", "Subscript"}:
-                    owner = self.run.cells.value_of(target["value"], row, frame)
-                    inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
-                    yield _Write(row, (f"{inside} deleted", None, row), owner)
-        called = kind is Kind.VALUE and node.type == "Call"
-        if called and self.run.cells.returned(row, frame) is None:
-            yield from self._called(frame, node, row)
+        for target in site.deleted:
+            owner = self.run.cells.value_of(target["value"], row, frame)
+            inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
+            yield _Write(row, (f"{inside} deleted", None, row), owner)
+        if site.call is not None and self.run.cells.returned(row, frame) is None:
+            yield from self._called(frame, site.call, row)
 
     def _stored(self, target: Node, row: int, frame: Frame) -> Iterator[_Write]:
         evaluation = self.run.cells.evaluation
@@ -149,8 +176,6 @@ class Deeds:
     def _called(self, frame: Frame, call: Node, row: int) -> Iterator[_Write]:
         """A method that may write, called on an object by code that is not followed."""
         function = call["func"]
-        if function.type != "Attribute" or pure_function(call) or not may_write(function["attr"]):
-            return
         owner = self.run.cells.value_of(function["value"], row, frame)
         types = self.run.trace.raw.header["types"]
         if isinstance(owner, tuple) and not (owner[0] == "o" and is_unchanging(types[owner[2]][1])):
@@ -186,6 +211,13 @@ class Deeds:
             return True
         node = trace.node(row)
         return node is not None and node.type == "ExceptHandler"
+
+
+def _is_writing_call(node: Node) -> bool:
+    """Whether it is a method called that may write into its object."""
+    if node.type != "Call" or node["func"].type != "Attribute":
+        return False
+    return not pure_function(node) and bool(may_write(node["func"]["attr"]))
 
 
 def _held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:

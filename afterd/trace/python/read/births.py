@@ -8,6 +8,7 @@ address turns up with another type than before.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from enum import Enum, auto
 from functools import cached_property
 
 from afterd.trace.python.read.program import BUILTIN, COMPREHENSIONS, Node
@@ -25,6 +26,15 @@ _HANDING_OUT = frozenset({Kind.RETURN, Kind.YIELD})
 FIRST_SEEN_IN = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods of which the first parameter may be an object that was not there before."""
 _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+
+
+class _Making(Enum):
+    """How the object came to be that the rows of a site show."""
+
+    NOT = auto()  # it was there before, as far as this site tells
+    ALWAYS = auto()  # a display, a definition: a new one each time
+    PARAMETER = auto()  # new if it is the ``self`` of a constructor
+    CALL = auto()  # new if a class was called, or an empty container came that was filled before
 
 
 def _makes(node: Node) -> bool:
@@ -54,6 +64,7 @@ class Births:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        self._makings: dict[int, _Making] = {}
 
     def born(self, value: Recorded, position: int) -> int | None:
         """The row at or before a position at which the object with this identity was born."""
@@ -86,6 +97,7 @@ class Births:
         described = [self._described(value) for value in self.trace.raw.values]
         empty = [is_empty(value) for value in self.trace.raw.values]
         types: dict[int, object] = {}
+        sites, makings = self.trace.sites, self._makings
         filled: set[int] = set()  # identities of containers that held something when last seen
         found: dict[int, list[int]] = {}
         made: set[int] = set()
@@ -96,19 +108,19 @@ class Births:
             kind, shape = about
             known = types.get(kind)
             types[kind] = shape
-            fresh = self._is_made(position, kind, found) or (
-                kind in filled and empty[number] and self._came_from_a_call(position)
+            site = sites[position]
+            making = makings.get(site)
+            if making is None:
+                making = makings[site] = self._making(site)
+            fresh = self._is_made(making, position, kind, found) or (
+                making is _Making.CALL and kind in filled and empty[number]
             )
             (filled.discard if empty[number] else filled.add)(kind)
             if fresh or known != shape:
                 found.setdefault(kind, []).append(position)
-            if fresh or (known != shape and self._came_from_a_call(position)):
+            if fresh or (known != shape and making is _Making.CALL):
                 made.add(position)
         return found, made
-
-    def _came_from_a_call(self, position: int) -> bool:
-        node = self.trace.node(position)
-        return node is not None and node.type == "Call"
 
     @staticmethod
     def _described(value: Recorded) -> tuple[int, object] | None:
@@ -117,21 +129,33 @@ class Births:
             return None
         return kind, value[2] if value[0] == "o" else value[0]
 
-    def _is_made(self, position: int, kind: int, found: dict[int, list[int]]) -> bool:
-        node = self.trace.node(position)
+    def _making(self, site: int) -> _Making:
+        """What the rows of a site tell of how their objects came to be."""
+        node, kind = self.trace.decode(site)
         if node is None:
-            return False
-        if self.trace.kind(position) in _HANDING_OUT:
+            return _Making.NOT
+        if kind in _HANDING_OUT:
             given = node["value"] or node["body"]
-            return isinstance(given, Node) and _makes(given)
-        if self.trace.kind(position) is not Kind.VALUE:
-            return False
-        if node.type in _DEFINITIONS or _makes(node):
-            return True
-        if node.type == "arg":
+            made = isinstance(given, Node) and _makes(given)
+        else:
+            made = kind is Kind.VALUE and (node.type in _DEFINITIONS or _makes(node))
+        if made:
+            return _Making.ALWAYS
+        if node.type == "Call":
+            return _Making.CALL
+        return _Making.PARAMETER if kind is Kind.VALUE and node.type == "arg" else _Making.NOT
+
+    def _is_made(
+        self, making: _Making, position: int, kind: int, found: dict[int, list[int]]
+    ) -> bool:
+        if making is _Making.NOT or making is _Making.ALWAYS:
+            return making is _Making.ALWAYS
+        node, how = self.trace.decode(self.trace.sites[position])
+        assert node is not None
+        if making is _Making.PARAMETER:
             return self._first_init(node, position, kind)
         last = found[kind][-1] if kind in found else -1
-        return node.type == "Call" and self._constructed(node, position, last)
+        return how is Kind.VALUE and self._constructed(node, position, last)
 
     def _first_init(self, node: Node, position: int, kind: int) -> bool:
         """``self`` of an ``__init__`` that no ``__init__`` of the same object called."""

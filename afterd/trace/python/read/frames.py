@@ -58,31 +58,37 @@ class FrameBuilder:
         if known is None or known.entered != row:
             self._push(node, address, row)
 
-    def row(
-        self, number: int, node: Node | None, owner: Node | None, kind: Kind, value: int
-    ) -> None:
-        """One row; ``owner`` is the frame node its node is in, ``value`` an address or 0."""
-        if kind is Kind.THREAD:
-            self.thread = self.threads.setdefault(value, _Thread())
-            self.of_row.append(None)
-            return
-        if kind is Kind.ENTER and node is not None:
-            frame: Frame | None = self._push(node, value, number)
-        elif kind is Kind.EXIT or kind is Kind.SYNC:
-            frame = self._at_address(owner, value, number)
-            if kind is Kind.EXIT:
-                self._leave(frame, number)
-        else:
-            stack = self.thread.stack
-            frame = stack[-1] if stack else None
-            if owner is not None and (frame is None or frame.node is not owner):
-                frame = self._mismatch(owner, number)
+    def row(self, number: int, owner: Node | None, kind: Kind) -> None:
+        """One row of the frame that runs; ``owner`` is the frame node its node is in."""
+        stack = self.thread.stack
+        frame = stack[-1] if stack else None
+        if owner is not None and (frame is None or frame.node is not owner):
+            frame = self._mismatch(owner, number)
+        self.of_row.append(frame)
         if frame is not None:
             frame.rows.append(number)
-            if kind is Kind.YIELD and frame in self.thread.stack:
-                stack = self.thread.stack  # whoever iterates goes on; a SYNC brings it back
-                del stack[stack.index(frame) :]
+            if kind is Kind.YIELD and frame in stack:
+                del stack[stack.index(frame) :]  # whoever iterates goes on; a SYNC brings it back
                 self.thread.handed_out = number
+
+    def addressed_row(
+        self, number: int, node: Node | None, owner: Node | None, kind: Kind, address: int
+    ) -> None:
+        """One row that names its frame, or its thread, by its address."""
+        frame: Frame | None = None
+        if kind is Kind.THREAD:
+            self.thread = self.threads.setdefault(address, _Thread())
+        elif kind is Kind.ENTER and node is not None:
+            frame = self._push(node, address, number)
+        elif kind is Kind.ENTER:
+            self.row(number, owner, kind)
+            return
+        else:
+            frame = self._at_address(owner, address, number)
+            if kind is Kind.EXIT:
+                self._leave(frame, number)
+        if frame is not None:
+            frame.rows.append(number)
         self.of_row.append(frame)
 
     def _resume(self, index: int) -> Frame:

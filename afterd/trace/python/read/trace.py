@@ -118,7 +118,7 @@ class Trace:
     @cached_property
     def _built(self) -> FrameBuilder:
         builder = FrameBuilder()
-        owners: dict[int, tuple[Node | None, Node | None, Kind]] = {}
+        owners: dict[int, tuple[Node | None, Node | None, Kind, bool]] = {}
         position = 0
         for span in self.raw.spans:
             for site, address, row in span.frames:
@@ -129,11 +129,14 @@ class Trace:
                 known = owners.get(site)
                 if known is None:
                     node, kind = self.decode(site)
-                    known = owners[site] = (node, _owner(node, kind), kind)
-                node, owner, kind = known
-                addressed = kind in _ADDRESSED
-                value = self.raw.values[self.numbers[position]] if addressed else 0
-                builder.row(position, node, owner, kind, value)
+                    addressed = kind in _ADDRESSED
+                    known = owners[site] = (node, _owner(node, kind), kind, addressed)
+                node, owner, kind, addressed = known
+                if addressed:
+                    address = self.raw.values[self.numbers[position]]
+                    builder.addressed_row(position, node, owner, kind, address)
+                else:
+                    builder.row(position, owner, kind)
                 position += 1
         return builder
 
