@@ -50,11 +50,16 @@ def in_new(place: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """A store, or a call that may store: ``place`` tells it from stores into other places."""
+    """A store, or a call that may store: ``place`` tells it from stores into other places, ``where`` is how
+    a deed calls it. The ``value`` of a call is what it was given, read when it is asked for (``is_call``).
+    """
 
     place: object
-    deed: Deed
+    where: str
+    row: int
     owner: Recorded | Unknown
+    value: Recorded = None
+    is_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,8 @@ class Deeds:
 
         Of several stores into one place the last, in the order of the first ones.
         """
-        yield from {each.place: each.deed for each in self._writes(frame)}.values()
+        for each in {each.place: each for each in self._writes(frame)}.values():
+            yield each.where, self.run.effect(each.row) if each.is_call else each.value, each.row
 
     def _writes(self, frame: Frame) -> list[_Write]:
         """In order, those of its callees among them."""
@@ -109,7 +115,7 @@ class Deeds:
                 for each in self._written(row, site, frame)
             )
             below = (each for child in frame.children for each in self._writes(child))
-            merged = sorted([*rows, *below], key=lambda each: each.deed[2])
+            merged = sorted([*rows, *below], key=lambda each: each.row)
             found = list(
                 islice((w for each in merged for w in self._seen_of(each, frame)), PYTHON_PAIR.rows)
             )
@@ -143,7 +149,7 @@ class Deeds:
         for target in site.deleted:
             owner = self.run.cells.value_of(target["value"], row, frame)
             inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
-            yield _Write(row, (f"{inside} deleted", None, row), owner)
+            yield _Write(row, f"{inside} deleted", row, owner)
         if site.call is not None and self.run.cells.returned(row, frame) is None:
             yield from self._called(frame, site.call, row)
 
@@ -154,12 +160,12 @@ class Deeds:
         value = self.run.trace.value(row)
         if target.type == "Attribute":
             where = f".{target['attr']}"
-            yield _Write((kind, where), (where, value, row), owner)
+            yield _Write((kind, where), where, row, owner, value)
             return
         key = evaluation.target_value(target["slice"], row, frame)
         if not _held(owner, key, value):
             place = (kind, "[]", row if isinstance(key, Unknown) else key)
-            yield _Write(place, ("[]", value, row), owner)
+            yield _Write(place, "[]", row, owner, value)
 
     @cached_property
     def _targets(self) -> dict[tuple[Node, Kind], list[Node]]:
@@ -180,8 +186,7 @@ class Deeds:
         types = self.run.trace.raw.header["types"]
         if isinstance(owner, tuple) and not (owner[0] == "o" and is_unchanging(types[owner[2]][1])):
             inside = "[]" if owner[0] in {"l", "d", "s"} else ""
-            deed = (f"{inside}.{function['attr']}()", self.run.effect(row), row)
-            yield _Write(row, deed, owner)
+            yield _Write(row, f"{inside}.{function['attr']}()", row, owner, is_call=True)
 
     def _seen_of(self, write: _Write, frame: Frame) -> Iterator[_Write]:
         """The store as others see it; none into an object that the activation made, or that is not known.
@@ -190,14 +195,13 @@ class Deeds:
         """
         if isinstance(write.owner, Unknown) or identity(write.owner) is None:
             return
-        born = self.run.cells.births.made(write.owner, write.deed[2])
+        born = self.run.cells.births.made(write.owner, write.row)
         if born is None or born <= frame.entered:
             yield write
             return
         node = self.run.trace.node(born)
         if node is not None and node.type == "arg" and self.run.trace.frame(born) is frame:
-            place, value, row = write.deed
-            yield replace(write, deed=(_NEW + place, value, row))
+            yield replace(write, where=_NEW + write.where)
 
     def _left_by_exception(self, frame: Frame) -> bool:
         """Whether the caller did not get a value: it left at once, or caught something."""
