@@ -4,7 +4,8 @@ A variant has the test files of the bad version, because the failing test must b
 them. That is more than it needs: one new test that calls what the good version lacks spoils the build of
 all. So where the good version gives no green with them, ever more of what changed in test files is left
 as the good version has it: the files that the failing test does not use, then all but its own, then what
-is not of its own function, then all. The first that gives a green is taken.
+is not of its own function, then what older commits of the range did to it, then all. The first that gives a
+green is taken.
 
 The last of these has the test's own old form. Where there is none, the test is new; where the old form
 passes at the bad version, it is the test that changed: neither is a regression.
@@ -24,7 +25,7 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeSet
-from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import mended
 from afterd.vcs.file_changes import KEPT_TEST
@@ -54,12 +55,14 @@ class SettledEnds:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Changes of test files that every variant has as in the good version, what they are, and the sentence
-    for it.
+    for it. ``partly``: part of the failing test's own text is among them, so it may pass at the bad version
+    for want of what fails.
     """
 
     undone: ChangeSet
     what: str
     note: str
+    partly: bool = False
 
 
 def settled_ends(
@@ -85,19 +88,22 @@ def settled_ends(
     if confirmation.ends is not Ends.ALREADY_RED or not (otherwise or any(map(own.has, kept))):
         return asis
     seen = Unresolved.BUILD if failed else None
-    for choice in choices(kept, own):
+    few = test.recipe.limits.search.few
+    for choice in choices(kept, own, wanted.changes.commits[::-1], few):
         older = undone_in_all(wanted, choice)
         oracle.progress.stage("trying the good version with older tests", choice.what)
         good = asking(older).attempt(older.variants.tree(older.everything)).outcome
         if good.passed:
-            return _with_choice(wanted, choice, older, confirming) or asis
+            found = _with_choice(wanted, choice, older, confirming)
+            if found is not None or not choice.partly:
+                return found or asis
         seen = good.reason
     if seen is Unresolved.UNTESTABLE:
         return replace(asis, reason=_new(failed, confirmation.good))
     said = str(failed or (confirmation.good.detail if confirmation.good else ""))
-    found = mended(wanted, said, asking, test.recipe.limits.search.few) if otherwise else None
-    if found:
-        return SettledEnds(found[0], *confirming(found[0]), found[1])
+    later = mended(wanted, said, asking, few) if otherwise else None
+    if later:
+        return SettledEnds(later[0], *confirming(later[0]), later[1])
     if failed is not None:
         raise failed
     return asis
@@ -108,6 +114,8 @@ def _fails_otherwise(confirmation: Confirmation) -> bool:
     good, bad = confirmation.good, confirmation.bad
     if good is None or good.signature is None or bad.signature is None:
         return True
+    if bad.signature == FailureSignature(FailureKind.ASSERTION, test=bad.signature.test):
+        return True  # that it failed is all that is known
     return not same_failure(bad.signature, good.signature)
 
 
@@ -115,19 +123,23 @@ def _with_choice(
     wanted: Range, choice: Choice, older: Range, confirming: Confirming
 ) -> SettledEnds | None:
     """The range with a choice in all variants; where the bad version cannot have those test files, they
-    take part in the search, as what must go along.
+    take part in the search, as what must go along. None where it shows nothing.
     """
     try:
         oracle, confirmation = confirming(older)
     except (BuildError, TestError):
+        if choice.partly:
+            return None
         both = taking_part(wanted, choice.undone)
         oracle, confirmation = confirming(both)
         note = "Neither version can be built or run with the other's test files: they take part."
         return SettledEnds(both, oracle, confirmation, note)
+    if confirmation.ends is Ends.ALREADY_RED or (
+        choice.partly and confirmation.ends is not Ends.CONFIRMED
+    ):
+        return None
     if confirmation.ends is Ends.GREEN:
         return SettledEnds(older, oracle, confirmation, "", _changed(wanted, choice))
-    if confirmation.ends is Ends.ALREADY_RED:
-        return None
     return SettledEnds(older, oracle, confirmation, choice.note)
 
 
@@ -149,14 +161,17 @@ def taking_part(wanted: Range, tests: ChangeSet) -> Range:
 @dataclass(frozen=True, slots=True)
 class OwnTest:
     """The failing test as far as its name and its failure tell: the files and the functions that may be
-    its own.
+    its own. ``whole`` are files that are called as the test is: all that stands in them is of it.
     """
 
     files: frozenset[str]
     names: frozenset[str]
+    whole: frozenset[str] = frozenset()
 
     def has(self, change: Change) -> bool:
         """Whether a change is of the test's own text, or names it (where tests are registered)."""
+        if change.file in self.whole:
+            return True
         if change.file not in self.files:
             return False
         words = frozenset(_WORD.findall(change.patch + " " + change.symbol))
@@ -178,27 +193,54 @@ def own_test(test: FailingTest, failure: Outcome, kept: Sequence[Change]) -> Own
         or (place and (change.file.endswith(f"/{place}") or change.file == place))
     }
     symbol = signature.symbol if signature else ""
-    last = re.split(r"::|[\s/>.]", recipe.test_id.partition("[")[0])[-1]
+    name = recipe.test_id.partition("[")[0]
+    if test.runner == "autotools":
+        name = name.partition(" in ")[0]  # a folder
+    called = "" if "::" in name else PurePosixPath(name).stem
+    whole = {change.file for change in kept if PurePosixPath(change.file).stem == called}
+    last = called if whole else re.split(r"::|[\s/>.]", name)[-1]
     names = frozenset(_WORD.findall(f"{symbol} {last}"))
     files |= {change.file for change in kept if change.symbol.rpartition(".")[2] in names}
-    return OwnTest(frozenset(files), names)
+    return OwnTest(frozenset(files | whole), names, frozenset(whole))
 
 
-def choices(kept: list[Change], own: OwnTest) -> Iterator[Choice]:
-    """What may be left as in the good version, ever more of it; each set once, none empty."""
+def choices(
+    kept: list[Change], own: OwnTest, newest: Sequence[str] = (), most: int = 0
+) -> Iterator[Choice]:
+    """What may be left as in the good version, ever more of it; each set once, none empty.
+
+    Of the failing test's own text what ``most`` of the ``newest`` commits, latest first, did to it is kept:
+    a test that came with a feature may have got a line for the regression since.
+    """
     used = _used(kept, own.files)
     ways = (
         ([c for c in kept if c.file not in used], "test files that the failing test does not use"),
         ([c for c in kept if c.file not in own.files], "test files other than the failing test's"),
         (_not_own(kept, own), "all of the tests but the failing one"),
-        (kept, "all test files"),
     )
     tried: set[ChangeSet] = set()
-    for changes, which in ways if own.files else ways[-1:]:
-        undone = frozenset(change.id for change in changes)
-        if undone and undone not in tried:
-            tried.add(undone)
-            yield Choice(undone, which, _note(changes, which))
+    for changes, which in ways if own.files else ():
+        yield from _choice(changes, which, tried)
+    mine = [c for c in kept if own.has(c)] or kept
+    touching = [commit for commit in newest if any(commit in c.commits for c in mine)]
+    for number in range(1, min(most, len(touching) - 1) + 1):
+        late = {c.id for c in mine if c.commits and set(c.commits) <= set(touching[:number])}
+        which = f"tests without what {_later(number)} did to the failing one"
+        yield from _choice([c for c in kept if c.id not in late], which, tried, partly=True)
+    yield from _choice(kept, "all test files", tried)
+
+
+def _later(number: int) -> str:
+    return "the last commit" if number == 1 else f"the last {number} commits"
+
+
+def _choice(
+    changes: list[Change], which: str, tried: set[ChangeSet], *, partly: bool = False
+) -> Iterator[Choice]:
+    undone = frozenset(change.id for change in changes)
+    if undone and undone not in tried:
+        tried.add(undone)
+        yield Choice(undone, which, _note(changes, which), partly)
 
 
 def _used(kept: list[Change], own: frozenset[str]) -> frozenset[str]:

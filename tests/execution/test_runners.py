@@ -297,6 +297,19 @@ Summary of Failures:
 2/4 unit / subtracts a FAIL            0.01s   exit status 1
 """
 AUTOMAKE = "PASS: a\nFAIL: tests/b.sh\nXFAIL: c\nERROR: d\n# FAIL:  1\n"
+IN_FOLDERS = """\
+Making check in m4
+make[1]: Entering directory '/s/0/m4'
+make[1]: Leaving directory '/s/0/m4'
+Making check in tests
+make[1]: Entering directory '/s/0/tests'
+make[2]: Entering directory '/s/0/tests'
+FAIL: suite_list
+make[2]: Leaving directory '/s/0/tests'
+Making check in .
+make[1]: Entering directory '/s/0'
+FAIL: top.sh
+"""
 JEST = "FAIL ./sum.test.js\n  ● adds › small numbers\n\n    expect(received)\n"
 
 
@@ -307,6 +320,12 @@ JEST = "FAIL ./sum.test.js\n  ● adds › small numbers\n\n    expect(received)
         ("Go", LONG, ("m/c TestMiddle",)),
         ("Meson", MESON, ("subtracts a", "slow")),
         ("autotools", AUTOMAKE, ("tests/b.sh", "d")),
+        ("autotools", IN_FOLDERS, ("suite_list in tests", "top.sh")),
+        (
+            "autotools",
+            IN_FOLDERS.split("Making check in .", maxsplit=1)[0],
+            ("suite_list in tests",),
+        ),
         ("npm", JEST, ("adds › small numbers",)),
         ("command", "FAIL: x\nnot ok 3 - y\n", ("x", "y")),
         *((runner.name, "", ()) for runner in RUNNERS),

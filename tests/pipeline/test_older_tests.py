@@ -153,3 +153,31 @@ def test_a_c_library_whose_new_tests_call_what_the_old_release_lacks(tmp_path: P
     assert found["test"] == "t_add"
     assert [change["file"] for change in found["root"]] == ["ops.c"]
     assert any("tests/t_mul.c" in note for note in found["notes"])
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
+def test_a_line_for_the_regression_beside_those_of_a_feature(tmp_path: Path) -> None:
+    """One program tests both; the good version has not the feature, and undoing that is no answer."""
+    header = "int add(int a, int b);\n"
+    good = {
+        "CMakeLists.txt": LISTS,
+        "ops.c": C_OPS,
+        "ops.h": header,
+        "tests/CMakeLists.txt": TESTS,
+        "tests/t_add.c": T_ADD,
+    }
+    call, more = "  printf(", "  if (mul(2, 2) != 4) return 2;\n  printf("
+    feature = {
+        "ops.c": C_OPS.replace("a + b", "a < 0 ? b - a : a + b")
+        + "\nint mul(int a, int b) { return a * b; }\n",
+        "ops.h": header + "int mul(int a, int b);\n",
+        "tests/t_add.c": T_ADD.replace(call, more),
+    }
+    noticed = feature["tests/t_add.c"].replace("!= 3;", "!= 3 || add(-2, 3) != 1;")
+    (tmp_path / "r" / "tests").mkdir(parents=True)
+    repository(tmp_path / "r", good, feature, {"tests/t_add.c": noticed})
+    done = afterd("explain", "HEAD~2..HEAD", "--format", "json", cwd=tmp_path / "r")
+    found = json.loads(done.out)["explanations"][0]
+    assert done.status == 0, found
+    assert ["b - a" in change["patch"] for change in found["root"]] == [True]
+    assert any("the last commit did to the failing one" in note for note in found["notes"])

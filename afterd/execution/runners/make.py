@@ -11,6 +11,10 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import MAKEFILES, has, has_target, jobs, script, text
 
 _ENTERING = re.compile(r"^g?make(?:\[\d+\])?: Entering directory ['`](.*)'$", re.MULTILINE)
+_MAKING = re.compile(
+    r"^Making \S+ in (?P<folder>\S+)\ng?make\[\d+\]: Entering directory ['`](?P<path>.*)'$",
+    re.MULTILINE,
+)
 _MAKERS = ("autogen.sh", "bootstrap", "bootstrap.sh", "buildconf", "buildconf.sh")
 _SAFE = re.compile(r"[\w./+@-]+")
 
@@ -47,7 +51,7 @@ class Autotools:
         parts = _ENTERING.split(output)
         if len(parts) == 1:
             return failed_tests(output, Family.AUTOMAKE)
-        top, found = min(parts[1::2], key=len), list[str]()
+        top, found = _top(output) or min(parts[1::2], key=len), list[str]()
         for folder, said in zip(parts[1::2], parts[2::2], strict=True):
             below = folder.removeprefix(top).strip("/")
             names = failed_tests(said, Family.AUTOMAKE)
@@ -89,6 +93,16 @@ class Make:
         # makefile has no common way to run one test
         """The whole suite."""
         return detected.test
+
+
+def _top(output: str) -> str:
+    """Where the first make ran, which says of no folder that it enters it: automake's rule names the one
+    below it. Empty where it is not said.
+    """
+    said = _MAKING.search(output)
+    if said is None or said["folder"] == ".":
+        return said["path"] if said else ""
+    return said["path"].removesuffix(f"/{said['folder']}")
 
 
 def _made_by(root: Path) -> str:
