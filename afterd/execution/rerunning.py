@@ -47,6 +47,9 @@ class WarmTest(Protocol):
         ...
 
 
+_OWN_PROGRAMS = frozenset({"Meson"})
+"""Runners that are written in Python themselves; what they test is a program of its own."""
+
 Warm = Callable[[Command, Path, ProcessLimits, Path | None], WarmTest | None]
 """Gets a command ready in a slot; None for programs that it is not meant for."""
 
@@ -158,7 +161,9 @@ class Reruns:
 
     def _of(self, recipe: Recipe) -> _Trust:
         with self._lock:
-            return self._trust.setdefault(_key(recipe), _Trust())
+            return self._trust.setdefault(
+                _key(recipe), _Trust(meant=recipe.told_by not in _OWN_PROGRAMS)
+            )
 
     def _ready(
         self, slot: Path, recipe: Recipe, scratch: Path | None

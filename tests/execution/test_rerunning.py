@@ -109,6 +109,17 @@ def test_trust_is_earned_at_both_ends(tmp_path: Path, made: list[Again]) -> None
     span.executor.close()
 
 
+def test_a_runner_in_python_is_not_the_program(tmp_path: Path, made: list[Again]) -> None:
+    """Meson is a script of Python; a fork of it saves nothing of what a C program's test costs."""
+    span = Range(tmp_path, made)
+    recipe = replace(RECIPE, test=("meson", "test"), told_by="Meson")
+    span.reruns.note(recipe, "tree", span.attempt(NOTHING).outcome)
+    assert not span.reruns.wanted(recipe, "tree")
+    assert span.reruns.wanted(RECIPE, span.trees[NOTHING])
+    span.attempt(NOTHING)
+    span.executor.close()
+
+
 LIES = {
     "always passes": "exit 0",
     "always fails": "echo bad; exit 1",

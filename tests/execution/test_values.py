@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from afterd.execution.failures.suites import no_test_ran
+from afterd.execution.failures.suites import no_test_ran, passed_tests
 from afterd.execution.failures.values import told_failure, where_raised
 
 JEST = """\
@@ -198,3 +198,20 @@ def test_a_panic_of_go_began_where_it_was_first_raised() -> None:
     assert found is not None
     assert (found.file, found.line) == ("encode.go", 656)
     assert where_raised("goroutine 1 [running]:\nmain.f()\n\ta.go:3 +0x1\n").count("a.go:3") == 1
+
+
+PASSED = """\
+1/4 unit / adds        OK              0.01s
+ 2/10 inih:single+x / single file           OK              1.31s
+3/4 known   EXPECTEDFAIL    0.01s   exit status 1
+4/4 unit / subtracts a FAIL            0.01s   exit status 1
+2/3 Test  #2: two words ........   Passed    0.00 sec
+3/3 Test  #3: three ............***Failed    0.00 sec
+PASS: suite_list
+"""
+
+
+def test_names_of_tests_that_passed() -> None:
+    """As Meson, CTest and automake say them."""
+    named = {"adds", "single file", "known", "two words", "suite_list"}
+    assert passed_tests(PASSED) == named

@@ -52,7 +52,8 @@ _REPORTS = {
 _FAILED = {family: re.compile(pattern, re.MULTILINE) for family, pattern in _REPORTS.items()}
 _PASSED = re.compile(
     r"^(?:PASS: (?P<automake>\S+(?: \d+ - .*)?)|[ \t]*ok(?: \d+)?(?: -)? (?P<tap>(?:(?!# *(?:TODO|SKIP)).)+)"
-    r"|[ \t]*\d+/\d+ Test +#\d+: (?P<ctest>\S(?:.*?\S)?) \.* +Passed .*|test (?P<cargo>\S.*?) \.\.\. ok)$",
+    r"|[ \t]*\d+/\d+ Test +#\d+: (?P<ctest>\S(?:.*?\S)?) \.* +Passed .*|test (?P<cargo>\S.*?) \.\.\. ok"
+    r"|[ \t]*\d+/\d+ (?:\S.*? / )?(?P<meson>\S(?:.*?\S)?)[ \t]+(?:OK|EXPECTEDFAIL)[ \t].*)$",
     re.MULTILINE,
 )
 

@@ -14,6 +14,7 @@ _OFF = re.compile(
     r"option\s*\(\s*'(?P<name>(?:build[-_]|enable[-_]|with[-_])?(?:unit[-_]?)?tests?)'\s*,[^)]*?"
     r"type\s*:\s*'(?P<type>boolean|feature)'[^)]*?value\s*:\s*(?P<value>false|'disabled')"
 )
+_NINJA = '"$(command -v ninja || command -v ninja-build || command -v samu)"'  # as Meson finds it
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -31,6 +32,9 @@ class Meson:
             script(
                 f"test -f {BUILD_FOLDER}/build.ninja || meson setup {BUILD_FOLDER}{_switched_on(root)}",
                 f"meson compile -C {BUILD_FOLDER}",
+                # Since Meson 1.7 tests with build_by_default: false are built only when they are run.
+                f"! grep -qs '^build meson-test-prereq:' {BUILD_FOLDER}/build.ninja"
+                f" || {_NINJA} -C {BUILD_FOLDER} meson-test-prereq",
             ),
             ("meson", "test", "-C", BUILD_FOLDER, "--print-errorlogs", "--no-rebuild"),
             f"Found meson.build: building and testing with Meson in {BUILD_FOLDER}/.",
