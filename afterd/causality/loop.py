@@ -102,7 +102,7 @@ class Loop:
         """Run until a root is found, or nothing is left to try."""
         root: Root | None = None
         try:
-            root = self._where_shown() or self._along_causes()
+            root = self._where_shown() or self._along_causes() or self._whole_functions()
             root = root or self._through_other_failures() or self._anywhere()
             root = root and self._that_broke_it(root)
         except BudgetSpentError:
@@ -139,6 +139,25 @@ class Loop:
         if added <= RUNS.too_little * sum(suspect.weight for suspect in plausible):
             return None
         return self._dynamic(plausible)
+
+    def _whole_functions(self) -> Root | None:
+        """All changes of a function in which a suspect is, for the functions of those that lead.
+
+        Of a rewritten function the trace names a part, and a part undone alone tells nothing; what was
+        removed beside a suspect left nothing in the trace at all. awk's concatenation is two such
+        changes, tcsh's match of file names is 25.
+        """
+        leading = [suspect.change for suspect in self._plausible()]
+        functions = dict.fromkeys(home(self._changes[change]) for change in leading)
+        inside = [place for place in functions if len(place) > 1]
+        for place in inside[: SEARCH.leaders]:
+            whole = [each for each in self._changes.values() if home(each) == place]
+            if len(whole) > 1:
+                together = frozenset(each.id for each in whole)
+                root = self._reversion.settle(together, structural_order(whole))
+                if root is not None:
+                    return root
+        return None
 
     def _through_other_failures(self, deep: int = 1) -> Root | None:
         """What else must be undone, read from how the test fails without one of the suspects.

@@ -214,6 +214,16 @@ def test_what_the_causes_do_not_tell_runs_do(
     )
 
 
+def test_what_was_changed_beside_a_suspect_is_undone_with_it() -> None:
+    """awk: of a rewritten function the causes met one change, a removed line beside it was the other."""
+    changes = made(300) | {"c3": change(3, "0.c", "f"), "c250": change(250, "0.c", "f")}
+    loop, asked = looped(chain(at=3, length=6), changes, repaired_by({"c3", "c250"}))
+    found = loop.explain()
+    assert found.root == {"c3", "c250"}
+    assert found.minimal
+    assert len(asked) <= 7, "the causes' own runs, the function, and one less"
+
+
 def test_without_a_trace_the_search_is_delta_debugging_over_all_changes() -> None:
     found, asked = explained(Recorded(), made(40), repaired_by({"c7", "c31"}))
     assert found.root == {"c7", "c31"}

@@ -23,7 +23,7 @@ from afterd.trace.c.window import records
 
 _LATEST, _SPREAD = 6, 6
 """Executions of a block that are looked at: its last ones, and others evenly over the window."""
-_STATEMENTS = 4000
+STATEMENTS = 4000
 """Statements that are evaluated at most, those of the blocks executed last first."""
 _NEAR = 1 << 21
 """Records before the end that are searched for executions: a scan a block of a whole window took a minute."""
@@ -39,12 +39,12 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     """
     seen: dict[ChangeId, set[Effect]] = {}
     recording = bad.recording
-    left, until = _STATEMENTS, recording.work() + WORK.conduct
+    left, until = STATEMENTS, recording.work() + WORK.conduct
     for view, block in executed_blocks(bad):
         tied = _tied(view, block, ties)
         if not tied or left <= 0 or recording.work() > until:
             continue
-        for instance in _sampled(bad, view, block):
+        for instance in sampled(bad, view, block):
             left -= len(tied)
             for number, changes in tied.items():
                 effect = _effect(bad, transplant, instance, number)
@@ -57,37 +57,29 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     }
 
 
-def altered(bad: Process, ties: Ties, change: ChangeId) -> Iterator[StepId]:
-    """Some executions of a change's statements, in the blocks executed last first."""
-    left, until = _STATEMENTS, bad.recording.work() + WORK.conduct
-    for view, block in executed_blocks(bad):
-        numbers = [
-            number for number, changes in _tied(view, block, ties).items() if change in changes
-        ]
-        if not numbers or left <= 0 or bad.recording.work() > until:
-            continue
-        for instance in _sampled(bad, view, block):
-            left -= len(numbers)
-            steps = (_step(bad, instance, number) for number in numbers)
-            yield from (step for step in steps if step is not None)
-
-
 def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeId, ...]]:
     """The instructions of a block that do something, on lines that changes altered."""
     found: dict[int, tuple[ChangeId, ...]] = {}
+    for number in doing(view, block):
+        place = view.place(block, number)
+        changes = ties.of_line(view, place.file, place.line)
+        if changes:
+            found[number] = changes
+    return found
+
+
+def doing(view: FunctionView, block: int) -> Iterator[int]:
+    """The instructions of a block that do something, and not only compute."""
     for number, instruction in enumerate(view.function.blocks[block].instructions):
         if instruction.opcode in {"store", "switch", "ret", "call", "invoke"} or (
             instruction.opcode == "br" and len(view.targets(instruction)) > 1
         ):
-            place = view.place(block, number)
-            changes = ties.of_line(view, place.file, place.line)
-            if changes:
-                found[number] = changes
-    return found
+            yield number
 
 
-def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]:
-    recording = bad.recording
+def sampled(process: Process, view: FunctionView, block: int) -> Iterator[Instance]:
+    """Some executions of a block: its last ones, and others evenly over the window."""
+    recording = process.recording
     start = max(recording.first, recording.end - _NEAR)
     found = recording.positions(start, recording.end, records.ANY_DEPTH, view.executions(block))
     places = np.unique(
@@ -99,13 +91,13 @@ def _sampled(bad: Process, view: FunctionView, block: int) -> Iterator[Instance]
         )
     )
     for place in places:
-        instance = bad.frames.instance_at(int(found[int(place)]))
+        instance = process.frames.instance_at(int(found[int(place)]))
         if instance is not None:
             yield instance
 
 
 def _effect(bad: Process, transplant: Transplant, instance: Instance, number: int) -> Effect:
-    step = _step(bad, instance, number)
+    step = step_of(bad, instance, number)
     if step is None:
         return Effect.UNKNOWN
     try:
@@ -114,16 +106,16 @@ def _effect(bad: Process, transplant: Transplant, instance: Instance, number: in
         return Effect.UNKNOWN
 
 
-def _step(bad: Process, instance: Instance, number: int) -> StepId | None:
-    """The step of an instruction of a block instance, where it left one."""
+def step_of(process: Process, instance: Instance, number: int) -> StepId | None:
+    """The step of an instruction of a block instance, where it left one; calls aside."""
     opcode = instance.instructions[number].opcode
     if opcode == "store":
-        position = bad.frames.record_of(instance, number)
+        position = process.frames.record_of(instance, number)
     elif opcode == "ret":
-        caller = bad.frames.caller(instance.position)
-        position = bad.frames.returned(caller[2]) if caller else -1
+        caller = process.frames.caller(instance.position)
+        position = process.frames.returned(caller[2]) if caller else -1
     elif opcode in {"br", "switch"}:
-        position = bad.frames.taken(instance)
+        position = process.frames.taken(instance)
     else:
         position = -1
-    return bad.ids.of(position) if position >= 0 else None
+    return process.ids.of(position) if position >= 0 else None

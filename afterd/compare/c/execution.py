@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from afterd.compare.c.absence import Absence
+from afterd.compare.c.acted import Acted
 from afterd.compare.c.alignment import Alignment
-from afterd.compare.c.conduct import altered, conduct
+from afterd.compare.c.conduct import conduct
 from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
@@ -52,6 +53,7 @@ class ProcessPair:
     absence: Absence | None = None
     transplant: Transplant | None = None
     dual: DualSlice | None = None
+    acted: Acted | None = None
 
 
 class CTracer(CRecorder):
@@ -67,6 +69,7 @@ class LlvmExecution:
 
     def __init__(self, pair: Pair[RecordedRun]) -> None:
         self._sources = pair.mine.sources
+        self._other = pair.other.sources if pair.other else pair.mine.sources
         self._shown = Shown(pair.mine.shown, pair.other.shown if pair.other else "")
         others = pair.other.processes if pair.other else ()
         self._pairs: dict[int, ProcessPair] = {}
@@ -131,7 +134,7 @@ class LlvmExecution:
             kind=statement.kind,
             term=statement.term,
             value=statement.value,
-            rendered=_readable(pair, statement),
+            rendered=_readable(pair.bad, statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
             choices=choices(pair.bad.statements, statement),
@@ -247,16 +250,38 @@ class LlvmExecution:
         return [
             step
             for pair in self._pairs.values()
-            if pair.ties is not None
-            for step in altered(pair.bad, pair.ties, change)
+            if pair.acted is not None
+            for step in pair.acted.altered(change)
             if self.step(step).green.alignment in differs
         ]
 
-    def missed(self, change: ChangeId) -> None:
-        """Not told."""
+    def missed(self, change: ChangeId) -> Step | None:
+        """The last step of green's in a change's lines that the failing run did not come to."""
+        for pair in self._pairs.values():
+            step = pair.acted.missed(change) if pair.acted is not None else None
+            if step is not None and pair.green is not None:
+                return self._only_green(pair.green, pair.green.statements.statement(step))
+        return None
 
-    def calling(self, step: StepId) -> None:
-        """Not told."""
+    def _only_green(self, green: Process, statement: Statement) -> Step:
+        place = statement.location
+        return Step(
+            id=statement.step,
+            location=place,
+            text=self._other.text(place.file, place.line),
+            kind=statement.kind,
+            term=statement.term,
+            value=statement.value,
+            rendered=_readable(green, statement),
+            target=statement.target,
+        )
+
+    def calling(self, step: StepId) -> StepId | None:
+        """What the call gave in which a step was."""
+        pair = self._pairs[StepIds.process(step)]
+        if pair.acted is None or pair.bad.ids.is_initial(step):
+            return None
+        return pair.acted.calling(step)
 
     def trial(self, step: StepId) -> Trial:  # noqa: ARG002 - the protocol's signature
         """None is made."""
@@ -352,6 +377,7 @@ def _paired(process: Process, green: Process | None, pair: Pair[RecordedRun]) ->
         absence=Absence(green, alignment, backward, ties),
         transplant=Transplant(process, alignment),
         dual=dual,
+        acted=Acted(process, green, backward, ties),
     )
 
 
@@ -369,7 +395,7 @@ def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) 
     cells = pair.bad.ids.cells[statement.step]
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
     if there is None or not isinstance(statement.value, int):
-        same = GreenValue(Aligned.SAME, statement.value, _readable(pair, statement))
+        same = GreenValue(Aligned.SAME, statement.value, _readable(pair.bad, statement))
         return GreenValue(Aligned.DIFFERENT) if tied else same
     equal = there == statement.value or _same_function(pair, statement.value, there)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
@@ -417,9 +443,9 @@ def _departures(pair: ProcessPair, failed: Failed) -> Iterable[Failed]:
         yield replace(failed, step=branch, condition=condition, location=place)
 
 
-def _readable(pair: ProcessPair, statement: Statement) -> str:
+def _readable(process: Process, statement: Statement) -> str:
     if statement.called and statement.instance is not None:
-        return pair.bad.statements.readable(statement.called, statement.instance)
+        return process.statements.readable(statement.called, statement.instance)
     pointer = isinstance(statement.value, int) and statement.pointer
     return rendered_value(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer

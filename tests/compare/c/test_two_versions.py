@@ -333,3 +333,37 @@ def test_of_a_function_in_several_modules_the_copy_that_ran_is_meant(
     found = Pairing(pair.bad.frames, pair.green.frames, LineMap([])).counterpart(mine.view)
     assert found is not None
     assert (mine.view.unit.module.source, found.unit.module.source) == ("ties.c", "ties.c")
+
+
+def _missed(case: Case, text: str) -> tuple[str, str]:
+    """The text and the value of the last step that only green took because of a change."""
+    [change] = [each.id for each in case.changes.changes if text in each.patch]
+    missed = case.execution.missed(change)
+    return ("", "") if missed is None else (missed.text.strip(), missed.rendered)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "text", "value"),
+    [
+        ("removed_call", "-    prepare();", "prepare();", ""),
+        ("removed_guard", "-    if (n < 0) return 0;", "if (n < 0) return 0;", "0"),
+        ("removed_statement", "-    total += tax;", "total += tax;", "120"),
+        ("added", 'puts("noise");', "", ""),
+    ],
+)
+def test_what_a_change_kept_from_running_is_read_off_the_other_run(
+    cases: dict[str, Case], name: str, change: str, text: str, value: str
+) -> None:
+    assert _missed(cases[name], change) == (text, value)
+
+
+def test_the_call_that_a_step_was_in_is_the_next_step_on_its_way(cases: dict[str, Case]) -> None:
+    case = cases["returned"]
+    [left] = [step for step in case.at("x > 7 ?") if step.target == "least()"]
+    assert (left.rendered, left.green.rendered) == ("8", "7")
+    assert left.choices, "a branch within the function"
+    assert {case.execution.calling(choice) for choice in left.choices} == {left.id}
+    above = case.execution.calling(left.id)
+    assert above is not None
+    assert above > left.id
+    assert case.execution.step(above).target == "case_returned()"
