@@ -37,9 +37,17 @@ LONG = ("pipeline", "cli", "bench", "daemon")
 """Folders whose files take a minute each: begun last, one of them alone keeps one of two processes waiting."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long files come first."""
+    """The long files come first. A file's tests stay in one process, and so do all of the corpus, which takes
+    a minute to build.
+    """
     items.sort(key=lambda item: item.path.parent.name not in LONG)
+    for item in items:
+        shared = "corpus" in getattr(item, "fixturenames", ())
+        item.add_marker(
+            pytest.mark.xdist_group("corpus" if shared else item.nodeid.partition("::")[0])
+        )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
@@ -64,11 +65,15 @@ class Tracer(Protocol[RunT]):
 
 
 class Runs(Generic[RunT]):
-    """The runs of a test's variants, each recorded once; any two of them are a pair."""
+    """The runs of a test's variants, each recorded once; any two of them are a pair.
 
-    def __init__(self, tracer: Tracer[RunT], changes: Sequence[Change]) -> None:
+    ``width`` is how many may be recorded at the same time, where the tracer can.
+    """
+
+    def __init__(self, tracer: Tracer[RunT], changes: Sequence[Change], width: int = 1) -> None:
         self._tracer = tracer
         self._changes = tuple(changes)
+        self._width = width
         self._recorded: dict[ChangeSet, RunT] = {}
 
     def execution(self, mine: ChangeSet, other: ChangeSet) -> TwinExecution:
@@ -80,6 +85,12 @@ class Runs(Generic[RunT]):
 
     def pair(self, mine: ChangeSet, other: ChangeSet) -> Pair[RunT]:
         """Both runs, and what their variants differ in. Raises TraceError, ToolchainError."""
+        missing = [variant for variant in (mine, other) if variant not in self._recorded]
+        if min(self._width, len(missing)) > 1:
+            with ThreadPoolExecutor(len(missing), "afterd-record") as pool:
+                self._recorded.update(
+                    zip(missing, pool.map(self._tracer.record, missing), strict=True)
+                )
         first, second = self.run(mine), self.run(other)
         return Pair(first, second, differences(self._changes, mine, other))
 

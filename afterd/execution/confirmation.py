@@ -6,6 +6,7 @@ red at all), or a reason why nothing can be found, which is raised as a sentence
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -81,7 +82,8 @@ def confirm(
     """
     prior = prior or Prior()
     runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
-    bad = _repeated(oracle, oracle.tree_of(NOTHING), "bad", runs)
+    ends = _SideBySide(oracle, oracle.tree_of(everything))
+    bad = _repeated(oracle, oracle.tree_of(NOTHING), "bad", runs, ends.bad_attempt)
     doubt = probability_flaky(prior, runs)
     if bad.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, bad.repeats, doubt)
@@ -91,7 +93,7 @@ def confirm(
         return Confirmation(Ends.GREEN, bad.outcome, None, bad.repeats, doubt)
     oracle.reference = bad.outcome.signature
     oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
-    good = _repeated(oracle, oracle.tree_of(everything), "good", runs)
+    good = _repeated(oracle, oracle.tree_of(everything), "good", runs, ends.good_attempt)
     if good.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
@@ -103,7 +105,7 @@ def confirm(
     _bound(oracle, bad, good)
     if bad.outcome.hangs:
         tree = oracle.tree_of(NOTHING)
-        bad = _repeated(oracle, tree, "bad", max(1, runs - 1), bad.outcome)
+        bad = _repeated(oracle, tree, "bad", max(1, runs - 1), oracle.attempt, bad.outcome)
         if bad.is_unknown:
             return Confirmation(Ends.UNCONFIRMED, bad.outcome, good.outcome, bad.repeats, doubt)
         if bad.is_flaky:
@@ -127,10 +129,38 @@ def _bound(oracle: Oracle, bad: _End, good: _End) -> None:
     oracle.bound(max(_SHORTEST, seconds))
 
 
+class _SideBySide:
+    """Attempts at both ends. Where two can be made at once, each of the bad one has one of the good one beside
+    it, which is kept until it is asked for: it is in vain where the bad version turns out to pass.
+    """
+
+    def __init__(self, oracle: Oracle, good: str) -> None:
+        self._oracle = oracle
+        self._good = good
+        self._kept: list[Attempt] = []
+
+    def bad_attempt(self, tree: str) -> Attempt:
+        """One more attempt at the bad end."""
+        if self._oracle.width == 1:
+            return self._oracle.attempt(tree)
+        made, beside = self._oracle.attempts([tree, self._good])
+        self._kept.append(beside)
+        return made
+
+    def good_attempt(self, tree: str) -> Attempt:
+        """One more attempt at the good end: the oldest that was kept, or a new one."""
+        return self._kept.pop(0) if self._kept else self._oracle.attempt(tree)
+
+
 def _repeated(
-    oracle: Oracle, tree: str, name: str, runs: int, first: Outcome | None = None
+    oracle: Oracle,
+    tree: str,
+    name: str,
+    runs: int,
+    attempted: Callable[[str], Attempt],
+    first: Outcome | None = None,
 ) -> _End:
-    """Run one end until ``runs`` outcomes agree, also with a ``first`` one that is known, or one differs
+    """Have one end ``attempted`` until ``runs`` outcomes agree, also with a ``first`` one that is known, or one differs
     from the first, or does not end where nothing was known.
     """
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
@@ -138,7 +168,7 @@ def _repeated(
     seconds: list[float] = []
     cpu = 0.0
     for run in range(runs):
-        attempt = oracle.attempt(tree)
+        attempt = attempted(tree)
         seconds.append(attempt.outcome.test_seconds)
         cpu = max(cpu, attempt.cpu)
         if attempt.outcome.reason is Unresolved.NOT_RUN:

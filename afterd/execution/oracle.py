@@ -118,9 +118,15 @@ class Oracle:
 
     def attempt(self, tree: str) -> Attempt:
         """Build and test ``tree`` whatever is known of it, as a run that confirms an end."""
-        attempt = self._submit(tree, build_only=False).result()
-        self.ledger.record(attempt, confirmation=True)
-        return attempt
+        return self.attempts([tree])[0]
+
+    def attempts(self, trees: Sequence[str]) -> list[Attempt]:
+        """An attempt at each of several trees, side by side."""
+        under_way = [self._submit(tree, build_only=False) for tree in trees]
+        found = [future.result() for future in under_way]
+        for attempt in found:
+            self.ledger.record(attempt, confirmation=True)
+        return found
 
     def is_warm(self, reverted: ChangeSet) -> bool:
         """Whether all that is known of a variant was seen in a warm process."""

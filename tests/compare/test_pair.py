@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from python_pairs import changes_of
 
-from afterd.compare.pair import differences
+from afterd.compare.pair import Pair, Runs, differences
 from afterd.model.change import NOTHING, Change, ChangeForm, ChangeSet
 from afterd.model.location import LineSpan
+from afterd.model.trace import TwinExecution
 
 _LINES = st.lists(st.sampled_from("abcdef"), max_size=12)
 _FILE = "f.c"
@@ -82,3 +84,25 @@ def test_what_mine_is_without_stands_the_other_way_round(
     whole = Change("c1", "f.c", "f.c", LineSpan(0, 0), LineSpan(0, 0), form)
     (back,) = differences([whole], frozenset({"c1"}), NOTHING)
     assert back == replace(whole, form=turned)
+
+
+class _Meeting:
+    """A tracer whose runs wait for one another."""
+
+    def __init__(self) -> None:
+        self.barrier = threading.Barrier(2, timeout=10)
+
+    def record(self, variant: ChangeSet) -> ChangeSet:
+        self.barrier.wait()
+        return variant
+
+    def execution(self, pair: Pair[ChangeSet]) -> TwinExecution:
+        raise NotImplementedError
+
+
+def test_both_runs_of_a_pair_are_recorded_side_by_side_where_there_are_two_workers() -> None:
+    everything = frozenset({"c1"})
+    runs = Runs(_Meeting(), (), width=2)
+    pair = runs.pair(NOTHING, everything)
+    assert (pair.mine, pair.other) == (NOTHING, everything)
+    assert runs.run(everything) == everything  # it was recorded: nobody would come to meet it

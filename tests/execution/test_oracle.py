@@ -359,3 +359,30 @@ def test_closing_an_executor_ends_what_is_under_way(tmp_path: Path) -> None:
     executor.close()
     assert time.monotonic() - began < 2.0
     assert future.result().outcome.reason is Unresolved.NOT_RUN
+
+
+MEETING = """\
+touch "$COUNT.$(cat c1).$$"
+for _ in $(seq 100); do
+  [ -n "$(ls "$COUNT".good.* 2>/dev/null)" ] && [ -n "$(ls "$COUNT".bad.* 2>/dev/null)" ] && break
+  sleep 0.1
+done
+"""
+
+
+def test_two_workers_confirm_both_ends_side_by_side(span: Range) -> None:
+    """Each end's first run waits for the other's: one after the other, both would wait in vain."""
+    both = MEETING + '[ -n "$(ls "$COUNT".good.*)" ] && [ -n "$(ls "$COUNT".bad.*)" ] || exit 125\n'
+    oracle = span.oracle(both + TEST, build="", slots=2)
+    confirmed = confirm(oracle, ALL)
+    assert confirmed.ends is Ends.CONFIRMED
+    assert (oracle.counts().confirmation, span.runs()) == (4, 4)
+
+
+@pytest.mark.parametrize(("test", "ends"), [("exit 0", Ends.GREEN), ("exit 1", Ends.ALREADY_RED)])
+def test_what_was_run_beside_an_end_counts_though_it_was_in_vain(
+    span: Range, test: str, ends: Ends
+) -> None:
+    oracle = span.oracle(f'echo run >> "$COUNT"; {test}', build="", slots=2)
+    assert confirm(oracle, ALL).ends is ends
+    assert oracle.counts().confirmation == span.runs() == 4

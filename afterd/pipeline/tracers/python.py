@@ -46,7 +46,7 @@ def _python_runs(
 ) -> tuple[PythonTracer, Runs[RecordedRun]]:
     """What records Python; how long the good run is says when one that hangs is ended."""
     tracer = _python_tracer(workspace, wanted, test)
-    runs = Runs(tracer, wanted.changes.changes)
+    runs = Runs(tracer, wanted.changes.changes, workspace.executor.width)
     if hangs:
         tracer.end_after(runs.run(wanted.everything), test.recipe.limits.trace.beyond)
     return tracer, runs
