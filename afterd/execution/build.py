@@ -61,7 +61,8 @@ class Builder:
     """Moves one slot from tree to tree and builds it, incrementally.
 
     What was built with another command or environment, or by a session that did not say how it
-    left the slot, is thrown away first. The first move to another tree shows whether this project can
+    left the slot, is thrown away first; so is what a build left that was cut short, where the next one fails
+    upon it. The first move to another tree shows whether this project can
     be built incrementally: where that fails, it is built from nothing, and where it only failed on
     the products of another version, no such failure is believed any more.
     """
@@ -86,6 +87,7 @@ class Builder:
             self.slot.move_to(tree)
             self._generate(recipe)
             return Built(ok=True, ran=False)
+        cut_short = self._record.key == recipe.build_key and not self._record.whole
         self._examine_products(recipe)
         before = self._built_tree()
         changed = self.slot.move_to(tree)
@@ -96,7 +98,9 @@ class Builder:
         self._freshness.settle(changed)
         self._save(recipe, tree, whole=False)
         built = self._run(recipe)
-        if before not in {"", tree}:
+        if cut_short and _is_doubtful(built):
+            built = self._from_nothing(recipe, tree, built)
+        elif before not in {"", tree}:
             built = self._upon_another(recipe, tree, built)
         self._save(recipe, tree, whole=built.lasting)
         self._last = (tree, built) if built.lasting else None
@@ -108,19 +112,23 @@ class Builder:
 
     def _upon_another(self, recipe: Recipe, tree: str, built: Built) -> Built:
         """A build upon the products of another tree; the one from nothing where its failure may be theirs."""
-        doubted = not built.ok and built.lasting and not built.missing and not self._incremental
-        if not doubted:
+        if self._incremental or not _is_doubtful(built):
             self._incremental = built.ok if self._incremental is None else self._incremental
             return built
+        anew = self._from_nothing(recipe, tree, built)
+        if self._incremental is None and anew.lasting:
+            self._incremental = not anew.ok
+        return anew
+
+    def _from_nothing(self, recipe: Recipe, tree: str, failed: Built) -> Built:
+        """Another build, without what others left in the slot; its time is that of both."""
         self.slot.hard_reset()
         self._generate(recipe)
         self._freshness = Freshness(self.slot.path)
         self._freshness.settle(())
         self._save(recipe, tree, whole=False)
         anew = self._run(recipe)
-        if self._incremental is None and anew.lasting:
-            self._incremental = not anew.ok
-        seconds, cpu = built.seconds + anew.seconds, built.cpu + anew.cpu
+        seconds, cpu = failed.seconds + anew.seconds, failed.cpu + anew.cpu
         return dataclasses.replace(anew, seconds=seconds, cpu=cpu)
 
     def _generate(self, recipe: Recipe) -> None:
@@ -180,6 +188,11 @@ def _built(result: ProcessResult, recipe: Recipe) -> Built:
         missing=missing_tool(text) if started else recipe.build[0],
         lasting=result.ending in (Ending.EXITED, Ending.NOT_STARTED),
     )
+
+
+def _is_doubtful(built: Built) -> bool:
+    """Whether what was in the slot before may be why it failed."""
+    return not built.ok and built.lasting and not built.missing
 
 
 def _record_path(slot: Path) -> Path:

@@ -92,7 +92,7 @@ def settled_ends(
     for choice in choices(kept, own, wanted.changes.commits[::-1], few):
         older = undone_in_all(wanted, choice)
         oracle.progress.stage("trying the good version with older tests", choice.what)
-        good = asking(older).attempt(older.variants.tree(older.everything)).outcome
+        good = asking(older).tree_outcome(older.variants.tree(older.everything))
         if good.passed:
             found = _with_choice(wanted, choice, older, confirming)
             if found is not None or not choice.partly:

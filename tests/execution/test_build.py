@@ -243,6 +243,21 @@ def test_where_versions_build_upon_each_other_a_failure_is_believed(bench: Bench
     assert bench.compiled() == {"limit.c"}
 
 
+def test_what_a_build_left_that_was_cut_short_is_no_reason_to_fail(tmp_path: Path) -> None:
+    """An autogen.sh that was interrupted had made its configure, and not yet what that needs."""
+    workshop = Workshop(tmp_path)
+    slot = workshop.slot()
+    slow = tmp_path / "slow"
+    slow.touch()
+    made = f"test -e configure || {{ : > configure; test ! -e {slow} || sleep 9; : > compile; }}"
+    recipe = Recipe(("true",), ("sh", "-c", f"{made}; test -e compile"), limits=LIMITS)
+    hasty = dataclasses.replace(LIMITS, build=ProcessLimits(timeout=0.5, grace=0.1))
+    tree = workshop.tree({"configure.ac": ""})
+    assert not Builder(slot).build(dataclasses.replace(recipe, limits=hasty), tree).ok
+    slow.unlink()
+    assert Builder(slot).build(recipe, tree).ok
+
+
 @pytest.mark.parametrize(
     ("mode", "printed"),
     [("AM_MAINTAINER_MODE", "two\n"), ("# AM_MAINTAINER_MODE", "one\n")],
