@@ -413,6 +413,7 @@ class ReportLimits:
     graph_nodes: int = 8  # of a mermaid graph
     graph_label: int = 40  # characters
     commit: int = 10  # characters of a commit id that a person reads
+    gist: int = 16  # hexadecimal digits: one in 2**64 comments would be taken for another
     names: int = 8  # in a list within a sentence
     secret: int = 8  # characters: a shorter secret would blot out ordinary words
     source_context: int = (

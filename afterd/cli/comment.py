@@ -22,7 +22,7 @@ from afterd.forge.project import address_in
 from afterd.limits import Limits
 from afterd.publishing.outbox import post_due
 from afterd.publishing.publisher import publish_or_say, read_answer, summarise, written
-from afterd.report.comment import MARKER
+from afterd.report.comment import visible_part
 from afterd.report.json import COMMIT
 from afterd.report.masking import Masker
 from afterd.report.received import Received
@@ -86,7 +86,7 @@ def command(
     place = _project(project, forge or "", address, needed=not shown)
     text = written(Masker(secrets_of(os.environ)).value(given), place)
     if shown or place is None:
-        click.echo(text.removeprefix(MARKER).lstrip("\n"), nl=False)
+        click.echo(visible_part(text), nl=False)
         return
     posted = publish_or_say(given, place, number or 0, _say)
     summarise(text, os.environ)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,8 +18,8 @@ from afterd.report.json import document
 from afterd.report.verdicts import TestVerdict, VerdictKind, actionable
 from afterd.store import Store
 from afterd.store.outgoing import Outgoing, OutgoingState, add_outgoing, outgoing_of
-from afterd.store.verdicts import StoredVerdict
-from afterd.vcs.repository import open_repository, state_directory
+from afterd.store.verdicts import StoredVerdict, verdicts_at
+from afterd.vcs.repository import common_directory, open_repository, state_directory
 
 FOLDER = "outgoing"
 
@@ -38,6 +39,8 @@ def put_out(settings: Settings, store: Store, examined: Examined) -> bool:
     said = any(row.state in (OutgoingState.SENT, OutgoingState.QUEUED) for row in earlier)
     if not said and not actionable([verdict_of(verdict) for verdict in examined.verdicts]):
         return False
+    if _is_known(store, str(common_directory(repository)), earlier, examined):
+        return False
     name = f"{branch.replace('/', '-')[:60]}-{wanted.commit}.json"
     body = state_directory(repository) / FOLDER / name
     _write(body, artefact(settings, examined))
@@ -55,6 +58,17 @@ def put_out(settings: Settings, store: Store, examined: Examined) -> bool:
     )
     add_outgoing(store, row)
     return True
+
+
+def _is_known(store: Store, name: str, earlier: Sequence[Outgoing], examined: Examined) -> bool:
+    """Whether the comment that is there says it already, and why: the same tests are red since then."""
+    there = [row for row in earlier if row.state is not OutgoingState.DROPPED]
+    if not examined.verdicts or not there or there[-1].state is not OutgoingState.SENT:
+        return False
+    told = {each.test for each in verdicts_at(store, name, there[-1].commit_id)}
+    return told == {each.test for each in examined.verdicts} and all(
+        each.kind == VerdictKind.ALREADY_RED for each in examined.verdicts
+    )
 
 
 def artefact(settings: Settings, examined: Examined) -> str:

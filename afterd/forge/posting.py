@@ -35,14 +35,16 @@ class Post:
     """What is to be posted on pull request ``number``.
 
     ``commit`` is what it is about: where the pull request has moved on, it is not posted. ``body``
-    writes it in at most so many characters. ``wanted``: whether it is worth a comment that is not
-    there yet. ``before``: whether one was there, as far as is known here.
+    writes it in at most so many characters. ``gist`` is its second line, the same in every comment that
+    tells the same (empty: there is no such line): a comment that has it is not edited. ``wanted``: whether
+    it is worth a comment that is not there yet. ``before``: whether one was there, as far as is known here.
     """
 
     number: int
     commit: str
     marker: str
     body: Callable[[int], str]
+    gist: str = ""
     wanted: bool = True
     before: bool = False
     check: Check | None = None
@@ -91,7 +93,7 @@ def _placed(forge: Forge, given: Post, body: str) -> Posted:
         if not given.wanted:
             return Posted(Placement.NOTHING_NEW)
         return Posted(Placement.CREATED, forge.create(given.number, body).url)
-    if found.body.strip() == body.strip():
+    if found.body.strip() == body.strip() or _tells_the_same(found, given):
         return Posted(Placement.UNCHANGED, found.url)
     try:
         return Posted(Placement.EDITED, forge.edit(given.number, found, body).url)
@@ -99,6 +101,10 @@ def _placed(forge: Forge, given: Post, body: str) -> Posted:
         if refused.kind is not RefusalKind.MISSING:
             raise
         return Posted(Placement.REMOVED)  # between looking and editing
+
+
+def _tells_the_same(found: Comment, given: Post) -> bool:
+    return bool(given.gist) and found.body.splitlines()[1:2] == [given.gist]
 
 
 def _own(forge: Forge, given: Post) -> Comment | None:

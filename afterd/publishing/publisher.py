@@ -30,7 +30,7 @@ from afterd.forge import (
 )
 from afterd.forge.refusal import Refusal
 from afterd.model.change import Change
-from afterd.report.comment import MARKER, comment
+from afterd.report.comment import MARKER, comment, gist, visible_part
 from afterd.report.markdown import LIMIT
 from afterd.report.masking import Masker
 from afterd.report.received import LARGEST, Received, received
@@ -52,6 +52,7 @@ def publication(
         commit=given.commit,
         marker=MARKER,
         body=functools.partial(written, given, project),
+        gist=gist(given),
         wanted=actionable(given.verdicts),
         before=before,
         check=_check(given, project) if given.verdicts else None,
@@ -105,7 +106,7 @@ def summarise(text: str, environment: Mapping[str, str]) -> bool:
     path = environment.get(VARIABLE)
     if not path:
         return False
-    data = text.removeprefix(MARKER).encode("utf-8")
+    data = f"\n{visible_part(text)}".encode()
     try:
         with Path(path).open("ab") as file:
             if file.tell() + len(data) > _LARGEST:

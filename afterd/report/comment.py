@@ -9,13 +9,14 @@ The causal tree as a small mermaid graph: forges draw it.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from afterd import __version__
 from afterd.limits import REPORT
-from afterd.model.explanation import CauseNode, Explanation
+from afterd.model.explanation import CauseNode, Explanation, RevisionRange, RunCounts
 from afterd.report.markdown import (
     LIMIT,
     MOST_CAUSES,
@@ -85,15 +86,41 @@ SMALLEST = REPORT.comment
 
 def comment(given: Received, permalink: Permalink = no_permalink, limit: int = LIMIT) -> str:
     """The whole comment, of at most ``limit`` characters (at least SMALLEST)."""
+    head = f"{MARKER}\n{gist(given)}\n"
+    foot = f"\n<sub>afterd {__version__} on commit {given.commit[: REPORT.commit]}</sub>\n"
     limit = max(limit, SMALLEST)
+    return head + _told(given, permalink, limit - len(head) - len(foot)) + foot
+
+
+def gist(given: Received) -> str:
+    """A line that no reader sees, the same for comments that tell the same.
+
+    Which commit was looked at and what that took are no news: a push that changes nothing else leaves the
+    comment that is there alone.
+    """
+    timeless = (
+        replace(each, id=0, range=RevisionRange("", ""), runs=RunCounts())
+        for each in given.explanations
+    )
+    told = _told(replace(given, explanations=tuple(timeless), commit=""), no_permalink, LIMIT)
+    digest = hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"<!-- told: {digest[: REPORT.gist]} -->"
+
+
+def visible_part(text: str) -> str:
+    """A comment without the two lines that no reader sees."""
+    return text.split("\n", 2)[2]
+
+
+def _told(given: Received, permalink: Permalink, limit: int) -> str:
+    """The verdicts, and a page for each explanation."""
     by_test = {explanation.test: explanation for explanation in given.explanations}
     verdicts = in_order(given.verdicts)
-    head = f"{MARKER}\n## afterd: {summed_up(verdicts)}\n\n"
-    foot = f"\n<sub>afterd {__version__} on commit {given.commit[: REPORT.commit]}</sub>\n"
+    head = f"## afterd: {summed_up(verdicts)}\n\n"
     lines = [_verdict(verdict, by_test.get(verdict.test)) for verdict in verdicts]
     head += _fitting(lines[: REPORT.verdicts], len(verdicts), (limit - len(head)) // 2)
     ordered = [by_test[verdict.test] for verdict in verdicts if verdict.test in by_test]
-    return head + pages(ordered, _blocks, permalink, limit - len(head) - len(foot)) + foot
+    return head + pages(ordered, _blocks, permalink, limit - len(head))
 
 
 def _verdict(verdict: TestVerdict, explanation: Explanation | None) -> str:

@@ -30,7 +30,7 @@ _KINDS = {
 _SAID = {
     VerdictKind.CAUSED: "caused by this change",
     VerdictKind.FLAKY: "flaky",
-    VerdictKind.ALREADY_RED: "already red on the base",
+    VerdictKind.ALREADY_RED: "already red before it",
     VerdictKind.BROKEN: "broken environment",
     VerdictKind.UNDETERMINED: "undetermined within the budget",
 }

@@ -63,7 +63,8 @@ def test_the_newest_answers_are_posted_and_edited(
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("The comment is written http://127.0.0.1:")
     [body] = forge.bodies()
-    assert body.startswith(f"{MARKER}\n## afterd: 1 caused by this change\n")
+    assert body.startswith(f"{MARKER}\n<!-- told: ")
+    assert body.split("\n")[2] == "## afterd: 1 caused by this change"
     assert page.read_text().startswith("\n## afterd: 1 caused by this change\n")
     assert [run["name"] for run in forge.checks] == ["afterd"]
     again = afterd(

@@ -18,6 +18,8 @@ from afterd.cli.hook import command as hook
 from afterd.daemon.log import cut
 from afterd.daemon.poster import Poster, secrets_in
 from afterd.daemon.serve import serve
+from afterd.store import open_store
+from afterd.store.outgoing import outgoing_of, sent
 from afterd.vcs.hook import script
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +110,24 @@ def test_what_is_put_out_names_its_project(
     assert [row["state"] for row in rows] == ["dropped", "dropped", "dropped", "queued"]
     assert set(told) == {str(where / ".git/afterd/afterd.db")}
     assert "secret" not in str(rows)
+
+
+def test_what_a_posted_comment_says_already_is_not_put_out(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    git("remote", "add", "origin", "https://github.com/owner/name", cwd=where)
+    once(where)
+    reading, writing = os.pipe()
+    put_out = []
+    for files in ({"text": "x\n"}, {"other": "still red\n"}, {"text": TEXT}):
+        commit(where, files)
+        serve([settings(where)], Poster(os.dup(writing)), once=True, spoken=False)
+        with open_store(where / ".git/afterd/afterd.db") as store:
+            rows = outgoing_of(store, "https://github.com", "owner/name", "main")
+            put_out.append([row.state for row in rows])
+            sent(store, rows[-1].id, "https://github.com/owner/name/pull/7#issuecomment-1")
+    os.close(writing)
+    os.close(reading)
+    assert list(map(len, put_out)) == [1, 1, 2]  # red, still red, mended
 
 
 def test_green_commits_of_a_branch_that_was_never_red_are_not_put_out(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from explanation_samples import RUNNING_EXAMPLE
 from fake_forge import BOT, HEAD, TOKEN, Fault, State, serving
 
 from afterd.forge import ForgeKind
+from afterd.model.explanation import Explanation, RunCounts
 from afterd.publishing.outbox import post_due
 from afterd.report.comment import MARKER
 from afterd.report.json import document
@@ -38,10 +39,17 @@ def store(database: Path) -> Iterator[Store]:
         yield opened
 
 
-def left(store: Store, forge: State, key: str = "k", commit: str = HEAD, number: int = 0) -> None:
+def left(
+    store: Store,
+    forge: State,
+    key: str = "k",
+    commit: str = HEAD,
+    number: int = 0,
+    shown: Explanation = RUNNING_EXAMPLE,
+) -> None:
     """A row and its artefact, as the daemon leaves them."""
     path = store.path.with_name(f"{key}.json")
-    path.write_text(json.dumps({**document([RUNNING_EXAMPLE], "/p"), "commit": commit}))
+    path.write_text(json.dumps({**document([shown], "/p"), "commit": commit}))
     add_outgoing(
         store, Outgoing(key, forge.server, "owner/name", "topic", commit, number, str(path))
     )
@@ -75,15 +83,25 @@ def test_posted_on_the_pull_request_with_that_head(
     assert len(forge.comments) == 1
 
 
-def test_a_newer_commit_edits_the_comment(store: Store, forge: State, database: Path) -> None:
+@pytest.mark.parametrize(
+    ("shown", "said", "named"),
+    [
+        (replace(RUNNING_EXAMPLE, root=RUNNING_EXAMPLE.root[:1]), "edited in place", True),
+        (replace(RUNNING_EXAMPLE, id=2, runs=RunCounts(tests=70)), "there already", False),
+    ],
+)
+def test_a_newer_commit_edits_the_comment_where_there_is_news(
+    store: Store, forge: State, database: Path, shown: Explanation, said: str, *, named: bool
+) -> None:
     left(store, forge)
     posted(database)
     newer = "c" * 40
     forge.pulls[7]["head"] = newer
-    left(store, forge, "k2", newer)
-    [said] = posted(database)
-    assert "edited in place" in said
-    assert [newer[:10] in body for body in forge.bodies()] == [True]
+    left(store, forge, "k2", newer, shown=shown)
+    [line] = posted(database)
+    assert said in line
+    assert [newer[:10] in body for body in forge.bodies()] == [named]
+    assert rows(store, forge)[-1].state is OutgoingState.SENT
 
 
 def test_a_comment_that_somebody_deleted_stays_deleted(

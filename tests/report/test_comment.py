@@ -14,9 +14,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from afterd.model.explanation import CauseNode, Explanation, Failure, Status, TreeStep
+from afterd.model.explanation import (
+    CauseNode,
+    Explanation,
+    Failure,
+    RevisionRange,
+    RunCounts,
+    Seconds,
+    Status,
+    TreeStep,
+)
 from afterd.model.outcome import FailureKind
-from afterd.report.comment import MARKER, MOST_NODES, SMALLEST, comment, graph
+from afterd.report.comment import MARKER, MOST_NODES, SMALLEST, comment, gist, graph
 from afterd.report.markdown import LIMIT
 from afterd.report.received import Received
 from afterd.report.sanitize import one_line
@@ -84,8 +93,8 @@ def link(file: str, line: int) -> str:
 def test_the_running_example() -> None:
     text = comment(of(RUNNING_EXAMPLE), link)
     lines = text.split("\n")
-    assert lines[1] == "## afterd: 1 caused by this change"
-    assert lines[3].startswith("- `make check`: caused by this change – `c2` and `c3` at `sum.c:5`")
+    assert lines[2] == "## afterd: 1 caused by this change"
+    assert lines[4].startswith("- `make check`: caused by this change – `c2` and `c3` at `sum.c:5`")
     assert f"[`sum.c:13`](https://forge.example/o/r/blob/{COMMIT}/sum.c#L13)" in text
     assert "```mermaid\nflowchart TD" in text
     assert "afterd explain aaaaaaaaaa..bbbbbbbbbb" in text
@@ -104,7 +113,7 @@ def test_verdicts_that_matter_come_first_and_titles_count_them() -> None:
         "t4", "t3", "t2", "t1", "t0",
     ]  # fmt: skip
     assert "(its other outcome in 25% of runs) (why)" in text
-    assert "## afterd: 1 caused by this change, 1 flaky, 1 already red on the base" in text
+    assert "## afterd: 1 caused by this change, 1 flaky, 1 already red before it" in text
 
 
 @pytest.mark.parametrize(
@@ -171,6 +180,31 @@ def test_the_command_to_repeat_names_no_place_of_this_machine() -> None:
     test = ("/home/me/.venv/bin/python", "-m", "pytest", "/data/x")
     shown = comment(of(replace(RUNNING_EXAMPLE, test_command=test)))
     assert "--test 'python -m pytest /data/x'" in shown
+
+
+OTHER_RUN = replace(
+    RUNNING_EXAMPLE,
+    id=9,
+    range=RevisionRange("a" * 40, "d" * 40),
+    runs=RunCounts(tests=40, builds=7, seconds=Seconds(total=99.0)),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        (Received((OTHER_RUN,), verdicts_of([OTHER_RUN]), "d" * 40), True),
+        (of(replace(RUNNING_EXAMPLE, root=RUNNING_EXAMPLE.root[:1])), False),
+        (of(replace(RUNNING_EXAMPLE, verified=not RUNNING_EXAMPLE.verified)), False),
+        (of(RUNNING_EXAMPLE, replace(RUNNING_EXAMPLE, test="other")), False),
+        (of(replace(RUNNING_EXAMPLE, status=Status.GREEN)), False),
+    ],
+)
+def test_another_commit_that_changes_nothing_has_the_same_gist(
+    given: Received, *, same: bool
+) -> None:
+    assert (gist(given) == gist(of(RUNNING_EXAMPLE))) is same
+    assert comment(given, link).split("\n")[1] == gist(given)
 
 
 def test_a_green_comment_says_so() -> None:
