@@ -1,7 +1,8 @@
 """``afterd bench day``: a day of five people replayed against a daemon, every verdict compared with the truth.
 
 With ``kills`` something of the daemon's is killed from outside at random moments: the daemon itself, a
-supervisor, a solver, a program under test; with ``full`` its disk is full for a while.
+supervisor, a solver, a program under test; with ``full`` its disk is full for a while: a small one of its
+own, or, where none can be mounted, a limit on the size of files.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -22,9 +24,11 @@ from pathlib import Path
 import pygit2
 
 from afterd.bench.budgets import DAY
+from afterd.bench.day_kills import Kills
 from afterd.bench.day_people import Event, People
 from afterd.bench.day_project import OUTSIDE, outside
 from afterd.bench.day_truth import Said, Tested, wrong_verdicts
+from afterd.bench.small_disk import filled, small_disk, top_up
 from afterd.config import Settings, shell
 from afterd.config.kinds import parse_budget
 from afterd.daemon.poster import Poster
@@ -41,6 +45,7 @@ _VERDICTS = """
 SELECT commit_id, test, kind, explanation_id FROM verdict ORDER BY id"""
 _RUNS = "SELECT commit_id, verdict, created FROM history WHERE test = '' ORDER BY id"
 _TO_DO = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state IN ('queued', 'leased')"
+_UNDER_WAY = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state = 'leased'"
 _ENDED = "SELECT key, state, updated FROM job WHERE kind = 'commit'"
 
 
@@ -57,7 +62,8 @@ class Day:
 @dataclass(frozen=True, slots=True)
 class Account:
     """What became of the day. ``delays`` are seconds from a push to its answer, ``cpu`` those of the daemon and
-    all that it started; ``killed`` counts what was killed, by what it was.
+    all that it started; ``killed`` counts what was killed, by what it was; ``disk`` says how the disk was full
+    (empty: it was not).
     """
 
     pushed: int
@@ -68,6 +74,7 @@ class Account:
     cpu: float
     seconds: float
     killed: Mapping[str, int] = field(default_factory=dict)
+    disk: str = ""
 
 
 class _Watched:
@@ -100,6 +107,15 @@ class _Watched:
             except (ProcessLookupError, ValueError):
                 continue
 
+    def pause(self) -> None:
+        """It hears of nothing for now."""
+        self.ensure()
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """After a pause."""
+        os.kill(self.pid, signal.SIGCONT)
+
     def end(self) -> None:
         """As systemd ends it."""
         if self._process is not None:
@@ -112,6 +128,7 @@ class _Watched:
 
 def _serve(path: Path) -> None:
     os.environ["PYTHONPATH"] = str(path.parent / "outside")
+    tempfile.tempdir = str(path.parent / "temporary")  # on the same disk
     settings = Settings(
         path,
         test=_TEST,
@@ -127,8 +144,11 @@ def _serve(path: Path) -> None:
 def day_replayed(day: Day, say: Callable[[str], None] = lambda _line: None) -> Account:
     """Replay a day, and compare. Raises AfterdError where the daemon stands still."""
     began, before = time.monotonic(), _children_cpu()
-    with tempfile.TemporaryDirectory(prefix="afterd-day-", ignore_cleanup_errors=True) as place:
-        replay = _Replay(day, Path(place), say)
+    with ExitStack() as stack:
+        folder = tempfile.TemporaryDirectory(prefix="afterd-day-", ignore_cleanup_errors=True)
+        place = Path(stack.enter_context(folder))
+        small = day.full and stack.enter_context(small_disk(place, DAY.disk))
+        replay = _Replay(day, place, say, small=small)
         try:
             replay.run()
         finally:
@@ -145,32 +165,39 @@ def _children_cpu() -> float:
 class _Replay:
     """One day under way."""
 
-    def __init__(self, day: Day, home: Path, say: Callable[[str], None]) -> None:
-        self._day, self._home, self._say = day, home, say
-        self._chance = random.Random(f"kills {day.seed}")  # noqa: S311 - no secret
+    def __init__(self, day: Day, home: Path, say: Callable[[str], None], *, small: bool) -> None:
+        self._day, self._home, self._say, self._small = day, home, say, small
+        self._chance = random.Random(f"bursts {day.seed}")  # noqa: S311 - no secret
         self.daemon = _Watched(home)
         self.people = People(self.daemon.path, day.seed)
         self._pushed: list[tuple[Event, float]] = []
-        self._killed: dict[str, int] = {}
+        self._kills = Kills(day.seed)
+        self._disk = ""
         self._broken: list[tuple[float, float]] = []
         self._broke = 0.0
         (home / "outside").mkdir()
+        (home / "temporary").mkdir()
         self._depend(broken=False)
 
     def run(self) -> None:
         """Push all day, in bursts, and wait for the answers in between."""
         self._say("the first version is tested")
         self._wait()
-        first, last = (int(part * self._day.commits) for part in DAY.dependency)
+        broken, mended = (int(part * self._day.commits) for part in DAY.dependency)
+        full = range(0)
+        if self._day.full:
+            begin = int(DAY.filled * self._day.commits)
+            full = range(begin, min(begin + DAY.burst, broken))
         waiting = 0
         for number, event in enumerate(self.people.day(self._day.commits)):
             self._pushed.append((event, time.time()))
             self._say(f"{number + 1} of {self._day.commits}: {event.what} to {event.ref}")
-            if number in (first, last):
+            if number in (broken, mended):
                 self._wait()
-                self._depend(broken=number == first)
-            if self._day.full and number == int(DAY.filled * self._day.commits):
-                self._fill_disk()
+                self._depend(broken=number == broken)
+            if number in full:
+                self._held_up(number, full)
+                continue
             waiting += 1
             if waiting >= self._chance.randint(1, DAY.burst):
                 self._wait()
@@ -194,13 +221,33 @@ class _Replay:
             if time.monotonic() - moved > DAY.patience:
                 raise AfterdError(f"The daemon stands still, with {to_do} jobs to do.")
 
+    def _held_up(self, number: int, full: range) -> None:
+        """Pushes that the daemon hears of when the disk is full already."""
+        if number == full[0]:
+            self.daemon.pause()
+        if number == full[-1]:
+            self._fill_disk()
+
     def _fill_disk(self) -> None:
-        """Nothing of the daemon's grows any more, for a while; then it may again."""
+        """Nothing of the daemon's grows any more, for a while, and there is much to do; then it may again."""
         self._say("the disk is full")
-        self.daemon.ensure()
-        self.daemon.limit(self._database.stat().st_size)
-        time.sleep(DAY.full)
-        self.daemon.limit(resource.RLIM_INFINITY)
+        if self._small:
+            self._disk = f"no byte of it was free for {DAY.full:g} s"
+            with filled(self._home):
+                self.daemon.go_on()
+                until = time.monotonic() + DAY.full
+                while time.monotonic() < until:
+                    time.sleep(DAY.look)
+                    self.daemon.ensure()
+                    top_up(self._home)
+        else:
+            self._disk = (
+                f"no file could grow for {DAY.full:g} s (no small disk can be mounted here)"
+            )
+            self.daemon.limit(self._database.stat().st_size)
+            self.daemon.go_on()
+            time.sleep(DAY.full)
+            self.daemon.limit(resource.RLIM_INFINITY)
         self._say("there is room again")
 
     def _is_seen(self) -> bool:
@@ -211,11 +258,17 @@ class _Replay:
         return bool(keys) and (not self._pushed or self.people.tips() <= keys)
 
     def _to_do(self) -> int:
+        return self._counted(_TO_DO)
+
+    def _is_at_work(self) -> bool:
+        return self._counted(_UNDER_WAY) > 0
+
+    def _counted(self, query: str) -> int:
         if not self._database.exists():
             return -1
         try:
             with open_reader(self._database) as reader:
-                return int(str(reader.rows(_TO_DO)[0]["n"]))
+                return int(str(reader.rows(query)[0]["n"]))
         except AfterdError:
             return -1  # it is being made
 
@@ -233,18 +286,10 @@ class _Replay:
             self._broke = 0.0
 
     def _disturb(self) -> None:
-        """Kill something, so often that the day has as many kills as are asked for."""
-        done = sum(self._killed.values())
+        """Kill something of a daemon at work, so often that the day has as many kills as are asked for."""
         due = self._day.kills * (len(self._pushed) + 1) / self._day.commits
-        if done >= due or self._chance.random() > 0.2:
-            return
-        victim = self._chance.choice([self.daemon.pid, *walk(self.daemon.pid)])
-        kind = _kind(victim, self.daemon.pid)
-        try:
-            os.kill(victim, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-        self._killed[kind] = self._killed.get(kind, 0) + 1
+        if self._kills.done < due and self._is_at_work():
+            self._kills.disturb(self.daemon.pid)
 
     def account(self, seconds: float) -> Account:
         """Every verdict compared."""
@@ -275,7 +320,8 @@ class _Replay:
             tuple(delays),
             0.0,
             seconds,
-            self._killed,
+            self._kills.counted,
+            self._disk,
         )
 
     def _tested(self, reader: Reader) -> list[Tested]:
@@ -309,23 +355,3 @@ def _said(reader: Reader, row: Mapping[str, object]) -> Said:
     found = load(reader, int(str(row["explanation_id"])))
     lines = (line for change in (*found.root, *found.auxiliary) for line in change.lines("+"))
     return Said(test, kind, tuple(line.strip() for line in lines), found.range.good)
-
-
-_KINDS = {
-    b"afterd.execution.supervisor": "supervisor",
-    b"solver_process": "solver",
-    b"maxsat_process": "solver",
-    b"correction_process": "solver",
-    b"afterd": "another process of afterd",
-}
-
-
-def _kind(pid: int, daemon: int) -> str:
-    """What a process is, by its command line."""
-    if pid == daemon:
-        return "daemon"
-    try:
-        line = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return "ended"
-    return next((kind for words, kind in _KINDS.items() if words in line), "program")

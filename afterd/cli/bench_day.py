@@ -54,6 +54,7 @@ def said(found: Account) -> str:
         f"From push to answer: {median(delays):.1f} s in the median, {max(delays):.0f} s at most;"
         f" {found.cpu:.0f} s of processor time in all.",
         f"Killed from outside: {killed}." if killed else "",
+        f"The disk: {found.disk}." if found.disk else "",
         *found.wrong,
     ]
     return "\n".join(filter(None, lines)) + "\n"

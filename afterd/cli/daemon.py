@@ -170,7 +170,7 @@ def logs(lines: int, repository: Path) -> None:
 def approve(commit: str, repository: Path) -> None:
     """Let the tests of a commit of unknown origin run: this commit, none after it.
 
-    Read it first: its tests run as you.
+    Read it first: its tests run as you, and only `sandbox = require` or `auto` holds them.
 
     Example: afterd daemon approve 3f2a1b9
     """

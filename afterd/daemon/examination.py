@@ -65,7 +65,7 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
             base = record.base(wanted.commit, failure)
             before = _explanations(workspace.store, workspace.name, wanted.commit)
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
-            case = Case(workspace, settings, job, wanted, tree, test, base, left)
+            case = Case(workspace, settings, job, wanted, tree, test, base, left, chosen.kept_in)
             broken = tested.broken or _too_short(case, failure)
             said = _noted(judge(case, broken, before, progress), chosen.note)
             _keep(case, _ranked(said, ranker))

@@ -28,9 +28,18 @@ _KINDS = {
 }
 
 
+_ONLY_HELD = (
+    "In the sandbox it fails at %s too, where it passes without one. This commit came from elsewhere and is"
+    " not run without; set writable or network to what the test needs."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A failing test of a commit; ``left`` is what the job may still spend (None: nothing)."""
+    """A failing test of a commit; ``left`` is what the job may still spend (None: nothing).
+
+    ``kept_in``: it is not run without the sandbox, where commits before it may have been.
+    """
 
     workspace: Workspace
     settings: Settings
@@ -40,6 +49,7 @@ class Case:
     test: FailingTest
     base: Base
     left: Budget | None
+    kept_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +151,8 @@ def _known_since(case: Case, found: Explanation) -> str:
 def _judged(case: Case, found: Explanation) -> Judged:
     kind = _KINDS.get(found.status, VerdictKind.UNDETERMINED)
     recipe = case.test.recipe
+    if case.kept_in and case.base.green and kind is VerdictKind.ALREADY_RED:
+        return Judged(VerdictKind.UNDETERMINED, _ONLY_HELD % case.base.commit[:12])
     seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
     if kind is VerdictKind.CAUSED and (since := _known_since(case, found)):
         reason = f"It fails since {since[:12]}."

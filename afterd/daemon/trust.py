@@ -35,6 +35,9 @@ class Trust(StrEnum):
 
 
 RUNS = frozenset({Trust.LOCAL, Trust.COLLABORATOR, Trust.APPROVED})
+"""What runs without asking a person, or after."""
+
+OWN = frozenset({Trust.LOCAL, Trust.COLLABORATOR})
 """What runs without asking a person."""
 
 # Pull requests that a refspec puts among a remote's branches: refs/remotes/origin/pr/7.

@@ -13,7 +13,7 @@ from afterd.daemon.arrivals import COMMIT
 from afterd.daemon.examination import Examined, examine
 from afterd.daemon.outbox import put_out, verdict_of
 from afterd.daemon.self_check import SELF_CHECK, check
-from afterd.errors import AfterdError, BusyError, SpaceError, StoreError
+from afterd.errors import AfterdError, BusyError, SandboxError, SpaceError, StoreError
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Signs
@@ -23,7 +23,8 @@ from afterd.store.jobs import Job, JobQueue
 
 LEASE = 120.0
 _SOON = 5.0
-_LATER = 600.0
+_LATER = 60.0  # a full disk: trying again costs a write that fails
+_MUCH_LATER = 600.0  # nothing holds its tests: what is missing may be installed
 
 
 @dataclass(slots=True)
@@ -69,6 +70,8 @@ class Worker:
             self._postpone(queue, job, _SOON, error)
         except (SpaceError, StoreError) as error:
             self._postpone(queue, job, _LATER, error)
+        except SandboxError as error:
+            self._postpone(queue, job, _MUCH_LATER, error)
         except AfterdError as error:
             queue.fail(job, str(error))
             self.log.warning("job %d failed: %s", job.id, error)

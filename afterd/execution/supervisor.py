@@ -239,6 +239,8 @@ def _become(
             os._exit(127)
         if request["fixed_addresses"]:
             fixed = libc.personality(ADDR_NO_RANDOMIZE) != -1
+    # What the policy was reset to on the fork is ordinary, also where afterd is to stand back.
+    os.nice(request["nice"] - os.nice(0))
     os.write(report, b"F" if fixed else b"-")
     source = os.open(request["stdin"], os.O_RDONLY)
     os.chdir(request["cwd"])
@@ -346,8 +348,10 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # a test that runs `kill $PPID` means its own parent
     libc = _linux()
+    nice = os.nice(0)
     _get_ahead()
     request = _request(control)
+    request["nice"] = nice
     if os.getuid() and (threads := threads_alive()):
         # Counts every process of the user, so it can only be a last line against fork bombs.
         request["limits"]["RLIMIT_NPROC"] = threads + request["processes"]

@@ -22,6 +22,7 @@ from afterd.execution.failures.suites import passed_tests
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, runner_named
+from afterd.execution.runners.unittest import Unittest, test_under_way
 from afterd.execution.signature import of_report, one_name
 from afterd.execution.verdict import hang
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -62,6 +63,10 @@ def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
         hung = under_way(reports) if result.ending is Ending.TIMEOUT else ""
         failed += (hung,) * bool(hung)
         return Told(failed, passed - set(failed), reports, hung)
+    if result.ending is Ending.TIMEOUT and recipe.told_by == Unittest().name:
+        hung = test_under_way(result.stderr.text())
+        failed += (hung,) * bool(hung)
+        return Told(failed, None, (), hung)
     named = passed_tests(f"{result.stdout.text()}\n{result.stderr.text()}")
     return Told(failed, named or None)
 

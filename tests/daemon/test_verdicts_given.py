@@ -174,6 +174,29 @@ def test_a_commit_that_makes_a_test_hang_is_explained_and_then_already_red(tmp_p
     assert [(v.kind, v.base) for v in verdicts(where, still)] == [("already-red", red)]
 
 
+@pytest.mark.parametrize("loudness", ["-q", "-v"])
+def test_the_test_that_hangs_is_named_and_what_else_is_wrong_is_not_its_cause(
+    tmp_path: Path, loudness: str
+) -> None:
+    where = made(tmp_path / "r", {"lib.py": LIB, "test_lib.py": TESTS, "pyproject.toml": PROJECT})
+    test = (sys.executable, "-B", "-m", "unittest", loudness)
+    once(where, test=test, test_timeout=2.0)
+    hangs = LIB.replace("    return 1", "    while True:\n        pass").replace("2", "3")
+    red = commit(where, {"lib.py": hangs})
+    once(where, test=test, test_timeout=2.0)
+    [verdict] = verdicts(where, red)
+    assert (verdict.test, verdict.kind) == ("test_lib.Test.test_one", "caused"), verdict.reason
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.lines("-") for change in explanation.root] == [["    return 1"]]
+    assert explanation.failure is not None
+    assert explanation.failure.kind is FailureKind.HANG
+    ends = commit(where, {"lib.py": LIB.replace("2", "3")})
+    once(where, test=test, test_timeout=2.0)
+    [other] = verdicts(where, ends)
+    assert (other.test, other.kind) == ("test_lib.Test.test_two", "caused"), other.reason
+
+
 def test_a_suite_whose_limit_is_too_short_from_the_start_is_broken(tmp_path: Path) -> None:
     where = made(tmp_path / "r")
     once(where, test=("sleep", "60"), test_timeout=0.3)

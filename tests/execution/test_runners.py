@@ -15,6 +15,7 @@ from afterd.execution.recipe import Recipe
 from afterd.execution.runners import RUNNERS, Detected, detect, runner_named
 from afterd.execution.runners.plugins import afterd_outcomes
 from afterd.execution.runners.python import python_path
+from afterd.execution.runners.unittest import test_under_way as under_way
 from afterd.execution.sandbox import run
 from afterd.execution.verdict import judge
 from afterd.limits import ProcessLimits
@@ -213,6 +214,21 @@ def test_unittest(tmp_path: Path) -> None:
     files |= {"tests/test_b.py": "import absent\n"}
     expected = {"tests.test_a.T.test_bad", "tests.test_a.T.test_sub", "tests.test_a.U"}
     check_one_by_one(write(tmp_path, files), {*expected, "tests.test_b"}, "tests.test_a.T.test_ok")
+
+
+@pytest.mark.parametrize(
+    ("report", "named"),
+    [
+        ("test_a (m.C.test_a) ... ok\ntest_b (m.C.test_b) ... ", "m.C.test_b"),
+        ("test_b (m.C) ... ", "m.C.test_b"),  # before Python 3.11
+        ("test_b (m.C.test_b)\nIt counts. ... at work\n", "m.C.test_b"),
+        ("test_a (m.C.test_a) ... ok\ntest_b (m.C.test_b) ... printed\nFAIL\n", ""),
+        ("test_b (m.C.test_b) ... skipped 'no'\n", ""),
+        ("..F.", ""),
+    ],
+)
+def test_the_unittest_that_was_under_way(report: str, named: str) -> None:
+    assert under_way(report) == named
 
 
 def test_unittest_inside_the_package(tmp_path: Path) -> None:

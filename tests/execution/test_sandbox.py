@@ -121,6 +121,19 @@ def test_the_program_gets_default_signals(shell: Shell) -> None:
     assert shell("yes | head -n 1; exit 0").stderr.head() == b""
 
 
+def test_who_stands_back_has_programs_that_stand_back(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib; os.nice(7)\n"
+        "from afterd.execution.process import Command\n"
+        "from afterd.execution.sandbox import run\n"
+        "from afterd.limits import ProcessLimits\n"
+        f"result = run(Command(('nice',), pathlib.Path({str(tmp_path)!r}), dict(os.environ)), ProcessLimits())\n"
+        "print(result.stdout.text().strip())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == min(19, os.nice(0) + 7)
+
+
 @pytest.mark.parametrize(("cap", "kept"), [(1000, 1000), (10, 10)])
 def test_output_beyond_the_cap_is_cut(shell: Shell, cap: int, kept: int) -> None:
     result = shell("head -c 5000 /dev/zero", ProcessLimits(timeout=20.0, output=cap))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -14,6 +15,10 @@ from afterd.execution.runners.reading import text
 from afterd.execution.runners.version_file import version_files
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
+_BEGUN = re.compile(r"^(?P<name>\w+) \((?P<place>[\w.]+)\)(?:\n.*)? \.\.\. ", re.MULTILINE)
+_ENDED = re.compile(
+    r"(?:^|\s)(?:ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$", re.MULTILINE
+)
 _UNLOADED = "unittest.loader._FailedTest"
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _FOLDERS = ("tests", "test", ".")
@@ -67,6 +72,19 @@ class Unittest:
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )
+
+
+def verbose(command: Sequence[str]) -> tuple[str, ...]:
+    """The command that runs the same tests, and says which one it begins."""
+    return (*command, "-v")
+
+
+def test_under_way(report: str) -> str:
+    """The test that a run which was ended had begun, of a report that names each; else empty."""
+    begun = list(_BEGUN.finditer(report))
+    if not begun or _ENDED.search(report, begun[-1].end()):
+        return ""
+    return _identifier(begun[-1]["name"], begun[-1]["place"])
 
 
 def _identifier(name: str, place: str) -> str:
