@@ -16,6 +16,7 @@ from pathlib import Path
 from afterd.bench.budgets import SOAK
 from afterd.bench.mutation import Mutant, mutants, mutated
 from afterd.bench.plain import Plain, Seen, git
+from afterd.errors import TestError
 from afterd.model.change import FileKind
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.sample import fixtures_directory, read_scenario, scenarios
@@ -64,7 +65,10 @@ def programs(names: Collection[str] = ()) -> list[Program]:
 
 
 class Workshop:
-    """A program's work tree, in which its mutants are tried one after the other."""
+    """A program's work tree, in which its mutants are tried one after the other.
+
+    Raises TestError where the test does not pass as it stands: every mutant would be guilty.
+    """
 
     def __init__(
         self, program: Program, directory: Path, chance: random.Random, drawn: int = SOAK.drawn
@@ -75,6 +79,11 @@ class Workshop:
         shutil.copytree(program.fixture / "base", self._path)
         self._texts = dict(_sources(self._path))
         self._commands = Plain.of_lines(self._path, program.build, program.test)
+        if self._commands.seen() is not Seen.GREEN:
+            raise TestError(
+                f"The test of {program.name} does not pass as it stands: `{program.test}`; is what it needs"
+                " installed where afterd is (pip install -e '.[dev]')?"
+            )
         every = [each for file, text in self._texts.items() for each in mutants(file, text)]
         tried = chance.sample(every, min(drawn, len(every)))
         self._harmless: list[Mutant] = []

@@ -148,10 +148,15 @@ def _known_since(case: Case, found: Explanation) -> str:
     return case.base.otherwise[-1]
 
 
+def _is_red_before(case: Case, found: Explanation) -> bool:
+    """Whether the test was seen to fail at the commit before, however that passed when it was tested."""
+    return found.status is Status.ALREADY_RED or found.range.good != case.base.commit
+
+
 def _judged(case: Case, found: Explanation) -> Judged:
     kind = _KINDS.get(found.status, VerdictKind.UNDETERMINED)
     recipe = case.test.recipe
-    if case.kept_in and case.base.green and kind is VerdictKind.ALREADY_RED:
+    if case.kept_in and case.base.green and _is_red_before(case, found):
         return Judged(VerdictKind.UNDETERMINED, _ONLY_HELD % case.base.commit[:12])
     seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
     if kind is VerdictKind.CAUSED and (since := _known_since(case, found)):

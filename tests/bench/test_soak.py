@@ -11,6 +11,7 @@ import pytest
 from afterd.bench.bad_commits import BadCommit, Workshop, programs
 from afterd.bench.soak import Soak, Soaked, broken_promises, is_exact, rate, soaked_case
 from afterd.bench.trial import stored_explanation
+from afterd.errors import TestError
 
 _SOAK = Soak(
     1, seed=147, most_harmless=12, drawn=20
@@ -42,6 +43,13 @@ def test_a_false_answer_is_noticed(soaked: tuple[BadCommit, Soaked], tmp_path: P
     nothing = replace(true, root=(), auxiliary=())
     assert list(broken_promises(case, nothing, tmp_path)), "nothing undone repairs nothing"
     assert not is_exact(case, nothing)
+
+
+def test_a_program_whose_test_fails_as_it_stands_is_refused(tmp_path: Path) -> None:
+    [program] = programs(["sluice/tests/test_lexer.py::test_words"])
+    cannot = replace(program, test="python -m no_such_runner")
+    with pytest.raises(TestError, match="does not pass as it stands"):
+        Workshop(cannot, tmp_path, random.Random(1))
 
 
 def test_programs_are_named_by_fixture_or_by_test() -> None:
