@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -51,12 +52,16 @@ _ENDED = "SELECT key, state, updated FROM job WHERE kind = 'commit'"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """How the day is: ``commits`` pushed, ``kills`` from outside, a ``full`` disk for a while or not."""
+    """How the day is: ``commits`` pushed, ``kills`` from outside, a ``full`` disk for a while or not.
+
+    ``kept``: where the repository is left, with the daemon's database and log (None: nowhere).
+    """
 
     commits: int
     seed: int = 0
     kills: int = 0
     full: bool = False
+    kept: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +159,8 @@ def day_replayed(day: Day, say: Callable[[str], None] = lambda _line: None) -> A
         finally:
             replay.daemon.end()
         account = replay.account(time.monotonic() - began)
+        if day.kept is not None:
+            shutil.copytree(replay.daemon.path, day.kept, symlinks=True)
     return replace(account, cpu=_children_cpu() - before)
 
 

@@ -25,10 +25,21 @@ from afterd.errors import ExitStatus
 )  # fmt: skip
 @click.option("--full-disk", "full", is_flag=True, help="The disk is full for a while.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Chooses what people do.")
+@click.option(
+    "--keep", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Leave the repository here, to look at.",
+)  # fmt: skip
 @output_option
 @click.pass_context
 def command(
-    context: click.Context, commits: int, kills: int, seed: int, output: Path | None, *, full: bool
+    context: click.Context,
+    commits: int,
+    kills: int,
+    seed: int,
+    keep: Path | None,
+    output: Path | None,
+    *,
+    full: bool,
 ) -> None:
     """Five people at work: every verdict of the daemon compared with what each commit did.
 
@@ -36,7 +47,7 @@ def command(
 
     Example: afterd bench day --commits 20 --kills 20
     """
-    day = Day(commits, seed, kills, full)
+    day = Day(commits, seed, kills, full, keep)
     found = day_replayed(day, lambda line: errors().print(line, markup=False))
     write(f"day: {sentence(machine())}\n{said(found)}", output)
     if found.wrong:

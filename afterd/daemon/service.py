@@ -18,7 +18,7 @@ from afterd.daemon.log import OUTPUT, close_log, cut, open_log
 from afterd.daemon.self_check import plan
 from afterd.daemon.spending import DAY, pause
 from afterd.daemon.worker import Worker
-from afterd.errors import AfterdError
+from afterd.errors import AfterdError, SpaceError
 from afterd.store import Store, open_store
 from afterd.store.database import DATABASE_NAME
 from afterd.store.faults import damage_error, damage_mark
@@ -39,6 +39,7 @@ class Service:
     log: logging.Logger
     worker: Worker
     paused: str = ""
+    full: bool = False  # the disk, when something was to be written last
 
     def look(self) -> bool:
         """Queue what is news; whether anything is.
@@ -58,11 +59,25 @@ class Service:
     def work(self, *, always: bool = False) -> bool:
         """Do one job, unless quiet hours or a spent budget stand in the way (but ``always``).
 
+        On a disk so full that not even a job can be put back, it is taken up again when there is room.
         Raises StoreError where the database was met damaged: only with this daemon gone can it be set
         aside, by the next one.
         """
         if damage_mark(self.store.path).exists():
             raise damage_error(self.store.path, "the daemon ends, the next one sets it aside")
+        try:
+            return self._work(always=always)
+        except SpaceError as error:
+            if not self.full:
+                self.log.warning("waiting for space: %s", error)
+            self.full = True
+            return False
+
+    def _work(self, *, always: bool) -> bool:
+        if self.full:
+            JobQueue(self.store).recover()  # the job that could not be put back
+            self.log.info("there is space again")
+            self.full = False
         why = "" if always else pause(self.settings, self.store)
         if why != self.paused:
             self.log.info("%s", f"nothing is started: {why}" if why else "going on")

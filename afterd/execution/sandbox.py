@@ -276,7 +276,9 @@ def _dismiss(supervisor: Child) -> None:
     """Close the control pipe and see the supervisor off; also on Ctrl-C in the middle of a run."""
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
-    if not supervisor.stdin.closed:
+    with contextlib.suppress(
+        BrokenPipeError
+    ):  # what it did not live to read is still to be written
         supervisor.stdin.close()
     try:
         supervisor.wait(timeout=3.0)

@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from daemon_repositories import TEXT, commit, git, jobs, made, opened, service, settings
+from daemon_repositories import TEXT, commit, git, jobs, made, opened, service, settings, verdicts
 
+from afterd.bench.small_disk import filled, small_disk, top_up
 from afterd.config import Budget
 from afterd.config.kinds import Hours
 from afterd.daemon import worker
@@ -205,3 +206,24 @@ def test_nothing_of_the_users_is_touched(where: Path) -> None:
     after = (git("status", "--porcelain", cwd=where), (where / ".git/index").read_bytes())
     assert after == before
     assert open_repository(where).head.shorthand == "main"
+
+
+def test_a_disk_that_is_full_to_the_last_byte_is_outlived(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with small_disk(disk, 64 << 20) as mounted:
+        if not mounted:
+            pytest.skip("this user may not mount a tmpfs")
+        where = made(disk / "r")
+        with service(where) as found:
+            found.look()
+            assert found.work()
+            red = commit(where, {"text": "x\n"})
+            assert found.look()
+            with filled(disk):
+                assert not found.work()
+                top_up(disk)  # the reserve, which was given back
+                assert not found.work()
+                assert jobs(where)[-1] == (red, "queued")
+            assert found.work()
+            assert [each.kind for each in verdicts(where, red)] == ["caused"]

@@ -17,6 +17,7 @@ import pytest
 
 import afterd
 from afterd.errors import SpaceError
+from afterd.execution import sandbox
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.sandbox import run
@@ -119,6 +120,15 @@ def test_a_script_without_an_interpreter_line_goes_to_the_shell(tmp_path: Path) 
 def test_the_program_gets_default_signals(shell: Shell) -> None:
     """Python ignores SIGPIPE; a `yes` that inherited that would complain instead of dying."""
     assert shell("yes | head -n 1; exit 0").stderr.head() == b""
+
+
+def test_a_supervisor_that_is_killed_before_it_reads_is_a_lost_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_SUPERVISOR", "import os; os.kill(os.getpid(), 9)")
+    more_than_a_pipe_takes = {f"V{number}": "x" * 60_000 for number in range(4)}
+    result = run(Command(("true",), tmp_path, more_than_a_pipe_takes), ProcessLimits())
+    assert result.ending is Ending.LOST
 
 
 def test_who_stands_back_has_programs_that_stand_back(tmp_path: Path) -> None:
