@@ -294,6 +294,6 @@ def _changed(wanted: Range, choice: Choice) -> str:
     known = wanted.changes.by_id()
     files = sorted({known[change].file for change in choice.undone})
     return (
-        "The test changed: its old form passes still at the bad version, so this is no regression of"
-        f" the program (see {', '.join(files[: REPORT.named])})."
+        "The test changed: its old form passes still at the bad version, and the good version does not pass"
+        f" the new one, so there is no green to compare with (see {', '.join(files[: REPORT.named])})."
     )
