@@ -144,11 +144,18 @@ def _without_carriers(steps: Sequence[TreeStep], shown: list[bool]) -> None:
     """Leave out steps with the values of the one before: it was only handed on."""
     before: TreeStep | None = None
     for number, step in enumerate(steps):
-        same = before is not None and (step.observed, step.green) == (before.observed, before.green)
-        if same and not step.change and step.observed not in _VERDICTS:
+        if before is not None and not step.change and _hands_on(step, before):
             shown[number] = False
         if step.observed != step.green:
             before = step
+
+
+def _hands_on(step: TreeStep, before: TreeStep) -> bool:
+    """Whether a step has the values of the one before, and no reason of its own for them: a condition that is
+    as true as another one may be another fact.
+    """
+    same = (step.observed, step.green) == (before.observed, before.green)
+    return same and (step.observed not in _VERDICTS or bool(step.target and before.target))
 
 
 def _shortened(steps: Sequence[TreeStep], shown: list[bool], room: int) -> None:

@@ -89,6 +89,15 @@ def test_what_only_carries_is_counted_and_what_is_equal_is_not_there() -> None:
     assert carried_words(told[-1].carried) == "through 4 steps of text.c"
 
 
+def test_a_truth_is_handed_on_by_what_stores_it_and_decides_again_where_a_branch_asks() -> None:
+    """A verdict that four functions returned was told four times."""
+    asked = TreeStep("a.py", 5, "if x4:", "", "True", "False", "", Evidence.PROVED)
+    returned = [_step(line, "True", "False") for line in (4, 3)]
+    told = story(_explained(asked, *returned, _step(2, "True", "False", change="c2")))
+    assert [step.line for step in told] == [2, 5, 13]
+    assert carried_words(told[1].carried) == "through 2 steps of a.py"
+
+
 def test_no_addresses() -> None:
     step = _step(2, "0x55550000aa", "0x55550000bb", change="c2")
     assert as_plain(story(_explained(step))[0].values) == "another one without them"
