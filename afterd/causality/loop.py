@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from afterd.causality.analysis import Analysis, LedBack, Oracles, not_traced
+from afterd.causality.analysis import Analysis, LedBack, Oracles
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
@@ -166,8 +166,6 @@ class Loop:
         place: its failed assertion is explained, and what is found goes along. ``deep`` variants of
         variants are looked at.
         """
-        if self._oracles.traced is not_traced:
-            return None
         leading = [suspect.change for suspect in self._plausible()]
         root = self._reversion.leading(leading[: SEARCH.leaders])
         if root is not None:
