@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Mapping
@@ -263,6 +264,29 @@ def test_standard_input_can_be_compiled(laboratory: Laboratory, tmp_path: Path) 
     script = f"echo 'int main(void) {{ return 7; }}' | '{compiler}' -x c - -o prog"
     assert run(["sh", "-c", script], tmp_path).status == 0
     assert run(["./prog"], tmp_path).status == 7
+
+
+@pytest.mark.parametrize(
+    ("folder", "source", "asked"),
+    [
+        ("CMakeFiles/CMakeScratch/TryCompile-a1", "src.c", True),
+        ("CMakeFiles/CMakeTmp", "src.c", True),
+        ("meson-private/tmpx", "testfile.c", True),
+        ("work", "conftest.c", True),
+        ("work", "src.c", False),
+    ],
+)
+def test_a_question_of_the_build_system_starts_no_python(
+    laboratory: Laboratory, tmp_path: Path, folder: str, source: str, *, asked: bool
+) -> None:
+    """CMake asks 60 times before json-c is built; each of them took afterd-cc a tenth of a second."""
+    shim = (laboratory.store.directory / "bin/cc").read_text()
+    without_python = tmp_path / "cc"
+    without_python.write_text(shim.replace(shlex.quote(sys.executable), "false"))
+    without_python.chmod(0o755)
+    _write(tmp_path / folder, {source: HELLO})
+    done = run([without_python, "-c", source, "-o", "out.o"], tmp_path / folder)
+    assert (done.status == 0) == (tmp_path / folder / "out.o").exists() == asked
 
 
 def test_it_says_that_only_afterd_starts_it(tmp_path: Path) -> None:

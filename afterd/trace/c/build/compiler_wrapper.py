@@ -42,7 +42,7 @@ _UNKNOWN = re.compile(
 )
 _DROPPED_AT_LINK = ("-flto", "-fno-lto", "-fsanitize")
 _CONFIGURE = ("conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "testCCompiler", "sanitycheck")
-_ASKING = frozenset({"CMakeTmp", "CMakeScratch", "meson-private"})
+ASKING = frozenset({"CMakeTmp", "CMakeScratch", "meson-private"})
 """Directories in which CMake and Meson ask; nothing of the program is compiled there."""
 _ATTEMPTS = 6  # compilations, each without the options that the one before did not know
 _SECONDS = 300.0  # for LLVM, per module
@@ -116,7 +116,7 @@ def _is_question(command: CompileCommand) -> bool:
     """A configure script's programs are no part of the program; compiled plainly they answer faster."""
     asked = any(Path(source.path).name.startswith(_CONFIGURE) for source in command.sources)
     folders = [*Path.cwd().parts, *(part for s in command.sources for part in Path(s.path).parts)]
-    return asked or not _ASKING.isdisjoint(folders)
+    return asked or not ASKING.isdisjoint(folders)
 
 
 def _made_by_the_build(wrapped: Wrapped, command: CompileCommand) -> bool:

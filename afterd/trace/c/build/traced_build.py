@@ -17,6 +17,7 @@ from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import Limits
+from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
 
 _RUNTIME = Path(__file__).parents[1] / "weave" / "runtime.c"
@@ -26,14 +27,19 @@ _WRAPPER = (
 )
 _SHIM = """\
 #!/bin/sh
-# A configure script asks hundreds of times: what is plainly a question needs no Python.
-case " $* " in
-*" conftest."*|*"/conftest."*|" --version "|" -v "|" -V "|" -dumpversion "|" -dumpmachine ")
+# A configure script, CMake and Meson ask hundreds of times: what is plainly a question needs no Python.
+answer() {{
     kept=${{PATH#{shims}:}}
     case ":$kept:" in
     *:{shims}:*) ;;
     *) PATH=$kept; export PATH; exec {plain} "$@" ;;
-    esac ;;
+    esac
+}}
+case "$PWD/" in
+{asking}) answer "$@" ;;
+esac
+case " $* " in
+*" conftest."*|*"/conftest."*|" --version "|" -v "|" -V "|" -dumpversion "|" -dumpmachine ") answer "$@" ;;
 esac
 {settings} exec {program} "$@"
 """
@@ -147,6 +153,7 @@ def _write_shim(path: Path, store: Path, real: tuple[str, ...], plain: tuple[str
     path.write_text(
         _SHIM.format(
             shims=shlex.quote(str(path.parent)),
+            asking="|".join(f"*/{folder}/*" for folder in sorted(ASKING)),
             plain=shlex.join(plain),
             settings=settings,
             program=program,
