@@ -38,6 +38,7 @@ from afterd.workspace.test_command import (
     assigned_variables,
     import_paths,
     runner_of,
+    with_environment_of,
     without_assignments,
 )
 from afterd.workspace.workspace import Workspace
@@ -163,10 +164,10 @@ def _with_preparation(settings: Settings, build: tuple[str, ...]) -> tuple[str, 
 
 def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     """The recipe of the test command that was given: where it imports from, and who tells its tests."""
-    assigned, command = without_assignments(settings.test)
+    checkout = Path(workspace.repository.workdir or workspace.state)
+    assigned, command = without_assignments(with_environment_of(settings.test, checkout))
     extra = {**workspace.surroundings, **assigned_variables(assigned)}
     surrounding = scrubbed_environment(extra=extra)
-    checkout = Path(workspace.repository.workdir or workspace.state)
     runner = runner_of(command, surrounding, checkout)
     path = ""
     if workspace.repository.workdir:
@@ -178,7 +179,7 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
     return Recipe(
         test=command,
         assigned=assigned,
-        build=_with_preparation(settings, settings.build),
+        build=_with_preparation(settings, with_environment_of(settings.build, checkout)),
         test_id=command_line(with_assignments(assigned, command)),
         extra=extra,
         told_by=runner,

@@ -1,4 +1,4 @@
-"""A test command that was given: whose runner it starts, where that imports from, and one test alone.
+"""A command that was given: whose runner it starts, where that imports from, and one test alone.
 
 A command may import the user's checkout: an editable install (``pip install -e .``), and a
 ``PYTHONPATH`` of the user's, name folders of it. Every variant would be tested with the bad version's
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -72,6 +73,25 @@ def assigned_variables(assigned: Sequence[str]) -> dict[str, str]:
 def _in_slot(entry: str) -> str:
     """A folder that a command names from where it is run."""
     return entry if Path(entry).is_absolute() else str(Path(SLOT, entry))
+
+
+_OF_ENVIRONMENT = re.compile(r"(?<![\w./-])(?:\./)?((?:[\w.-]+/)+(?:bin|\.bin)/[\w.+-]+)")
+
+
+def with_environment_of(command: Sequence[str], checkout: Path) -> tuple[str, ...]:
+    """A command whose programs out of an environment in the checkout (``.venv/bin/python``,
+    ``node_modules/.bin/tap``) are named by their whole path: a slot has no file that git ignores.
+    """
+
+    def placed(match: re.Match[str]) -> str:
+        program = checkout / match[1]
+        home = program.parent.parent
+        of_environment = home.name == "node_modules" or (home / "pyvenv.cfg").is_file()
+        if not (of_environment and os.access(program, os.X_OK)):
+            return match[0]
+        return str(program) if match[0] == match.string else shlex.quote(str(program))
+
+    return tuple(_OF_ENVIRONMENT.sub(placed, word) for word in command)
 
 
 _STARTS = {("ctest",): "CTest", ("go", "test"): "Go", ("cargo", "test"): "Cargo"}

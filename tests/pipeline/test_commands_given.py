@@ -11,7 +11,12 @@ from afterd import pipeline
 from afterd.config import Settings, shell
 from afterd.model.explanation import Status
 from afterd.model.progress import Silent
-from afterd.workspace.test_command import assigned_variables, typed_command, without_assignments
+from afterd.workspace.test_command import (
+    assigned_variables,
+    typed_command,
+    with_environment_of,
+    without_assignments,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,33 @@ def test_what_a_command_sets_for_itself(
     assert " ".join(without_assignments(command)[1]) == rest
     if assigned:
         assert without_assignments(typed_command(command)) == without_assignments(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (".venv/bin/python setup.py -q build_ext", "'{}/.venv/bin/python' setup.py -q build_ext"),
+        ("cd a && ../.venv/bin/python x", "cd a && ../.venv/bin/python x"),
+        ("X=1 ./.venv/bin/python; make", "X=1 '{}/.venv/bin/python'; make"),
+        ("node_modules/.bin/tap t", "'{}/node_modules/.bin/tap' t"),
+        ("tools/bin/check", "tools/bin/check"),
+        (".venv/bin/absent", ".venv/bin/absent"),
+    ],
+)
+def test_a_program_of_an_environment_that_git_ignores_is_the_checkouts(
+    tmp_path: Path, command: str, expected: str
+) -> None:
+    """A slot has no .venv: bitarray's build was said to lack its Python."""
+    checkout = tmp_path / "a checkout"
+    for name in (".venv/bin/python", "node_modules/.bin/tap", "tools/bin/check"):
+        (checkout / name).parent.mkdir(parents=True)
+        (checkout / name).write_text("#!/bin/sh\n")
+        (checkout / name).chmod(0o755)
+    (checkout / ".venv/pyvenv.cfg").touch()
+    placed = with_environment_of(("sh", "-c", command), checkout)
+    assert placed == ("sh", "-c", expected.format(checkout))
+    words = with_environment_of(tuple(command.split(" ")), checkout)
+    assert " ".join(words).replace("'", "") == expected.format(checkout).replace("'", "")
 
 
 def test_folders_of_an_import_path_are_those_of_the_slot() -> None:
