@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from python_pairs import PYTEST, written
 from afterd.execution import sandbox
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending, ProcessResult
+from afterd.execution.process_tree import walk
 from afterd.execution.rerunning import ColdError
 from afterd.limits import ProcessLimits
 from afterd.trace.python.stage.command import PythonCommand, python_command
@@ -366,3 +370,15 @@ def test_any_command_line_is_read(arguments: list[str]) -> None:
     if found is not None:
         middle = ["-m", found.name] if found.target == "module" else [found.name]
         assert [*found.options, *middle, *found.argv] == arguments
+
+
+def test_a_server_that_was_killed_is_lost_and_can_be_closed(tmp_path: Path) -> None:
+    tree = written(tmp_path / "tree", {"check.py": "assert True\n"})
+    with warm_python(tree, "check.py") as warm:
+        assert warm.run().status == 0
+        for pid in walk(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.5)  # what is written now meets a closed socket
+        with pytest.raises(ColdError):
+            warm.run()
+        assert warm.lost

@@ -96,7 +96,8 @@ class WarmPython:
         self.cold = self.cold or "the warm process was closed"
         for each in (self._stream, self._connection):
             if each is not None:
-                each.close()
+                with suppress(OSError):  # what a server that was killed did not take
+                    each.close()
         self._cancelled.set()
         if self._server is not None:
             self._server.join()
@@ -219,14 +220,11 @@ class WarmPython:
         try:
             self._stream.write(json.dumps(request).encode() + b"\n")
             self._stream.flush()
-            line = self._stream.readline()
-        except (OSError, ValueError):  # too late, or closed by another thread
-            line = b""
-        if not line:
+            answer: dict[str, Any] = json.loads(self._stream.readline())
+        except (OSError, ValueError):  # too late, closed by another thread, or killed on the way
             self.lost = not self.cold
             self.cold = self.cold or "the warm process ended"
-            raise ColdError(self.cold)
-        answer: dict[str, Any] = json.loads(line)
+            raise ColdError(self.cold) from None
         return answer
 
 
