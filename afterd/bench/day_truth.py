@@ -94,12 +94,18 @@ def _of_already_red(
         return ""
     for commit in tested.before:
         then = states[commit]
-        if hanging(then) and not hanging(states[tested.commit]):
-            continue  # of the others nothing was seen there
+        if not _is_seen(said.test, then) or (hanging(then) and not hanging(states[tested.commit])):
+            continue  # it did not show there how it fails
         if _guilty(said.test, then) & guilty or _is_flaky(said.test, then):
             return ""
         return f"it passed at {commit[:12]}"
     return ""
+
+
+def _is_seen(test: str, state: State) -> bool:
+    """Whether a run shows anything of a test: where another one hangs, it may not have begun."""
+    there = hanging(state)
+    return not there or any(_is(test, number) for number in there) or not _is_one(test)
 
 
 def _guilty(test: str, state: State, *, broken: bool = False) -> frozenset[str]:
@@ -109,11 +115,21 @@ def _guilty(test: str, state: State, *, broken: bool = False) -> frozenset[str]:
 
 def _lines(test: str, state: State, *, broken: bool = False) -> frozenset[str]:
     """Lines to blame for a test's failure; of the suite as a whole, those that keep it from ending."""
-    if test.rpartition(".")[2].startswith("test_"):
+    if _is_one(test):
         return causes(state, test, broken=broken)
     found = [causes(state, f"test_price_{number}") for number in hanging(state)]
     return frozenset().union(*found)
 
 
 def _is_flaky(test: str, state: State) -> bool:
-    return any(test.endswith(f"test_price_{number}") for number in flaky(state))
+    return any(_is(test, number) for number in flaky(state))
+
+
+def _is(test: str, number: int) -> bool:
+    """Whether it is the test of this function."""
+    return test.endswith(f"test_price_{number}")
+
+
+def _is_one(test: str) -> bool:
+    """Whether it is one test, and not the suite as a whole."""
+    return test.rpartition(".")[2].startswith("test_")

@@ -76,7 +76,7 @@ def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Prog
     if broken:
         return Judged(VerdictKind.BROKEN, broken)
     if case.base.green is False:
-        reason = f"It fails since {case.base.commit[:12]}."
+        reason = f"It has failed since {case.base.commit[:12]}."
         return Judged(VerdictKind.ALREADY_RED, reason)
     if case.wanted.first or not case.base.commit:
         reason = "It fails at the first commit that was tested; nothing older is on record."
@@ -160,7 +160,7 @@ def _judged(case: Case, found: Explanation) -> Judged:
         return Judged(VerdictKind.UNDETERMINED, _ONLY_HELD % case.base.commit[:12])
     seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
     if kind is VerdictKind.CAUSED and (since := _known_since(case, found)):
-        reason = f"It fails since {since[:12]}."
+        reason = f"It has failed since {since[:12]}."
         return Judged(VerdictKind.ALREADY_RED, reason, runs=seen.runs, since=since)
     if kind is not VerdictKind.FLAKY:
         return Judged(kind, found.reason, found, runs=seen.runs)

@@ -97,7 +97,9 @@ class Service:
                 artefact.unlink(missing_ok=True)
         forget_recordings(self.state, before)
         cut(self.state / OUTPUT)
-        self.log.info("forgot %d rows", gone)
+        self.log.info(
+            "removed what is older than %g days: %d rows", self.settings.retention_days, gone
+        )
 
     def has_outgoing(self) -> bool:
         """Whether anything is to be posted now."""
@@ -118,5 +120,7 @@ def watching(settings: Settings, *, posting: bool, spoken: bool) -> Iterator[Ser
         store = stack.enter_context(open_store(state / DATABASE_NAME, say=log.warning))
         recovered = JobQueue(store).recover()
         if recovered:
-            log.info("%d jobs were under way when the daemon ended", recovered)
+            log.info(
+                "going on with what was under way when the last daemon ended: %d jobs", recovered
+            )
         yield Service(settings, state, store, log, Worker(settings, store, log, posting))

@@ -27,6 +27,13 @@ _LATER = 60.0  # a full disk: trying again costs a write that fails
 _MUCH_LATER = 600.0  # nothing holds its tests: what is missing may be installed
 
 
+_CHECKED = {
+    True: "it holds",
+    False: "it does not hold any more",
+    None: "a run gave no verdict, so nothing is known",
+}
+
+
 @dataclass(slots=True)
 class Worker:
     """Does the jobs of one repository, one after the other. ``current`` is the one under way."""
@@ -89,7 +96,7 @@ class Worker:
             self._say(examined)
         elif job.kind == SELF_CHECK:
             seen = check(self.settings, self.store, job)
-            self.log.info("explanation %d checked: held is %s", seen.explanation_id, seen.held)
+            self.log.info("explanation %d, run again: %s", seen.explanation_id, _CHECKED[seen.held])
         else:
             queue.fail(job, f"there is no work of the kind {job.kind}")
 

@@ -32,7 +32,7 @@ _SAID = {
     VerdictKind.FLAKY: "flaky",
     VerdictKind.ALREADY_RED: "already red before it",
     VerdictKind.BROKEN: "broken environment",
-    VerdictKind.UNDETERMINED: "undetermined within the budget",
+    VerdictKind.UNDETERMINED: "undetermined",
 }
 _ACTED_ON = frozenset({VerdictKind.CAUSED, VerdictKind.FLAKY, VerdictKind.UNDETERMINED})
 

@@ -130,12 +130,24 @@ def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress)
     if attempt.outcome.passed:
         return SuiteRun(attempt)
     if attempt.outcome.hangs and not attempt.failures and suite.recipe.told_by == Unittest().name:
-        # Which test does not end is said beforehand or never.
-        spoken = replace(suite.recipe, test=verbose(suite.recipe.test))
-        again = workspace.executor.submit(Job(tree, spoken)).result()
-        attempt = again if again.outcome.hangs else attempt
+        attempt = _spoken(workspace, suite, tree) or attempt
     as_one = telling_signature(attempt.outcome, suite.recipe.test_id)
     return SuiteRun(attempt, attempt.failures or (as_one,))
+
+
+def _spoken(workspace: Workspace, suite: Suite, tree: str) -> Attempt | None:
+    """A run of a suite that hangs, by a runner that names a test only when it begins; None: none was named.
+
+    A run that is ended before its tests begin, on a machine that is busy, is made again.
+    """
+    spoken = replace(suite.recipe, test=verbose(suite.recipe.test))
+    for _ in range(workspace.limits.test.repeats):
+        attempt = workspace.executor.submit(Job(tree, spoken)).result()
+        if not attempt.outcome.hangs:
+            return None
+        if attempt.failures:
+            return attempt
+    return None
 
 
 def detected_tests(workspace: Workspace, settings: Settings, tree: str) -> Detected:

@@ -31,7 +31,10 @@ LINE = "total += 6"  # of function 2, whose factor is 5
 WRONG = {"line 2": Fault.WRONG.value}
 FLAKY = {"line 2": Fault.FLAKY.value}
 HANGS = {"line 2": Fault.HANGS.value}
-STATES: Mapping[str, State] = {"green": {}, "red": WRONG, "flaky": FLAKY, "hangs": HANGS}
+OTHER = {"line 9": Fault.HANGS.value}
+STATES: Mapping[str, State] = {
+    "green": {}, "red": WRONG, "flaky": FLAKY, "hangs": HANGS, "other hangs": OTHER,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,9 @@ def test_what_is_said_to_fail_fails(tmp_path: Path, state: State, *, broken: boo
         ("red", ["green"], Said(ONE, VerdictKind.ALREADY_RED), False),
         ("red", ["hangs", "red"], Said(ONE, VerdictKind.ALREADY_RED), True),
         ("red", [], Said(ONE, VerdictKind.ALREADY_RED), True),
+        ("hangs", ["other hangs", "hangs"], Said(ONE, VerdictKind.ALREADY_RED), True),
+        ("hangs", ["green", "hangs"], Said(ONE, VerdictKind.ALREADY_RED), False),
+        ("hangs", ["green"], Said(ONE, VerdictKind.CAUSED, ("left -= 0",), "green"), True),
         ("red", ["green"], Said(ONE, VerdictKind.BROKEN), False),
         ("red", ["green"], Said(ONE, VerdictKind.FLAKY), False),
         ("red", ["green"], Said(ONE, VerdictKind.UNDETERMINED), True),

@@ -16,7 +16,7 @@ from afterd.config import Budget
 from afterd.config.kinds import Hours
 from afterd.daemon import worker
 from afterd.daemon.spending import DAY, pause
-from afterd.errors import RepositoryError, SpaceError
+from afterd.errors import RepositoryError, SandboxError, SpaceError
 from afterd.store.jobs import JobQueue
 from afterd.vcs.repository import open_repository
 
@@ -48,6 +48,7 @@ def test_a_busy_repository_is_tried_again(where: Path) -> None:
     ("error", "state"),
     [
         (SpaceError("No space is left."), "queued"),
+        (SandboxError("Nothing holds a program here."), "queued"),
         (RepositoryError("The commit is gone."), "failed"),
         (ZeroDivisionError("a bug"), "failed"),
     ],
@@ -64,7 +65,7 @@ def test_what_a_job_meets(
         assert found.work()
         row = waiting(where)
         assert row["state"] == state
-        assert (float(str(row["not_before"])) > time.time() + 60) == (state == "queued")
+        assert (float(str(row["not_before"])) > time.time() + 30) == (state == "queued")
         log = (found.state / "daemon.log").read_text()
     assert ("Traceback" in log) == isinstance(error, ZeroDivisionError)
 
