@@ -26,7 +26,7 @@ from afterd.execution.runners import (
 )
 from afterd.execution.runners.prepared import prepared
 from afterd.execution.runners.pytest import PLUGIN, PLUGINS
-from afterd.execution.runners.unittest import Unittest, verbose
+from afterd.execution.runners.unittest import Unittest
 from afterd.execution.runners.version_file import version_files
 from afterd.execution.signature import telling_signature
 from afterd.model.outcome import FailureSignature
@@ -38,6 +38,7 @@ from afterd.workspace.test_command import (
     assigned_variables,
     import_paths,
     runner_of,
+    verbose,
     with_environment_of,
     without_assignments,
 )

@@ -137,6 +137,11 @@ def alone(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
     return ()
 
 
+def verbose(command: Sequence[str]) -> tuple[str, ...]:
+    """A command of unittest's that runs the same tests, and says of each that it begins."""
+    return (*(of_shell(command) or command), "-v")
+
+
 def _without_places(words: Sequence[str]) -> Iterator[str]:
     """Pytest's command line without the files and folders to look for tests in.
 

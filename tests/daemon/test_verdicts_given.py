@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from daemon_repositories import TEXT, commit, git, made, once, opened, verdicts
 
-from afterd.config import Budget
+from afterd.config import Budget, shell
 from afterd.daemon.flakiness import prior_of
 from afterd.execution.flakiness import Prior
 from afterd.model.outcome import FailureKind
@@ -174,12 +174,17 @@ def test_a_commit_that_makes_a_test_hang_is_explained_and_then_already_red(tmp_p
     assert [(v.kind, v.base) for v in verdicts(where, still)] == [("already-red", red)]
 
 
-@pytest.mark.parametrize("loudness", ["-q", "-v"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        shell(f"{sys.executable} -B -m unittest -q"),
+        (sys.executable, "-B", "-m", "unittest", "-v"),
+    ],
+)
 def test_the_test_that_hangs_is_named_and_what_else_is_wrong_is_not_its_cause(
-    tmp_path: Path, loudness: str
+    tmp_path: Path, test: tuple[str, ...]
 ) -> None:
     where = made(tmp_path / "r", {"lib.py": LIB, "test_lib.py": TESTS, "pyproject.toml": PROJECT})
-    test = (sys.executable, "-B", "-m", "unittest", loudness)
     once(where, test=test, test_timeout=2.0)
     hangs = LIB.replace("    return 1", "    while True:\n        pass").replace("2", "3")
     red = commit(where, {"lib.py": hangs})

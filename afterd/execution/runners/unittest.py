@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -72,11 +71,6 @@ class Unittest:
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )
-
-
-def verbose(command: Sequence[str]) -> tuple[str, ...]:
-    """The command that runs the same tests, and says which one it begins."""
-    return (*command, "-v")
 
 
 def test_under_way(report: str) -> str:
