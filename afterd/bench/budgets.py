@@ -37,7 +37,7 @@ class DayBudget:
     patience: float = 900.0  # without a job done, after which the daemon is said to stand still
     full: float = 20.0  # that the disk is full
     disk: int = 512 << 20  # bytes of the disk that is filled
-    between: float = 4.0  # at most between two kills of a daemon at work
+    between: float = 2.0  # at most between two kills of a daemon at work
     filled: float = 0.3  # the part of the day after which it is
     dependency: tuple[float, float] = (0.45, 0.6)  # the part in which the dependency is broken
     faults: int = 3  # of a branch at once
