@@ -18,6 +18,7 @@ from afterd.trace.python.read import (
     Recorded,
     Steps,
     Unknown,
+    called_method,
     definition_row,
     identity,
     is_generator,
@@ -64,11 +65,11 @@ class _Write:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """What the rows of one site write: targets stored into, targets deleted, and a call that may write."""
+    """What the rows of one site write: targets stored into, targets deleted, and a method called that may write."""
 
     stored: tuple[Node, ...] = ()
     deleted: tuple[Node, ...] = ()
-    call: Node | None = None
+    method: Node | None = None
 
 
 class Deeds:
@@ -139,7 +140,7 @@ class Deeds:
         found = _Site(
             tuple(self._targets.get((node, kind), ())),
             tuple(target for target in deleted if target.type in {"Attribute", "Subscript"}),
-            node if kind is Kind.VALUE and _is_writing_call(node) else None,
+            _writing_method(node) if kind is Kind.VALUE else None,
         )
         return None if found == _Site() else found
 
@@ -150,8 +151,8 @@ class Deeds:
             owner = self.run.cells.value_of(target["value"], row, frame)
             inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
             yield _Write(row, f"{inside} deleted", row, owner)
-        if site.call is not None and self.run.cells.returned(row, frame) is None:
-            yield from self._called(frame, site.call, row)
+        if site.method is not None and self.run.cells.returned(row, frame) is None:
+            yield from self._called(frame, site.method, row)
 
     def _stored(self, target: Node, row: int, frame: Frame) -> Iterator[_Write]:
         evaluation = self.run.cells.evaluation
@@ -179,14 +180,13 @@ class Deeds:
                         found.setdefault(at, []).append(node)
         return found
 
-    def _called(self, frame: Frame, call: Node, row: int) -> Iterator[_Write]:
+    def _called(self, frame: Frame, method: Node, row: int) -> Iterator[_Write]:
         """A method that may write, called on an object by code that is not followed."""
-        function = call["func"]
-        owner = self.run.cells.value_of(function["value"], row, frame)
+        owner = self.run.cells.value_of(method["value"], row, frame)
         types = self.run.trace.raw.header["types"]
         if isinstance(owner, tuple) and not (owner[0] == "o" and is_unchanging(types[owner[2]][1])):
             inside = "[]" if owner[0] in {"l", "d", "s"} else ""
-            yield _Write(row, f"{inside}.{function['attr']}()", row, owner, is_call=True)
+            yield _Write(row, f"{inside}.{method['attr']}()", row, owner, is_call=True)
 
     def _seen_of(self, write: _Write, frame: Frame) -> Iterator[_Write]:
         """The store as others see it; none into an object that the activation made, or that is not known.
@@ -217,11 +217,10 @@ class Deeds:
         return node is not None and node.type == "ExceptHandler"
 
 
-def _is_writing_call(node: Node) -> bool:
-    """Whether it is a method called that may write into its object."""
-    if node.type != "Call" or node["func"].type != "Attribute":
-        return False
-    return not pure_function(node) and bool(may_write(node["func"]["attr"]))
+def _writing_method(node: Node) -> Node | None:
+    """The method that a call is of, if it may write into its object."""
+    method = called_method(node) if node.type == "Call" and not pure_function(node) else None
+    return method if method is not None and may_write(method["attr"]) else None
 
 
 def _held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:

@@ -102,6 +102,15 @@ SCENARIOS = {
         "def build():\n    items = []\n    items.append(1)\n    return items\n",
         "from lib import build\ndef test():\n    assert build() == [1, 2]\n",
     ),
+    "a method by a name of its own": (
+        "def shown(n):\n    return f'<{n}>'\n"
+        "def joined(ns):\n    parts = []\n    append = parts.append\n    for n in ns:\n"
+        "        append(shown(n))\n    text = ''.join(parts)\n    return text\n",
+        "def shown(n):\n    return f'[{n}]'\n"
+        "def joined(ns):\n    parts = []\n    append = parts.append\n    for n in ns:\n"
+        "        append(shown(n))\n    text = ''.join(parts)\n    return text\n",
+        "from lib import joined\ndef test():\n    assert joined([1, 2]) == '<1><2>'\n",
+    ),
     "import-time table": (
         "TABLE = {\n    'a': 1,\n    'b': 2,\n}\ndef get(k):\n    return TABLE[k]\n",
         "TABLE = {\n    'a': 1,\n    'b': 3,\n}\ndef get(k):\n    return TABLE[k]\n",

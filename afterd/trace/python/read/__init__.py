@@ -4,6 +4,7 @@ from afterd.trace.python.read.births import FIRST_SEEN_IN
 from afterd.trace.python.read.evaluation import constant
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.influence import Influence
+from afterd.trace.python.read.methods import called_method
 from afterd.trace.python.read.names import definition_row
 from afterd.trace.python.read.parameters import is_generator
 from afterd.trace.python.read.program import (
@@ -45,6 +46,7 @@ __all__ = [
     "Steps",
     "Trace",
     "Unknown",
+    "called_method",
     "constant",
     "definition_row",
     "identity",

@@ -12,6 +12,7 @@ from afterd.limits import PYTHON_TRACE
 from afterd.trace.python.read.births import Births
 from afterd.trace.python.read.evaluation import Evaluation
 from afterd.trace.python.read.frames import Frame
+from afterd.trace.python.read.methods import called_method
 from afterd.trace.python.read.names import definition_row
 from afterd.trace.python.read.program import Node
 from afterd.trace.python.read.purity import leaves_arguments, may_write, pure_function
@@ -168,13 +169,13 @@ class Contents:
         return found
 
     def _changed(self, call: Node, row: int, frame: Frame) -> set[int]:
-        function = call["func"]
-        method = function["attr"] if function.type == "Attribute" else ""
+        called = called_method(call)
+        method = "" if called is None else called["attr"]
         exposed = [*call["args"], *(word["value"] for word in call["keywords"])]
         if method and leaves_arguments(method):
             exposed = []
-        if method and may_write(method):
-            exposed.append(function["value"])
+        if called is not None and may_write(method):
+            exposed.append(called["value"])
         found = set()
         for node in exposed:
             value = self.evaluation.value_of(node, row, frame)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from afterd.limits import PYTHON_TRACE
 from afterd.trace.python.read.flow import region
+from afterd.trace.python.read.methods import called_method
 from afterd.trace.python.read.program import FUNCTIONS, Module, Node
 from afterd.trace.python.read.purity import leaves_arguments, may_write, pure_function
 from afterd.trace.python.read.ssa import Steps
@@ -122,10 +123,10 @@ def _defined(node: Node) -> tuple[str, ...]:
 
 def _contents(call: Node) -> Iterator[str]:
     """What a call may change: its object's content, and that of what it is given."""
-    function = call["func"]
-    if function.type == "Attribute" and may_write(function["attr"]):
-        yield f"{_spelled(function['value'])}[]"
-    if not pure_function(call) and not leaves_arguments(str(function["attr"] or "")):
+    method = called_method(call)
+    if method is not None and may_write(method["attr"]):
+        yield f"{_spelled(method['value'])}[]"
+    if not pure_function(call) and not (method and leaves_arguments(method["attr"])):
         for argument in call["args"]:
             if argument.type in {"Name", "Attribute"}:
                 yield f"{_spelled(argument)}[]"
