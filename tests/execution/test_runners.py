@@ -224,6 +224,7 @@ def test_unittest(tmp_path: Path) -> None:
         ("test_b (m.C.test_b)\nIt counts. ... at work\n", "m.C.test_b"),
         ("test_a (m.C.test_a) ... ok\ntest_b (m.C.test_b) ... printed\nFAIL\n", ""),
         ("test_b (m.C.test_b) ... skipped 'no'\n", ""),
+        ("test_b (m.C.test_b) ... ok\n", ""),
         ("..F.", ""),
     ],
 )

@@ -76,7 +76,7 @@ class Unittest:
 def test_under_way(report: str) -> str:
     """The test that a run which was ended had begun, of a report that names each; else empty."""
     begun = list(_BEGUN.finditer(report))
-    if not begun or _ENDED.search(report, begun[-1].end()):
+    if not begun or _ENDED.search(report, begun[-1].end() - 1):
         return ""
     return _identifier(begun[-1]["name"], begun[-1]["place"])
 
