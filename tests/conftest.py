@@ -6,10 +6,13 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePath
 
 import pytest
 from traced_programs import SINGLE, Built, Laboratory, build_all
 from two_versions import Case, traced_cases
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from afterd.errors import ToolchainError
 from afterd.execution import toolchain
@@ -37,17 +40,27 @@ LONG = ("pipeline", "cli", "bench", "daemon")
 """Folders whose files take a minute each: begun last, one of them alone keeps one of two processes waiting."""
 
 
-@pytest.hookimpl(tryfirst=True)
+OF_THE_CORPUS = frozenset({"control", "ring", "terms_recomputed", "traced_behaviour"})
+"""Test files of ``trace/c`` that use the corpus, which takes a minute to build."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long files come first. A file's tests stay in one process, and so do all of the corpus, which takes
-    a minute to build.
-    """
+    """The long files come first."""
     items.sort(key=lambda item: item.path.parent.name not in LONG)
-    for item in items:
-        shared = "corpus" in getattr(item, "fixturenames", ())
-        item.add_marker(
-            pytest.mark.xdist_group("corpus" if shared else item.nodeid.partition("::")[0])
-        )
+
+
+class _FilesTogether(LoadFileScheduling):  # type: ignore[misc] # it has no types
+    """A file's tests stay in one process, and so do all of the corpus."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "corpus" if PurePath(file).stem.removeprefix("test_") in OF_THE_CORPUS else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Instead of ``--dist loadfile``."""
+    return _FilesTogether(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -94,7 +94,7 @@ def settled_ends(
         oracle.progress.stage("trying the good version with older tests", choice.what)
         good = asking(older).tree_outcome(older.variants.tree(older.everything))
         if good.passed:
-            found = _with_choice(wanted, choice, older, confirming)
+            found = _with_choice(wanted, choice, older, confirming, confirmation.bad)
             if found is not None or not choice.partly:
                 return found or asis
         seen = good.reason
@@ -120,20 +120,21 @@ def _fails_otherwise(confirmation: Confirmation) -> bool:
 
 
 def _with_choice(
-    wanted: Range, choice: Choice, older: Range, confirming: Confirming
+    wanted: Range, choice: Choice, older: Range, confirming: Confirming, failed: Outcome
 ) -> SettledEnds | None:
     """The range with a choice in all variants; where the bad version cannot have those test files, they
-    take part in the search, as what must go along. None where it shows nothing.
+    take part in the search, as what must go along. None where it shows nothing. ``failed`` is how the bad
+    version fails with its own.
     """
-    try:
-        oracle, confirmation = confirming(older)
-    except (BuildError, TestError):
+    found = _confirmed(older, confirming, failed)
+    if found is None:
         if choice.partly:
             return None
         both = taking_part(wanted, choice.undone)
         oracle, confirmation = confirming(both)
         note = "Neither version can be built or run with the other's test files: they take part."
         return SettledEnds(both, oracle, confirmation, note)
+    oracle, confirmation = found
     if confirmation.ends is Ends.ALREADY_RED or (
         choice.partly and confirmation.ends is not Ends.CONFIRMED
     ):
@@ -141,6 +142,22 @@ def _with_choice(
     if confirmation.ends is Ends.GREEN:
         return SettledEnds(older, oracle, confirmation, "", _changed(wanted, choice))
     return SettledEnds(older, oracle, confirmation, choice.note)
+
+
+def _confirmed(
+    older: Range, confirming: Confirming, failed: Outcome
+) -> tuple[Oracle, Confirmation] | None:
+    """Both ends with older tests; None where the bad version cannot be built or run with them, or fails
+    otherwise: that would explain another failure (helpers that import what has moved since).
+    """
+    try:
+        oracle, confirmation = confirming(older)
+    except (BuildError, TestError):
+        return None
+    expected, seen = failed.signature, confirmation.bad.signature
+    if expected is not None and seen is not None and not same_failure(expected, seen):
+        return None
+    return oracle, confirmation
 
 
 def undone_in_all(wanted: Range, choice: Choice) -> Range:

@@ -39,7 +39,7 @@ def test_the_walk_works_and_leaves_nothing_behind(tmp_path: Path) -> None:
 
     git = tmp_path / "fees" / ".git"
     state = git / "afterd"  # `daemon stop` above looked for one
-    assert not state.exists() or {path.name for path in state.iterdir()} <= {"README"}
+    assert not state.exists() or {path.name for path in state.iterdir()} <= {"README", "pytest.ini"}
     assert [each.name for each in git.rglob("*afterd*") if each != state] == []
     assert not (git / "hooks/post-commit").exists()
     assert list(temporary.iterdir()) == []

@@ -49,6 +49,26 @@ def test_a_test_file_that_the_good_version_cannot_import(tmp_path: Path) -> None
     assert any("tests/test_ops.py" in note and "good version" in note for note in found["notes"])
 
 
+def test_helpers_of_the_tests_that_neither_version_can_have_from_the_other(tmp_path: Path) -> None:
+    """With the good version's helpers the bad one fails to import them: that is another failure, whose
+    cause is not what broke the test (pint: 155 runs, and a change that had no part in it).
+    """
+    test = "import helpers\nfrom shown import shown\n\n\ndef test_shown():\n    assert shown(1) == '<1>'\n"
+
+    def version(name: str, brackets: str) -> dict[str, str]:
+        return {
+            "compat.py": f"{name} = 1\n",
+            "shown.py": f"def shown(n):\n    return '{brackets[0]}%d{brackets[1]}' % n\n",
+            "tests/helpers.py": f"from compat import {name}\n",
+            "tests/test_shown.py": test,
+        }
+
+    status, found = explained(tmp_path / "r", version("OLD", "<>"), version("NEW", "[]"))
+    assert status == 0, found
+    assert [change["file"] for change in found["root"]] == ["shown.py"]
+    assert found["runs"]["tests"] <= 5
+
+
 def test_a_good_version_that_cannot_be_run_here(tmp_path: Path) -> None:
     """It imports what this Python has no more; the commit that mended it is left in every version."""
     old = "from collections import Iterable\n" + OPS
