@@ -243,7 +243,8 @@ def choices(
     for number in range(1, min(most, len(touching) - 1) + 1):
         late = {c.id for c in mine if c.commits and set(c.commits) <= set(touching[:number])}
         which = f"tests without what {_later(number)} did to the failing one"
-        yield from _choice([c for c in kept if c.id not in late], which, tried, partly=True)
+        if late:
+            yield from _choice([c for c in kept if c.id not in late], which, tried, partly=True)
     yield from _choice(kept, "all test files", tried)
 
 

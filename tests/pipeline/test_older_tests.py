@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_changes import change
 from pipeline_runs import afterd, repository
+
+from afterd.pipeline.older_tests import OwnTest, choices
 
 OPS = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 NEW = OPS.replace("a + b", "a + b + 1") + "\n\ndef mul(a, b):\n    return a * b\n"
@@ -67,6 +71,17 @@ def test_helpers_of_the_tests_that_neither_version_can_have_from_the_other(tmp_p
     assert status == 0, found
     assert [change["file"] for change in found["root"]] == ["shown.py"]
     assert found["runs"]["tests"] <= 5
+
+
+def test_what_the_latest_commits_share_with_older_ones_is_no_part_of_the_test() -> None:
+    """All of it undone was called a part, so that nobody tried all of it."""
+    changes = [
+        replace(change(number, "tests/helpers.py"), commits=("older", "newer")) for number in (1, 2)
+    ]
+    found = choices(changes, OwnTest(frozenset(), frozenset()), ["newer", "older"], most=3)
+    assert [(choice.undone, choice.partly) for choice in found] == [
+        (frozenset({"c1", "c2"}), False)
+    ]
 
 
 def test_a_good_version_that_cannot_be_run_here(tmp_path: Path) -> None:
