@@ -304,6 +304,25 @@ PYTHON_PAIR = PythonPairLimits()
 
 
 @dataclass(frozen=True, slots=True)
+class CPairLimits:
+    """How far two recorded C runs are compared. All chosen; past a bound the answer is unknown."""
+
+    statements: int = (
+        4_000  # of changes that are evaluated, those of the blocks executed last first
+    )
+    latest: int = 6  # executions of a block that are looked at: its last ones, and as many as
+    spread: int = 6  # this evenly over the window,
+    near: int = 1 << 21  # in so many records before its end: a scan a block took a minute
+    returned: int = 64  # calls that are walked out of, to one that gave something
+    callers: int = 16  # that are walked up, to one that green has as well
+    nearest: int = 256  # green block instances before the point of interest
+    fields: int = 8  # stores into other fields of the same byte that are looked behind
+
+
+C_PAIR = CPairLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class LogicLimits:
     """What a formula and a question to a solver may be. All chosen but where a source is named."""
 

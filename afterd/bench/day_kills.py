@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from afterd.bench.budgets import DAY
@@ -60,10 +60,7 @@ class Kills:
         for pid, kind in there.items():
             kinds.setdefault(kind, []).append(pid)
         kind = min(kinds, key=lambda each: (self.counted[each], each))
-        return kind, self._chosen(kinds[kind])
-
-    def _chosen(self, pids: Sequence[int]) -> int:
-        return self._chance.choice(pids)
+        return kind, self._chance.choice(kinds[kind])
 
 
 def _kind(pid: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,7 +29,7 @@ def small_disk(place: Path, size: int) -> Iterator[bool]:
 
 
 def _succeeds(*argv: str) -> bool:
-    result = run(Command(argv, Path("/"), scrubbed_environment(os.environ)), _LIMITS)
+    result = run(Command(argv, Path("/"), scrubbed_environment()), _LIMITS)
     try:
         return result.succeeded
     finally:

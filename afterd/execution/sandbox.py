@@ -276,9 +276,8 @@ def _dismiss(supervisor: Child) -> None:
     """Close the control pipe and see the supervisor off; also on Ctrl-C in the middle of a run."""
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
-    with contextlib.suppress(
-        BrokenPipeError
-    ):  # what it did not live to read is still to be written
+    # What a supervisor that was killed did not live to read is still to be written.
+    with contextlib.suppress(BrokenPipeError):
         supervisor.stdin.close()
     try:
         supervisor.wait(timeout=3.0)

@@ -16,7 +16,7 @@ from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
 from afterd.causality.worth import QuestionCounter, Worth, question_units, run_work
 from afterd.compare import UntracedExecution
-from afterd.config import Settings, Strategy
+from afterd.config import Strategy
 from afterd.execution.failures.values import shown_lines
 from afterd.execution.oracle import Oracle
 from afterd.limits import WORK, SolverLimits, StoryLimits
@@ -24,12 +24,12 @@ from afterd.logic import Solver
 from afterd.model.change import NOTHING, Change, ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
-from afterd.model.progress import Progress
 from afterd.model.trace import Execution, Predicate
+from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
-from afterd.workspace import Phase, Range, Workspace
+from afterd.workspace import Phase, Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +52,15 @@ class Found:
     reason: str = ""
 
 
-def search(
-    settings: Settings,
-    workspace: Workspace,
-    wanted: Range,
-    oracle: Oracle,
-    tracing: Tracing,
-    progress: Progress,
-) -> Found:
+def search(case: Case, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
     """Find the root with the strategy of the settings."""
-    if settings.strategy is not Strategy.AFTER:
-        return _delta_debugging(settings.strategy, wanted, oracle, tracing)
+    strategy = case.settings.strategy
+    if strategy is not Strategy.AFTER:
+        return _delta_debugging(strategy, wanted, oracle, tracing)
+    limits, clock = case.workspace.limits, case.workspace.clock
     run = run_work(oracle.cpu)
-    with Solver(_worthwhile(workspace.limits.solver, run)) as solver:
+    with Solver(_worthwhile(limits.solver, run)) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
-        clock = workspace.clock
         execution = tracing.execution or UntracedExecution()
         checks = QuestionCounter()
         live = {change.id: change for change in wanted.changes.live}
@@ -91,16 +85,14 @@ def search(
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
-        loop = Loop(execution, live, wanted.everything, oracles, progress)
+        loop = Loop(execution, live, wanted.everything, oracles, case.progress)
         analysis = loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
-        limits = _tested_within(workspace.limits.story, oracle)
-        told = (
-            None if late else _story(workspace, wanted, tracing, analysis, solver, limits, progress)
-        )
+        within = _tested_within(limits.story, oracle)
+        told = None if late else _story(case, wanted, tracing, analysis, solver, within)
         led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
         found = _found(analysis, led, frozenset(live), oracle, execution, solver)
         tested = 0 if told is None else told.interventions
@@ -147,25 +139,26 @@ def _tested_within(limits: StoryLimits, oracle: Oracle) -> StoryLimits:
 
 
 def _story(
-    workspace: Workspace,
+    case: Case,
     wanted: Range,
     tracing: Tracing,
     analysis: Analysis,
     solver: Solver,
     limits: StoryLimits,
-    progress: Progress,
 ) -> Story | None:
     """What the root did, read from the failing run beside the one with only the root undone."""
     if not analysis.verified:
         return None
-    progress.stage("tracing the twin", "the bad version with only the guilty changes undone")
-    with workspace.clock.during(Phase.TRACE):
+    case.progress.stage("tracing the twin", "the bad version with only the guilty changes undone")
+    with case.workspace.clock.during(Phase.TRACE):
         twin = tracing.twin(analysis.root | analysis.auxiliary)
     if twin is None:
         return None
     changes = wanted.changes.by_id()
-    progress.stage("putting the story together", "steps on its way are set to what the twin had")
-    with workspace.clock.during(Phase.STORY):
+    case.progress.stage(
+        "putting the story together", "steps on its way are set to what the twin had"
+    )
+    with case.workspace.clock.during(Phase.STORY):
         return story(twin, analysis.root, changes, solver.core, limits)
 
 

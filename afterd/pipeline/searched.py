@@ -8,13 +8,12 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from afterd.config import Settings, Strategy
+from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
 from afterd.model.change import Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import Unresolved
-from afterd.model.progress import Progress
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing, traced
@@ -40,19 +39,8 @@ def searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmati
             else traced(case.workspace, wanted, test, case.progress, hangs=hangs)
         )
     with clock.during(Phase.COMPARE):
-        found = _checked_search(
-            case.settings, case.workspace, wanted, oracle, tracing, case.progress
-        )
-    total = time.monotonic() - case.began
-    return _answered(
-        case.test.recipe.test_id,
-        wanted,
-        oracle,
-        found,
-        tracing,
-        told_by_test(confirmation.bad),
-        total,
-    )
+        found = _checked_search(case, wanted, oracle, tracing)
+    return _answered(case, wanted, oracle, found, tracing, told_by_test(confirmation.bad))
 
 
 def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:
@@ -74,24 +62,18 @@ def _patient(test: FailingTest) -> FailingTest:
     return replace(test, recipe=replace(test.recipe, limits=limits))
 
 
-def _checked_search(
-    settings: Settings,
-    workspace: Workspace,
-    wanted: Range,
-    oracle: Oracle,
-    tracing: Tracing,
-    progress: Progress,
-) -> Found:
+def _checked_search(case: Case, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
     """Search; an answer that only warm processes saw is run once more, in a process of its own.
 
     That run counts among those that confirm. Where it does not pass, nothing that was seen in warm
     processes counts, and the search is made again without them.
     """
-    found = search(settings, workspace, wanted, oracle, tracing, progress)
+    workspace = case.workspace
+    found = search(case, wanted, oracle, tracing)
     reverted = found.root | found.auxiliary
     if not found.verified or not oracle.is_warm(reverted):
         return _told(found, workspace, oracle)
-    progress.stage("confirming the answer", "in a process of its own")
+    case.progress.stage("confirming the answer", "in a process of its own")
     with workspace.clock.during(Phase.CONFIRM):
         outcome = oracle.afresh(reverted)
     if outcome.reason is Unresolved.NOT_RUN:
@@ -99,7 +81,7 @@ def _checked_search(
     if not outcome.passed:
         workspace.reruns.distrust(oracle.recipe, "the answer did not pass outside a warm process")
         oracle.distrust_warm()
-        found = search(settings, workspace, wanted, oracle, tracing, progress)
+        found = search(case, wanted, oracle, tracing)
     return _told(found, workspace, oracle)
 
 
@@ -110,19 +92,18 @@ def _told(found: Found, workspace: Workspace, oracle: Oracle) -> Found:
 
 
 def _answered(
-    test: str,
+    case: Case,
     wanted: Range,
     oracle: Oracle,
     found: Found,
     tracing: Tracing,
     failure: Failure | None,
-    total: float,
 ) -> Explanation:
     """The explanation of a confirmed failure; inconclusive where no root was seen to repair it."""
     counts = oracle.counts()
     seconds = replace(
         counts.seconds,
-        total=total,
+        total=time.monotonic() - case.began,
         trace=tracing.seconds,
         solve=found.solve_seconds,
         story=found.story_seconds,
@@ -130,7 +111,7 @@ def _answered(
     pruned = sum(1 for change in wanted.changes.changes if change.pruned)
     return Explanation(
         id=0,
-        test=test,
+        test=case.test.recipe.test_id,
         status=Status.EXPLAINED if found.verified and not found.reason else Status.INCONCLUSIVE,
         range=wanted.revisions,
         failure=found.failure or failure,

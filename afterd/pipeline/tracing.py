@@ -82,10 +82,10 @@ def traced(
             return traced_python(workspace, wanted, test, hangs=hangs)
         except TraceError as error:
             reasons.append(str(error))
-    if languages & COUNTED:
+    if counted := languages & COUNTED:
         from afterd.pipeline.tracers.counts import traced_by_counts  # noqa: PLC0415 - see the docstring
 
-        by_counts = traced_by_counts(workspace, wanted, test, progress)
+        by_counts = traced_by_counts(workspace, wanted, test, counted, progress)
         if by_counts.execution is not None:
             return by_counts
         reasons.append(by_counts.reason)

@@ -8,14 +8,12 @@ import numpy as np
 
 from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.ties import Ties
+from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId, reads
 from afterd.trace.c.read import Instance, Process, Statement
 from afterd.trace.c.window import records
 
-_NEAREST = 256  # green block instances before the point of interest that are looked at
-_CALLS_UP = 16
-_FIELDS = 8  # stores into other fields of the same byte that are looked behind
 _SAME_DEPTH_BLOCK = records.ANY_BLOCK | records.DEPTH_MASK
 
 
@@ -46,7 +44,7 @@ class Absence:
 
     def _same_place_before(self, definition: StepId) -> Iterator[StepId]:
         """The definitions whose bits a store into a bit-field kept, nearest first."""
-        for _ in range(_FIELDS):
+        for _ in range(C_PAIR.fields):
             at = self._stored_at(definition)
             sources = (
                 read.step for read in reads(self._green.statements.statement(definition).term)
@@ -72,7 +70,7 @@ class Absence:
         if instance is None:
             return
         yield from self._ties.removed_at(instance.view, definition.location)
-        for _ in range(_CALLS_UP):
+        for _ in range(C_PAIR.callers):
             if self._backward.entry(instance.position) >= 0:
                 return  # the failing run has this activation too
             caller = self._green.frames.caller(instance.position)
@@ -98,7 +96,7 @@ class Absence:
         end = self._green.frames.end(entry)
         wanted = records.BLOCK << records.TAG_SHIFT | depth
         executed = recording.positions(entry, end, _SAME_DEPTH_BLOCK, wanted)
-        for position in np.flip(executed)[:_NEAREST]:
+        for position in np.flip(executed)[: C_PAIR.nearest]:
             green = self._green.frames.instance_at(int(position))
             if (
                 green is None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from afterd.compare.c.alignment import Alignment
-from afterd.compare.c.conduct import STATEMENTS, doing, sampled, step_of
+from afterd.compare.c.conduct import doing, sampled, step_of
 from afterd.compare.c.coverage import executed_blocks
 from afterd.compare.c.ties import Ties
-from afterd.limits import WORK
+from afterd.limits import C_PAIR, WORK
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId
 from afterd.trace.c.read import FunctionView, Instance, Process
@@ -20,7 +20,6 @@ from afterd.trace.c.window import records
 
 _CALLS = frozenset({"call", "invoke"})
 _STORES = frozenset({records.LSTORE, records.STORE})
-_CALLS_UP = 64  # calls without a result that are walked out of
 
 
 class Acted:
@@ -55,7 +54,7 @@ class Acted:
         next. None where it never came back.
         """
         instance = self._bad.frames.instance(self._bad.ids.position(step))
-        for _ in range(_CALLS_UP):
+        for _ in range(C_PAIR.returned):
             caller = self._bad.frames.caller(instance.position) if instance else None
             if caller is None:
                 return None
@@ -74,7 +73,7 @@ class Acted:
         self, process: Process, change: ChangeId
     ) -> Iterator[tuple[FunctionView, int, list[int]]]:
         """The executed blocks with statements of a change, the last executed first, and those statements."""
-        left, until = STATEMENTS, process.recording.work() + WORK.conduct
+        left, until = C_PAIR.statements, process.recording.work() + WORK.conduct
         for view, block in executed_blocks(process):
             if left <= 0 or process.recording.work() > until:
                 return

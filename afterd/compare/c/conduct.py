@@ -14,19 +14,12 @@ import numpy as np
 from afterd.compare.c.coverage import executed_blocks
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
-from afterd.limits import WORK
+from afterd.limits import C_PAIR, WORK
 from afterd.model.change import ChangeId
 from afterd.model.term import StepId
 from afterd.model.trace import Conduct, Effect
 from afterd.trace.c.read import FunctionView, Instance, Process
 from afterd.trace.c.window import records
-
-_LATEST, _SPREAD = 6, 6
-"""Executions of a block that are looked at: its last ones, and others evenly over the window."""
-STATEMENTS = 4000
-"""Statements that are evaluated at most, those of the blocks executed last first."""
-_NEAR = 1 << 21
-"""Records before the end that are searched for executions: a scan a block of a whole window took a minute."""
 
 
 def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, Conduct]:
@@ -39,7 +32,7 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     """
     seen: dict[ChangeId, set[Effect]] = {}
     recording = bad.recording
-    left, until = STATEMENTS, recording.work() + WORK.conduct
+    left, until = C_PAIR.statements, recording.work() + WORK.conduct
     for view, block in executed_blocks(bad):
         tied = _tied(view, block, ties)
         if not tied or left <= 0 or recording.work() > until:
@@ -80,13 +73,13 @@ def doing(view: FunctionView, block: int) -> Iterator[int]:
 def sampled(process: Process, view: FunctionView, block: int) -> Iterator[Instance]:
     """Some executions of a block: its last ones, and others evenly over the window."""
     recording = process.recording
-    start = max(recording.first, recording.end - _NEAR)
+    start = max(recording.first, recording.end - C_PAIR.near)
     found = recording.positions(start, recording.end, records.ANY_DEPTH, view.executions(block))
     places = np.unique(
         np.concatenate(
             [
-                np.arange(max(len(found) - _LATEST, 0), len(found)),
-                np.linspace(0, max(len(found) - 1, 0), _SPREAD, dtype=np.int64)[: len(found)],
+                np.arange(max(len(found) - C_PAIR.latest, 0), len(found)),
+                np.linspace(0, max(len(found) - 1, 0), C_PAIR.spread, dtype=np.int64)[: len(found)],
             ]
         )
     )

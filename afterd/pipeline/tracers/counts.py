@@ -8,21 +8,23 @@ from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import MissedNames
 from afterd.errors import TraceError
 from afterd.model.progress import Progress
-from afterd.pipeline.languages import COUNTED, changed_languages
 from afterd.pipeline.tracers.covered import covered
 from afterd.pipeline.tracing import Tracing
 from afterd.workspace import FailingTest, Range, Workspace
 
 
 def traced_by_counts(
-    workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress
+    workspace: Workspace,
+    wanted: Range,
+    test: FailingTest,
+    counted: frozenset[str],
+    progress: Progress,
 ) -> Tracing:
     """Of a compiled language a build tells what must go along, of others the text and the run do."""
-    counted = changed_languages(wanted) & COUNTED
     told = ", ".join(sorted(counted))
     progress.stage("running the failing and the green test with coverage", told)
     try:
-        found = covered(workspace, wanted, test)
+        found = covered(workspace, wanted, test, counted)
     except TraceError as error:
         return Tracing(None, str(error))
     execution, against, why = (

@@ -24,8 +24,8 @@ from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
-from afterd.model.change import ChangeSet, FileKind
-from afterd.pipeline.languages import COUNTED, changed_languages
+from afterd.model.change import FileKind
+from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.trace.coverage.counts import LineCounts, of_go, of_lcov, of_v8
 from afterd.vcs.enclosing import symbols
 from afterd.vcs.kinds import FileRules, kind_of
@@ -56,15 +56,17 @@ class Covered:
     uncounted: str = ""
 
 
-def covered(workspace: Workspace, wanted: Range, test: FailingTest) -> Covered:
-    """Run the test at both ends with coverage.
+def covered(
+    workspace: Workspace, wanted: Range, test: FailingTest, counted: frozenset[str]
+) -> Covered:
+    """Run the test at both ends with the coverage of the languages ``counted``.
 
     A run that dies may leave no counts (Go's), and a tool that reads them may be missing; then the stack
     and the texts are what is known. Raises TraceError where a version does not build so.
     """
     began = time.monotonic()
     slots = workspace.trace_slots()
-    languages, uncounted = _countable(changed_languages(wanted) & COUNTED)
+    languages, uncounted = _countable(counted)
     green: LineCounts = {}
     try:
         if languages:
@@ -75,11 +77,7 @@ def covered(workspace: Workspace, wanted: Range, test: FailingTest) -> Covered:
     bad, said, root = _Run(workspace, slots[1], test.recipe, languages).counted(wanted.variants.bad)
     seconds = time.monotonic() - began
     reader = TreeReader(workspace.objects)
-
-    def files_of(reverted: ChangeSet) -> dict[str, str]:
-        files = reader.files(wanted.variants.tree(reverted))
-        return {os.fsdecode(path): entry.id for path, entry in files if entry.is_file}
-
+    files_of = variant_files(reader, wanted)
     changed = {change.file for change in wanted.changes.live}
     here = files_of(frozenset())
     functions = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.pipeline.runs_as_builds import Clashing
+from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
@@ -60,11 +60,7 @@ def _python_clashes(wanted: Range) -> Clashing:
 
 def _variant_check(workspace: Workspace, wanted: Range, pair: Pair[RecordedRun]) -> VariantCheck:
     reader = TreeReader(workspace.objects)
-
-    def files_of(reverted: ChangeSet) -> dict[str, str]:
-        files = reader.files(wanted.variants.tree(reverted))
-        return {os.fsdecode(path): entry.id for path, entry in files if entry.is_file}
-
+    files_of = variant_files(reader, wanted)
     return VariantCheck(
         files_of, reader.read, wanted.everything, executed_lines(pair), loaded_files(pair)
     )

@@ -6,6 +6,7 @@ What frames handed out to whoever called or iterated: RETURN, YIELD, EXIT withou
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from functools import cached_property
 
 from afterd.limits import PYTHON_TRACE
@@ -161,21 +162,15 @@ class Contents:
             for node in module.of_type("Call"):
                 if pure_function(node):
                     continue
+                exposed = _exposed(node)
                 for row in self.trace.at_site(node):
                     frame = self.trace.frame(row)
                     if frame is not None and self.handing.returned(row, frame) is None:
-                        for changed in self._changed(node, row, frame):
+                        for changed in self._changed(exposed, row, frame):
                             insort(found.setdefault(changed, []), row)
         return found
 
-    def _changed(self, call: Node, row: int, frame: Frame) -> set[int]:
-        called = called_method(call)
-        method = "" if called is None else called["attr"]
-        exposed = [*call["args"], *(word["value"] for word in call["keywords"])]
-        if method and leaves_arguments(method):
-            exposed = []
-        if called is not None and may_write(method):
-            exposed.append(called["value"])
+    def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> set[int]:
         found = set()
         for node in exposed:
             value = self.evaluation.value_of(node, row, frame)
@@ -187,3 +182,13 @@ class Contents:
     def _is_code(self, value: Recorded) -> bool:
         """Modules, classes and functions are not what a call that mentions them changes."""
         return value[0] == "o" and self.trace.raw.header["types"][value[2]][1] in _CODE
+
+
+def _exposed(call: Node) -> list[Node]:
+    """The expressions of which a call may change the object: what it is given, and what its method is of."""
+    given = [*call["args"], *(word["value"] for word in call["keywords"])]
+    method = called_method(call)
+    if method is None:
+        return given
+    kept = [] if leaves_arguments(method["attr"]) else given
+    return [*kept, method["value"]] if may_write(method["attr"]) else kept
