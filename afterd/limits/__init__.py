@@ -1,0 +1,110 @@
+"""Every budget in one place: how long, how much, how many. Sizes in bytes, times in seconds.
+
+The numbers with a source are measured or quoted in ``references/reliability.md`` (sections 13, 14
+and 16); the others are starting points that a configuration may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from afterd.limits.changes import GIT, ChangeLimits, GitLimits
+from afterd.limits.pages import (
+    PICTURE,
+    RECEIVED,
+    REPORT,
+    PictureLimits,
+    ReceivedLimits,
+    ReportLimits,
+)
+from afterd.limits.processes import WARM, WORK, ProcessLimits, WarmLimits, WorkerLimits, WorkLimits
+from afterd.limits.searching import (
+    SEARCH,
+    STORY,
+    VARIANT_TEXT,
+    LoopLimits,
+    SearchLimits,
+    StoryLimits,
+    VariantTextLimits,
+)
+from afterd.limits.sizes import GIB, MIB
+from afterd.limits.solving import (
+    DEMAND,
+    LOGIC,
+    DemandLimits,
+    FormulaLimits,
+    LogicLimits,
+    SolverLimits,
+)
+from afterd.limits.traces import (
+    C_PAIR,
+    PYTHON_PAIR,
+    PYTHON_TRACE,
+    CPairLimits,
+    PythonPairLimits,
+    PythonTraceLimits,
+    TraceLimits,
+)
+
+__all__ = [
+    "C_PAIR",
+    "DEMAND",
+    "GIB",
+    "GIT",
+    "LOGIC",
+    "MIB",
+    "PICTURE",
+    "PYTHON_PAIR",
+    "PYTHON_TRACE",
+    "RECEIVED",
+    "REPORT",
+    "SEARCH",
+    "STORY",
+    "VARIANT_TEXT",
+    "WARM",
+    "WORK",
+    "CPairLimits",
+    "ChangeLimits",
+    "DemandLimits",
+    "FormulaLimits",
+    "GitLimits",
+    "Limits",
+    "LogicLimits",
+    "LoopLimits",
+    "PictureLimits",
+    "ProcessLimits",
+    "PythonPairLimits",
+    "PythonTraceLimits",
+    "ReceivedLimits",
+    "ReportLimits",
+    "SearchLimits",
+    "SolverLimits",
+    "StoryLimits",
+    "TraceLimits",
+    "VariantTextLimits",
+    "WarmLimits",
+    "WorkLimits",
+    "WorkerLimits",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All of them."""
+
+    test: ProcessLimits = field(default_factory=ProcessLimits)
+    build: ProcessLimits = field(
+        default_factory=lambda: ProcessLimits(timeout=1800.0, memory=8 * GIB, file_size=8 * GIB)
+    )
+    suite: ProcessLimits = field(  # a test that says nothing for as long as ``test`` allows ends it
+        default_factory=lambda: ProcessLimits(timeout=14400.0, output=512 * MIB, memory=12 * GIB)
+    )
+    probe: ProcessLimits = field(
+        default_factory=lambda: ProcessLimits(timeout=60.0, output=4 * MIB)
+    )
+    worker: WorkerLimits = field(default_factory=WorkerLimits)
+    solver: SolverLimits = field(default_factory=SolverLimits)
+    trace: TraceLimits = field(default_factory=TraceLimits)
+    change: ChangeLimits = field(default_factory=ChangeLimits)
+    search: SearchLimits = field(default_factory=SearchLimits)
+    story: StoryLimits = field(default_factory=StoryLimits)

@@ -1,0 +1,47 @@
+"""How large a range may be, and what git gives of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from afterd.limits.sizes import GIB, MIB
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """Beyond these a range is looked at file by file, and the answer says so (section 13)."""
+
+    changes: int = 5_000
+    lines: int = 200_000
+    files: int = 3_000
+    file_size: int = 64 * MIB
+    tree_files: int = 200_000
+    tree_size: int = 2 * GIB
+
+
+@dataclass(frozen=True, slots=True)
+class GitLimits:
+    """How large what git gives may be, beside ChangeLimits."""
+
+    name: int = 255  # bytes of a file's name (NAME_MAX)
+    path: int = 4_000  # bytes: PATH_MAX is 4096, the rest is for the slot's own directory
+    furthest: int = 1_000  # lines that a hunk may stand away from where its header says (chosen)
+    blamed_commits: int = 500  # of a range (chosen)
+    blame_questions: int = 200_000  # commits times changed files (chosen)
+    blamed_statements: int = (
+        2_000  # of one added block, of which each is asked for its commits (chosen)
+    )
+    remembered: int = 500_000  # entries of trees (100 MB): a flat directory has one tree a variant
+    renames: int = 1_000  # git's own diff.renameLimit: similarity costs added times deleted files
+    patch: int = (
+        1 << 16
+    )  # characters of a patch that are kept; no variant is made from this text (chosen)
+    binary: int = 8_000  # bytes in which git looks for a NUL
+    line: int = 2_000  # bytes: a longer line is data, and comparing it is quadratic (chosen)
+    widest: int = (
+        400  # lines of a hunk that is searched for similar ones, which is quadratic (chosen)
+    )
+    parses: int = 64  # of one Python file, to tell which hunks leave its tree (chosen)
+
+
+GIT = GitLimits()

@@ -1,0 +1,82 @@
+"""How far one run is read, and two are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from afterd.limits.sizes import GIB
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLimits:
+    """A window of the trace is kept, never all of it (design, section 5): ``window`` events."""
+
+    window: int = 1 << 24
+    reexecutions: int = 12  # a process, to look further back; and more while they run through fewer
+    reexecuted: int = 2_000_000_000  # records in all: about ten seconds of a program's own work
+    slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
+    waiting: float = 5.0  # the same, where the test hangs
+    beyond: int = 100_000  # records of a run that hangs, past as many as the good one has
+    rounds: int = 4_000  # of a loop that does not end, looked back through
+    memory: int = 2 * GIB
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTraceLimits:
+    """How far a recorded Python run is read. All chosen; past a bound a value is taken as it was."""
+
+    candidates: int = 400  # rows looked at before a name, an attribute or an item is given up
+    imports: int = 8  # imports of imports that are followed
+    depth: int = 60  # levels of one expression that become terms
+    handed: int = 24  # values that callbacks gave one call
+    reads: int = 40  # that one concrete value keeps
+    last_rows: int = 8  # of a frame, between its RETURN and its EXIT
+    rows_between: int = 20_000  # from a definition to its use, searched for a branch that decided
+    calls_deep: int = 3  # whose writes count as those of a branch
+    computed_bits: int = 512  # of a number that the analysis computes itself
+    computed_length: int = 10_000  # characters of a text that the analysis computes itself
+    names_in_string: int = 60  # characters of a string that may list names (``"x y"``)
+    faults: int = 40  # that one sentence names of a variant that cannot be built
+    shebang: int = 512  # bytes of a script's first line
+
+
+PYTHON_TRACE = PythonTraceLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class PythonPairLimits:
+    """How far two recorded Python runs are compared. All chosen; past a bound the answer is unknown."""
+
+    rows: int = 4_000  # of one activation
+    targets: int = 40  # rows in which the targets of a loop are bound
+    activations: int = 60  # of one function
+    sequenced: int = 400  # calls of one frame that are aligned as sequences; more by their ordinal
+    green_rows: int = 400  # looked at for one question about what did not happen
+    altered_rows: int = 400  # of one change, that are held against the other run's
+    rows_within: int = 50_000  # one call into code that is not followed
+    branches_within: int = 6  # such a call that stand for what it did not do
+    reasons: int = 4  # why a value was taken as it was, that one note names
+    deep: int = 3  # levels of a value's items that are compared
+    intervened: int = 3_000_000  # rows of all runs with a step set otherwise: about ten seconds
+
+
+PYTHON_PAIR = PythonPairLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class CPairLimits:
+    """How far two recorded C runs are compared. All chosen; past a bound the answer is unknown."""
+
+    statements: int = (
+        4_000  # of changes that are evaluated, those of the blocks executed last first
+    )
+    latest: int = 6  # executions of a block that are looked at: its last ones, and as many as
+    spread: int = 6  # this evenly over the window,
+    near: int = 1 << 21  # in so many records before its end: a scan a block took a minute
+    returned: int = 64  # calls that are walked out of, to one that gave something
+    callers: int = 16  # that are walked up, to one that green has as well
+    nearest: int = 256  # green block instances before the point of interest
+    fields: int = 8  # stores into other fields of the same byte that are looked behind
+
+
+C_PAIR = CPairLimits()
