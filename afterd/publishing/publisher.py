@@ -47,30 +47,31 @@ def publication(
 ) -> Post:
     """The post for pull request ``number``; ``masker`` blots out this process's own secrets."""
     given = masker.value(given)  # before it is escaped: an escaped secret is not recognised
+    told = gist(given)
     return Post(
         number=number,
         commit=given.commit,
         marker=MARKER,
-        body=functools.partial(written, given, project),
-        gist=gist(given),
+        body=functools.partial(written, given, project, told=told),
+        gist=told,
         wanted=actionable(given.verdicts),
         before=before,
-        check=_check(given, project) if given.verdicts else None,
+        check=_check(given, project, told) if given.verdicts else None,
     )
 
 
-def written(given: Received, project: Project | None, limit: int = LIMIT) -> str:
-    """The comment's Markdown; without a project it has no links."""
+def written(given: Received, project: Project | None, limit: int = LIMIT, *, told: str = "") -> str:
+    """The comment's Markdown; without a project it has no links. ``told``: its gist where that is known."""
     if project is None:
-        return comment(given, limit=min(limit, LIMIT))
-    return comment(given, project.permalink(given.commit), min(limit, LIMIT))
+        return comment(given, limit=min(limit, LIMIT), told=told)
+    return comment(given, project.permalink(given.commit), min(limit, LIMIT), told)
 
 
-def _check(given: Received, project: Project) -> Check:
+def _check(given: Received, project: Project, told: str) -> Check:
     return Check(
         commit=given.commit,
         title=summed_up(given.verdicts),
-        summary=written(given, project),
+        summary=written(given, project, told=told),
         is_failure=any(verdict.kind is VerdictKind.CAUSED for verdict in given.verdicts),
         annotations=_annotations(given),
     )

@@ -84,9 +84,11 @@ MARKER = "<!-- afterd: this comment is edited in place -->"
 SMALLEST = REPORT.comment
 
 
-def comment(given: Received, permalink: Permalink = no_permalink, limit: int = LIMIT) -> str:
-    """The whole comment, of at most ``limit`` characters (at least SMALLEST)."""
-    head = f"{MARKER}\n{gist(given)}\n"
+def comment(
+    given: Received, permalink: Permalink = no_permalink, limit: int = LIMIT, told: str = ""
+) -> str:
+    """The whole comment, of at most ``limit`` characters (at least SMALLEST); ``told``: its gist, where known."""
+    head = f"{MARKER}\n{told or gist(given)}\n"
     foot = f"\n<sub>afterd {__version__} on commit {given.commit[: REPORT.commit]}</sub>\n"
     limit = max(limit, SMALLEST)
     return head + _told(given, permalink, limit - len(head) - len(foot)) + foot
