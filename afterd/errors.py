@@ -71,6 +71,12 @@ class UntestableError(TestError):
     slug = "untestable"
 
 
+class LostRunError(AfterdError):
+    """A run of which something must be known was killed from outside each time it was made."""
+
+    slug = "lost-run"
+
+
 class SpaceError(AfterdError):
     """No space left where state or worktrees live."""
 

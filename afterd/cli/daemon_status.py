@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from rich.console import RenderableType
@@ -37,9 +38,18 @@ def _queue(queue: tuple[Waiting, ...]) -> Table:
     for heading in ("job", "state", "what", "ref", "trust", "note"):
         table.add_column(heading, overflow="fold")
     for each in queue:
-        cells = (each.what[:12], each.ref, each.trust, each.reason or each.stage)
+        cells = (each.what[:12], each.ref, each.trust, _note(each))
         table.add_row(str(each.id), each.state, *(Text(one_line(cell)) for cell in cells))
     return table
+
+
+def _note(waiting: Waiting) -> str:
+    """Why a job is not done, and from when on it is taken up again where that is not yet."""
+    said = waiting.reason or waiting.stage
+    if waiting.not_before <= time.time():
+        return said
+    moment = time.strftime("%Y-%m-%d %H:%M", time.localtime(waiting.not_before))
+    return f"{said.removesuffix('.')}. It is tried again after {moment}."
 
 
 def _numbers(status: DaemonStatus) -> Table:

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 
 import pygit2
 
-from afterd.config import Settings
+from afterd.config import Settings, command_line
 from afterd.daemon.arrivals import Wanted, wanted_of
 from afterd.daemon.baseline import TestRecord
 from afterd.daemon.flakiness import record_runs
-from afterd.daemon.judgement import Case, Judged, judge
+from afterd.daemon.judgement import Case, Judged, judge, last_word
 from afterd.daemon.spending import left_of
 from afterd.daemon.tested import failing_of, tested_at
 from afterd.daemon.unheld import chosen_settings
+from afterd.errors import LostRunError
 from afterd.localization.suite import Ranker
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import FailureKind, FailureSignature
@@ -29,8 +30,8 @@ from afterd.store.explanations import load
 from afterd.store.jobs import Job, JobQueue
 from afterd.store.journal import StoredJournal
 from afterd.store.verdicts import StoredVerdict, keep_verdict, verdicts_at
-from afterd.vcs.repository import resolve
-from afterd.workspace import opened_workspace, range_between, suite_of
+from afterd.vcs.repository import common_directory, open_repository, resolve
+from afterd.workspace import THE_SUITE, opened_workspace, range_between, suite_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,27 @@ class Examined:
 def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> Examined:
     """Test the job's commit and judge what fails; ends with everything kept but the job's end.
 
-    Raises the AfterdError leaf that stands in the way of any answer.
+    Raises the AfterdError leaf that stands in the way of any answer, LostRunError among them while the job has
+    attempts left.
     """
     wanted = wanted_of(job)
+    try:
+        return _examined(settings, store, job, wanted, progress)
+    except LostRunError as error:
+        name = str(common_directory(open_repository(settings.repository)))
+        test = command_line(settings.test) if settings.test else THE_SUITE
+        reason = last_word(job, error)
+        unknown = StoredVerdict(
+            wanted.commit, "", test, VerdictKind.UNDETERMINED.value, None, 1, None, reason
+        )
+        with store.transaction():
+            keep_verdict(store, name, unknown)
+        return Examined(wanted, tuple(verdicts_at(store, name, wanted.commit)), ())
+
+
+def _examined(
+    settings: Settings, store: Store, job: Job, wanted: Wanted, progress: Progress
+) -> Examined:
     chosen = chosen_settings(settings, store, job, wanted, progress)
     settings = chosen.settings
     journal = StoredJournal(store, job.id)

@@ -9,9 +9,17 @@ from afterd.config import Budget, Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.daemon.baseline import Base
 from afterd.daemon.flakiness import measure, prior_beside, prior_of, rate_of, seen_at
-from afterd.errors import BuildError, SandboxError, TestError, ToolchainError, UntestableError
+from afterd.errors import (
+    BuildError,
+    LostRunError,
+    SandboxError,
+    TestError,
+    ToolchainError,
+    UntestableError,
+)
 from afterd.execution.flakiness import Prior
 from afterd.execution.recipe import Recipe
+from afterd.limits import JOB
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.progress import Progress
 from afterd.pipeline.explain import explain_test
@@ -71,7 +79,8 @@ class Judged:
 def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Progress) -> Judged:
     """The verdict on one failing test; ``broken`` is the sentence where nothing could be run.
 
-    What is on record decides where it can: a test that was red before is not explained again.
+    What is on record decides where it can: a test that was red before is not explained again. Raises
+    LostRunError where its run was killed each time and the job may be taken up again.
     """
     if broken:
         return Judged(VerdictKind.BROKEN, broken)
@@ -88,9 +97,20 @@ def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Prog
         case, found = _explained(case, case.left, before, progress)
     except UntestableError as error:
         return Judged(VerdictKind.UNDETERMINED, str(error))
+    except LostRunError as error:
+        return Judged(VerdictKind.UNDETERMINED, last_word(case.job, error))
     except (BuildError, TestError, ToolchainError, SandboxError) as error:
         return Judged(VerdictKind.BROKEN, str(error))
     return replace(_judged(case, found), recipe=case.test.recipe)
+
+
+def last_word(job: Job, error: LostRunError) -> str:
+    """What is said of a commit whose runs were killed at every attempt; raises ``error`` where there are some left."""
+    if job.stalls < JOB.attempts:
+        raise error
+    return (
+        f"{error} That happened at each of {job.stalls} attempts, so the commit is not tried again."
+    )
 
 
 def _explained(

@@ -12,9 +12,7 @@ from afterd.daemon.poster import Poster
 from afterd.daemon.service import Service, watching
 from afterd.daemon.starter import wait_for_starter
 from afterd.daemon.triggers import triggered
-
-_REST = 1.0  # seconds between looks into the queue: leases end and delays pass without an event
-_POSTING = 30.0
+from afterd.limits import WATCH
 
 
 def serve(repositories: Sequence[Settings], poster: Poster, *, once: bool, spoken: bool) -> None:
@@ -48,14 +46,14 @@ def _drain(services: Sequence[Service]) -> None:
 def _go_on(services: Sequence[Service], poster: Poster) -> None:
     wake = threading.Event()
     with triggered(services, wake) as triggers:
-        triggers.every(_POSTING, partial(_post, services, poster))
+        triggers.every(WATCH.posting, partial(_post, services, poster))
         while True:
             wake.clear()
             busy = [service.work() for service in services]  # a turn for each
             if any(busy):
                 _post(services, poster)
             else:
-                wake.wait(_REST)
+                wake.wait(WATCH.rest)
 
 
 def _post(services: Sequence[Service], poster: Poster) -> None:

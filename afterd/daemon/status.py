@@ -19,7 +19,10 @@ from afterd.store.self_checks import record
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A job that is not done; ``what`` is its commit or the explanation it checks."""
+    """A job that is not done; ``what`` is its commit or the explanation it checks.
+
+    ``not_before``: when it may be taken up, in seconds since 1970 (0: at once).
+    """
 
     id: int
     state: str
@@ -29,6 +32,7 @@ class Waiting:
     trust: str
     stage: str
     reason: str
+    not_before: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,17 @@ def _waiting(job: Job) -> Waiting:
         payload = json.loads(job.payload)
     what = str(payload.get("commit") or payload.get("explanation") or "")
     ref = str(payload.get("ref") or "")
-    return Waiting(job.id, job.state.value, job.kind, what, ref, job.trust, job.stage, job.reason)
+    return Waiting(
+        job.id,
+        job.state.value,
+        job.kind,
+        what,
+        ref,
+        job.trust,
+        job.stage,
+        job.reason,
+        job.not_before,
+    )
 
 
 def _counts(reader: Reader, query: str) -> dict[str, int]:

@@ -11,7 +11,7 @@ from afterd.daemon.arrivals import Wanted
 from afterd.execution.executors.protocol import Job as Run
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import GIVEN
-from afterd.model.outcome import FailureKind, FailureSignature, Unresolved, Verdict
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.store.history import Observation, observe
 from afterd.store.jobs import Job, JobQueue
@@ -68,8 +68,14 @@ def _read(ran: SuiteRun) -> Tested:
         return Tested(
             Verdict.UNRESOLVED, ran.failures
         )  # the test's own word, and no fault of the machine
-    said = attempt.unrunnable or f"The tests give no verdict: {outcome.reason or outcome.detail}."
+    said = attempt.unrunnable or f"The tests give no verdict: {_ended(outcome)}."
     return Tested(Verdict.UNRESOLVED, ran.failures, said)
+
+
+def _ended(outcome: Outcome) -> str:
+    """How a run without a verdict ended; where it was ended, its detail says by what and names the limit."""
+    ended = outcome.reason in (Unresolved.TIMEOUT, Unresolved.KILLED, Unresolved.OUTPUT)
+    return outcome.detail if ended and outcome.detail else outcome.reason or outcome.detail
 
 
 def _put_on_record(

@@ -19,12 +19,10 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from afterd.daemon.service import Service
-from afterd.daemon.worker import LEASE
+from afterd.limits import JOB, WATCH
 from afterd.vcs.hook import INBOX
 from afterd.vcs.repository import common_directory, open_repository
 
-_SETTLE = 0.2  # seconds after an event, in which others of the same rebase or fetch follow
-_MINUTE, _DAY = 60.0, 86400.0
 _READ_ONLY = frozenset({"opened", "closed_no_write"})
 
 
@@ -76,9 +74,9 @@ class Triggers:
 
     def _schedule(self, service: Service) -> None:
         self.every(service.settings.poll, partial(self._look, service))
-        self.every(LEASE / 4, service.worker.heartbeat)
-        self.every(_MINUTE, partial(self._self_check, service))
-        self.every(_DAY, service.forget)
+        self.every(JOB.lease / 4, service.worker.heartbeat)
+        self.every(WATCH.idle, partial(self._self_check, service))
+        self.every(WATCH.tidying, service.forget)
 
     def _observe(self, service: Service) -> None:
         common = common_directory(open_repository(service.settings.repository))
@@ -96,7 +94,7 @@ class Triggers:
         self._scheduler.add_job(
             self._look,
             "date",
-            run_date=datetime.now(UTC) + timedelta(seconds=_SETTLE),
+            run_date=datetime.now(UTC) + timedelta(seconds=WATCH.settle),
             args=(service,),
             id=f"look {service.state}",
             replace_existing=True,

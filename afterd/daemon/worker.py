@@ -13,19 +13,21 @@ from afterd.daemon.arrivals import COMMIT
 from afterd.daemon.examination import Examined, examine
 from afterd.daemon.outbox import put_out, verdict_of
 from afterd.daemon.self_check import SELF_CHECK, check
-from afterd.errors import AfterdError, BusyError, SandboxError, SpaceError, StoreError
+from afterd.errors import (
+    AfterdError,
+    BusyError,
+    LostRunError,
+    SandboxError,
+    SpaceError,
+    StoreError,
+)
+from afterd.limits import JOB
 from afterd.model.change import ChangeId, ChangeSet
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Signs
 from afterd.report.verdicts import summed_up
 from afterd.store import Store
 from afterd.store.jobs import Job, JobQueue
-
-LEASE = 120.0
-_SOON = 5.0
-_LATER = 60.0  # a full disk: trying again costs a write that fails
-_MUCH_LATER = 600.0  # nothing holds its tests: what is missing may be installed
-
 
 _CHECKED = {
     True: "it holds",
@@ -50,7 +52,7 @@ class Worker:
         A job that was stopped (SystemExit, Ctrl-C) goes back into the queue, and the exception on.
         """
         queue = JobQueue(self.store)
-        job = queue.lease(f"daemon {os.getpid()}", LEASE)
+        job = queue.lease(f"daemon {os.getpid()}", JOB.lease)
         if job is None:
             return False
         self.current = job
@@ -66,7 +68,7 @@ class Worker:
     def heartbeat(self) -> None:
         """Renew the lease of the job under way; called from another thread."""
         job = self.current
-        if job is not None and not JobQueue(self.store).heartbeat(job, LEASE):
+        if job is not None and not JobQueue(self.store).heartbeat(job, JOB.lease):
             self.log.info("job %d was given up while it ran", job.id)
 
     def _do(self, queue: JobQueue, job: Job) -> None:
@@ -74,11 +76,15 @@ class Worker:
         try:
             self._done(queue, job)
         except BusyError as error:
-            self._postpone(queue, job, _SOON, error)
+            self._postpone(queue, job, JOB.busy, error)
         except (SpaceError, StoreError) as error:
-            self._postpone(queue, job, _LATER, error)
+            self._postpone(queue, job, JOB.full, error)
         except SandboxError as error:
-            self._postpone(queue, job, _MUCH_LATER, error)
+            self._postpone(queue, job, JOB.unheld, error)
+        except LostRunError as error:
+            wait = JOB.lost[min(job.stalls, len(JOB.lost)) - 1]
+            queue.postpone(job, wait, str(error), attempted=True)
+            self._tell_wait(job, wait, error)
         except AfterdError as error:
             queue.fail(job, str(error))
             self.log.warning("job %d failed: %s", job.id, error)
@@ -106,6 +112,9 @@ class Worker:
 
     def _postpone(self, queue: JobQueue, job: Job, seconds: float, error: AfterdError) -> None:
         queue.postpone(job, seconds, str(error))
+        self._tell_wait(job, seconds, error)
+
+    def _tell_wait(self, job: Job, seconds: float, error: AfterdError) -> None:
         self.log.warning("job %d waits %g s: %s", job.id, seconds, error)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from afterd.execution.freshness import Freshness
+from afterd.execution.losses import how_lost
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
@@ -45,7 +46,8 @@ class Built:
 
     ``detail`` is its diagnostics where it failed, ``missing`` the tool that is not there (empty:
     none was missed). ``lasting`` says whether another build of the same tree would end alike: not
-    after a time-out or a kill. ``ran`` is False where there was nothing to run. ``cpu``: seconds of CPU.
+    after a time-out, nor where it was ``lost``, killed from outside or by the loss of a tool that it started.
+    ``ran`` is False where there was nothing to run. ``cpu``: seconds of CPU.
     """
 
     ok: bool
@@ -53,6 +55,7 @@ class Built:
     detail: str = ""
     missing: str = ""
     lasting: bool = True
+    lost: bool = False
     ran: bool = True
     cpu: float = 0.0
 
@@ -181,12 +184,14 @@ def _built(result: ProcessResult, recipe: Recipe) -> Built:
     if result.ending is not Ending.EXITED or not detail:
         detail = f"the build {result.describe()}\n{detail}".rstrip()
     started = result.ending is not Ending.NOT_STARTED
+    lost = bool(how_lost(result))
     return Built(
         ok=False,
         seconds=result.seconds,
         detail=detail,
         missing=missing_tool(text) if started else recipe.build[0],
-        lasting=result.ending in (Ending.EXITED, Ending.NOT_STARTED),
+        lasting=not lost and result.ending in (Ending.EXITED, Ending.NOT_STARTED),
+        lost=lost,
     )
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from afterd.errors import BuildError, TestError, UntestableError
 from afterd.execution.executors.protocol import Attempt
 from afterd.execution.flakiness import Prior, Repeats, probability_flaky, runs_needed
+from afterd.execution.losses import refuse_lost
 from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.model.change import NOTHING, ChangeSet
@@ -78,7 +79,8 @@ def confirm(
     version that hangs is run to the recipe's limit once, and then as long as what the good one took allows.
     The bad end's signature becomes the oracle's reference, and what both ends took bounds the runs
     of variants. Raises BuildError where an end does not
-    build, TestError where the test cannot be run at an end or gives no verdict there.
+    build, TestError where the test cannot be run at an end or gives no verdict there, LostRunError where a run
+    of an end is killed each time it is made.
     """
     prior = prior or Prior()
     runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
@@ -173,6 +175,7 @@ def _repeated(
         cpu = max(cpu, attempt.cpu)
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
+        refuse_lost(attempt.outcome, f"The test at the {name} version", oracle.recipe.limits.test)
         if first is not None and not _alike(first, attempt.outcome):
             return _End(name, first, Repeats(run + 1, 1))
         _require_verdict(attempt, name)

@@ -11,7 +11,10 @@ import logging
 import re
 from signal import SIGKILL
 
+from afterd.errors import LostRunError
 from afterd.execution.process import Ending, ProcessResult
+from afterd.limits import ProcessLimits
+from afterd.model.outcome import Outcome, Unresolved
 
 LOG = logging.getLogger("afterd.lost")
 """Where each loss is written down; the daemon has it in the repository's log."""
@@ -29,6 +32,16 @@ _TOOL_KILLED = re.compile(
 )
 
 
+def killed_from_outside(result: ProcessResult) -> bool:
+    """Whether the program that was started, or its supervisor, was killed by somebody else.
+
+    What only the output speaks of is not enough: a test may print such words each time it fails.
+    """
+    if result.ending is Ending.SIGNALLED:
+        return result.signal == SIGKILL
+    return result.ending is Ending.LOST or result.status == _BY_A_SHELL
+
+
 def how_lost(result: ProcessResult) -> str:
     """What was killed from outside, as the end of a sentence; empty where nothing was."""
     if result.ending is Ending.LOST:
@@ -42,6 +55,15 @@ def how_lost(result: ProcessResult) -> str:
     outputs = (result.stdout, result.stderr)
     killed = any(_TOOL_KILLED.search(output.tail(_TAIL)) for output in outputs)
     return "a tool that it started was killed" if killed else ""
+
+
+def refuse_lost(outcome: Outcome, what: str, limits: ProcessLimits) -> None:
+    """Raise LostRunError where ``what``, the subject of the sentence, was lost each time it was made."""
+    if outcome.reason is Unresolved.LOST:
+        raise LostRunError(
+            f"{what} was killed from outside {limits.repeats + 1} times in a row, so nothing is known of it; the"
+            " kernel does that where memory is short."
+        )
 
 
 def tell_loss(what: str, why: str, number: int, most: int, place: str = "") -> None:

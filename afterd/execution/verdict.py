@@ -16,6 +16,7 @@ from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import no_test_ran
 from afterd.execution.failures.text import relative
 from afterd.execution.failures.values import told_failure, where_raised
+from afterd.execution.losses import killed_from_outside
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -40,7 +41,7 @@ _BUDGETS = {
     Ending.MEMORY: Unresolved.KILLED,
     Ending.PROCESSES: Unresolved.KILLED,
     Ending.FILE_SIZE: Unresolved.KILLED,
-    Ending.LOST: Unresolved.KILLED,
+    Ending.LOST: Unresolved.LOST,
     Ending.CANCELLED: Unresolved.NOT_RUN,
     Ending.NOT_STARTED: Unresolved.ABORTED,
 }
@@ -69,9 +70,10 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
             Verdict.FAIL, None, detail, hang(one_name(name or test_id)), test_seconds=seconds
         )
     status, number = result.status or 0, _signal(result)
-    if number in _FROM_OUTSIDE:
+    if number in _FROM_OUTSIDE or killed_from_outside(result):
         detail = f"the test {result.describe()}"
-        return Outcome(Verdict.UNRESOLVED, Unresolved.KILLED, detail, test_seconds=seconds)
+        reason = Unresolved.LOST if killed_from_outside(result) else Unresolved.KILLED
+        return Outcome(Verdict.UNRESOLVED, reason, detail, test_seconds=seconds)
     if not number and no_test_ran(result.stdout.text() + "\n" + result.stderr.text()):
         none = Unresolved.UNTESTABLE
         return Outcome(Verdict.UNRESOLVED, none, last_lines(result), test_seconds=seconds)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from afterd.limits.changes import GIT, ChangeLimits, GitLimits
+from afterd.limits.daemon import JOB, WATCH, JobLimits, WatchLimits
 from afterd.limits.pages import (
     PICTURE,
     RECEIVED,
@@ -51,6 +52,7 @@ __all__ = [
     "DEMAND",
     "GIB",
     "GIT",
+    "JOB",
     "LOGIC",
     "MIB",
     "PICTURE",
@@ -62,12 +64,14 @@ __all__ = [
     "STORY",
     "VARIANT_TEXT",
     "WARM",
+    "WATCH",
     "WORK",
     "CPairLimits",
     "ChangeLimits",
     "DemandLimits",
     "FormulaLimits",
     "GitLimits",
+    "JobLimits",
     "Limits",
     "LogicLimits",
     "LoopLimits",
@@ -83,6 +87,7 @@ __all__ = [
     "TraceLimits",
     "VariantTextLimits",
     "WarmLimits",
+    "WatchLimits",
     "WorkLimits",
     "WorkerLimits",
 ]

@@ -21,6 +21,7 @@ class Unresolved(StrEnum):
     DIFFERENT_FAILURE = "a different failure"
     TIMEOUT = "time-out"
     KILLED = "killed"
+    LOST = "killed from outside, each time it was made"
     OUTPUT = "too much output"
     UNTESTABLE = "the test says it cannot tell (exit status 125)"
     ABORTED = "the test command aborted (exit status 128 or more)"

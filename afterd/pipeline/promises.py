@@ -48,7 +48,7 @@ def kept_promises(
         if refused(left):
             continue
         seen = outcome(left)
-        if seen.reason is Unresolved.NOT_RUN:
+        if seen.reason in (Unresolved.NOT_RUN, Unresolved.LOST):
             return Promises(root, auxiliary, verified=True, minimal=None)
         if seen.passed:
             root, auxiliary = root - {change}, auxiliary - {change}

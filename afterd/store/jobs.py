@@ -2,7 +2,7 @@
 
 A job is (waiting →) queued → leased → done | failed | abandoned. A job of unknown origin waits
 until a person approves its commit. A lease ends by itself unless its worker renews it, so a worker
-killed at any moment gives its job back; after ``ATTEMPTS`` leases in a row that reached nothing a
+killed at any moment gives its job back; after ``JOB.attempts`` leases in a row that reached nothing a
 job is abandoned, so that a commit that kills its worker cannot loop. The number of the attempt is a
 fencing token: a worker whose lease was taken over can no longer change the job (its calls answer
 False), which makes a completion that arrives twice, or late, harmless. ``clock`` is a parameter
@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from afterd.errors import StoreError
+from afterd.limits import JOB
 from afterd.store.database import Reader, Store
 from afterd.store.rows import from_row
 from afterd.store.text import Cell, stored
@@ -25,7 +26,6 @@ from afterd.store.text import Cell, stored
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-ATTEMPTS = 10  # leases in a row that reached nothing: fewer gave up jobs whose workers were killed
 UNFINISHED = "('waiting', 'queued', 'leased')"
 
 
@@ -162,15 +162,16 @@ class JobQueue:
         """The job ended and trying again would not help; False when the lease was lost."""
         return self._update(job, state=JobState.FAILED.value, leased_by="", reason=stored(reason))
 
-    def postpone(self, job: Job, seconds: float, reason: str) -> bool:
-        """Give the job back for later (no space, quiet hours); it does not count as an attempt."""
+    def postpone(self, job: Job, seconds: float, reason: str, *, attempted: bool = False) -> bool:
+        """Give the job back for later (no space, quiet hours), which counts as an attempt if it ``attempted``."""
+        spared: dict[str, Cell] = {} if attempted else {"stalls": job.stalls - 1}
         return self._update(
             job,
             state=JobState.QUEUED.value,
-            stalls=job.stalls - 1,
             not_before=self._clock() + seconds,
             leased_by="",
             reason=stored(reason),
+            **spared,
         )
 
     def abandon(self, identifier: int, reason: str) -> bool:
@@ -223,5 +224,5 @@ def _abandon_worn_out(database: Database, now: float) -> None:
         """UPDATE job SET state = 'abandoned', updated = :now, leased_by = '',
                reason = 'its worker died in each of ' || stalls || ' attempts'
            WHERE state = 'leased' AND lease_until <= :now AND stalls >= :most""",
-        {"now": now, "most": ATTEMPTS},
+        {"now": now, "most": JOB.attempts},
     )

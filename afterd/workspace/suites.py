@@ -14,6 +14,7 @@ from afterd.config import Settings, command_line
 from afterd.execution.confinement import Confinement, confined
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
+from afterd.execution.losses import refuse_lost
 from afterd.execution.recipe import Recipe, Scope, import_path, with_assignments
 from afterd.execution.runners import (
     GIVEN,
@@ -125,9 +126,10 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
 
 
 def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress) -> SuiteRun:
-    """Run all tests of a version as one job, which a journal can answer."""
+    """Run all tests of a version as one job, which a journal can answer; LostRunError: it was killed each time."""
     progress.stage("running the test suite")
     attempt = workspace.executor.submit(Job(tree, suite.recipe)).result()
+    refuse_lost(attempt.outcome, "The run of the tests", suite.recipe.limits.test)
     if attempt.outcome.passed:
         return SuiteRun(attempt)
     if attempt.outcome.hangs and not attempt.failures and suite.recipe.told_by == Unittest().name:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from daemon_repositories import TEXT, commit, jobs, made, once, opened, verdicts
+from click.testing import CliRunner
+from daemon_repositories import TEXT, commit, jobs, made, once, opened, plain, verdicts
 
+from afterd.cli.daemon import command as daemon
+from afterd.limits import JOB
+from afterd.store.database import DATABASE_NAME
 from afterd.store.explanations import load
 
 LIB = "def one():\n    return 1\n"
@@ -57,20 +63,71 @@ def test_a_killed_run_is_made_again(tmp_path: Path, first: int, victim: str) -> 
     assert "again" in log(where)
 
 
-def test_a_test_that_always_kills_its_supervisor_ends(tmp_path: Path) -> None:
-    """Three repetitions, then it is said: no job goes on for ever."""
-    where = made(tmp_path / "r")
-    once(where)
-    of = commit(where, {"other": "b\n"})
+def killed_from(tmp_path: Path, first: int) -> tuple[Path, str, Path, tuple[str, ...]]:
+    """A red commit whose runs are killed from the ``first`` on; a counter of runs, and the test command."""
+    where = made(tmp_path / "r", {"text": TEXT, "other": "a\n"})
     counter = tmp_path / "counter"
+    test = ("sh", "-c", KILLING.format(counter=counter, first=first, last=99, whom="$PPID"))
+    counter.write_text("-99")
+    once(where, test=test)
     counter.write_text("0")
-    script = KILLING.format(counter=counter, first=1, last=99, whom="$PPID")
-    once(where, test=("sh", "-c", script))
-    [verdict] = verdicts(where, of)
-    assert verdict.kind == "broken"
-    assert "killed" in verdict.reason
-    assert counter.read_text().strip() == "4"
-    assert jobs(where)[-1] == (of, "done")
+    red = commit(where, {"text": "one\ntwo\n3\n", "other": "b\n"})
+    once(where, test=test)
+    return where, red, counter, test
+
+
+def make_due(where: Path) -> None:
+    """As if the time to wait were over."""
+    with sqlite3.connect(where / ".git/afterd" / DATABASE_NAME) as database:
+        database.execute("UPDATE job SET not_before = 0")
+
+
+@pytest.mark.parametrize("first", [1, 3], ids=["suite", "confirmation"])
+def test_what_is_killed_each_time_waits_and_is_taken_up_again(tmp_path: Path, first: int) -> None:
+    """Nothing is said of the commit before a run of it ended; what was done is not done again."""
+    where, red, counter, test = killed_from(tmp_path, first)
+    assert verdicts(where, red) == []
+    assert jobs(where)[-1] == (red, "queued")
+    assert int(counter.read_text()) == first + 3
+    once(where, test=test)
+    assert int(counter.read_text()) == first + 3, "it is not tried again before its time"
+    said = CliRunner().invoke(daemon, ["status", "-C", str(where)]).output
+    assert "killed from outside 4 times in a row" in " ".join(said.split())
+    assert "It is tried again after" in " ".join(said.split())
+    counter.write_text("100")
+    make_due(where)
+    once(where, test=test)
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "caused", verdict.reason
+    assert jobs(where)[-1] == (red, "done")
+
+
+@pytest.mark.parametrize("first", [1, 3], ids=["suite", "confirmation"])
+def test_what_is_killed_at_every_attempt_is_undetermined_in_the_end(
+    tmp_path: Path, first: int
+) -> None:
+    """No job goes on for ever, and what was never seen has no culprit and no broken environment."""
+    where, red, counter, test = killed_from(tmp_path, first)
+    for _ in range(JOB.attempts + 1):
+        make_due(where)
+        counter.write_text("50")
+        once(where, test=test)
+    assert jobs(where)[-1] == (red, "done")
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "undetermined"
+    assert f"at each of {JOB.attempts} attempts" in verdict.reason
+
+
+def test_the_end_of_a_range_that_is_killed_each_time_is_no_end_of_explain(tmp_path: Path) -> None:
+    """One sentence and exit 13: neither "flaky" nor a verdict on the version."""
+    where, red, counter, test = killed_from(tmp_path, 2)
+    counter.write_text("0")
+    asked = [sys.executable, "-m", "afterd", "explain", f"{red}~..{red}", "--", *test]
+    done = subprocess.run(
+        asked, cwd=where, env=plain(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 13, done.stderr
+    assert "The test at the bad version was killed from outside 4 times in a row" in done.stderr
 
 
 @pytest.mark.parametrize("victim", ["supervisor", "program"])
@@ -113,3 +170,22 @@ cp $1 $2
     assert not flag.exists()
     assert verdicts(where, of) == []
     assert "was lost" in log(where)
+
+
+def test_a_build_that_is_killed_each_time_says_nothing_of_the_commit(tmp_path: Path) -> None:
+    """No culprit and no broken build: the compiler never came to its end."""
+    makefile = "all: x.o\nx.o: x.c\n\tsh cc.sh x.c x.o\n"
+    compiler = "[ -e %s ] && kill -9 $$; cp $1 $2\n" % (tmp_path / "flag")
+    where = made(tmp_path / "r", {"makefile": makefile, "cc.sh": compiler, "x.c": "int good;\n"})
+    commands = {"build": ("make",), "test": ("sh", "-c", "grep -q good x.o")}
+    once(where, **commands)
+    (tmp_path / "flag").touch()
+    of = commit(where, {"x.c": "int bad;\n"})
+    once(where, **commands)
+    assert verdicts(where, of) == []
+    assert jobs(where)[-1] == (of, "queued")
+    (tmp_path / "flag").unlink()
+    make_due(where)
+    once(where, **commands)
+    [verdict] = verdicts(where, of)
+    assert verdict.kind == "caused", verdict.reason

@@ -23,7 +23,7 @@ from afterd.execution.executors.chosen import chosen_executor
 from afterd.execution.executors.dask import DaskExecutor
 from afterd.execution.recipe import Recipe
 from afterd.limits import Limits, ProcessLimits
-from afterd.model.outcome import Unresolved, Verdict
+from afterd.model.outcome import Verdict
 
 LIMITS = dataclasses.replace(
     Limits(), test=ProcessLimits(timeout=20.0, grace=0.1), build=ProcessLimits(timeout=20.0)
@@ -190,4 +190,3 @@ def test_a_scheduler_that_dies_is_a_sentence_and_holds_nobody(
 def test_a_job_is_a_value(tmp_path: Path) -> None:
     job = Job("t" * 40, recipe(tmp_path))
     assert pickle.loads(pickle.dumps(job)) == job
-    assert Unresolved.KILLED.value

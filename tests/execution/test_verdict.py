@@ -33,7 +33,7 @@ PASS, FAIL, UNRESOLVED = Verdict.PASS, Verdict.FAIL, Verdict.UNRESOLVED
         ("sh -c 'kill -FPE $$'; exit $?", FAIL, None, FailureKind.CRASH),
         ("sh -c 'kill -PIPE $$'; exit $?", UNRESOLVED, Unresolved.ABORTED, None),
         ("kill -PIPE $$", FAIL, None, FailureKind.CRASH),
-        ("kill -KILL $$", UNRESOLVED, Unresolved.KILLED, None),
+        ("kill -KILL $$", UNRESOLVED, Unresolved.LOST, None),
         ("kill -TERM $$", UNRESOLVED, Unresolved.KILLED, None),
         ("sleep 30", FAIL, None, FailureKind.HANG),
         ("head -c 100000 /dev/zero", UNRESOLVED, Unresolved.OUTPUT, None),

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from afterd.errors import StoreError
+from afterd.limits import JOB
 from afterd.store.database import open_store
-from afterd.store.jobs import ATTEMPTS, Job, JobQueue, JobState, find, unfinished_jobs
+from afterd.store.jobs import Job, JobQueue, JobState, find, unfinished_jobs
 
 
 class Clock:
@@ -122,18 +123,18 @@ def test_a_heartbeat_keeps_the_lease(queue: JobQueue, clock: Clock) -> None:
 
 def test_a_job_that_kills_its_workers_is_abandoned(queue: JobQueue, clock: Clock) -> None:
     queue.enqueue("poison", "explain", "{}")
-    for _ in range(ATTEMPTS):
+    for _ in range(JOB.attempts):
         job = leased(queue)
         clock.now += 31
     assert queue.lease("w", 30) is None
     ended = state(queue, job)
     assert ended.state is JobState.ABANDONED
-    assert f"{ATTEMPTS} attempts" in ended.reason
+    assert f"{JOB.attempts} attempts" in ended.reason
 
 
 def test_postponed_is_not_an_attempt(queue: JobQueue, clock: Clock) -> None:
     queue.enqueue("k", "explain", "{}")
-    for _ in range(ATTEMPTS + 2):
+    for _ in range(JOB.attempts + 2):
         job = leased(queue)
         assert queue.postpone(job, 60, "no space left")
         assert queue.lease("w", 30) is None
@@ -144,10 +145,10 @@ def test_postponed_is_not_an_attempt(queue: JobQueue, clock: Clock) -> None:
 
 def test_progress_starts_the_count_of_attempts_again(queue: JobQueue, clock: Clock) -> None:
     queue.enqueue("k", "explain", "{}")
-    for number in range(3 * ATTEMPTS):
+    for number in range(3 * JOB.attempts):
         assert queue.reach(leased(queue), f"stage {number}")
         clock.now += 31
-    assert leased(queue).attempts == 3 * ATTEMPTS + 1
+    assert leased(queue).attempts == 3 * JOB.attempts + 1
 
 
 def test_a_waiting_job_is_leased_after_its_release_only(queue: JobQueue) -> None:

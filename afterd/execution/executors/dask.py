@@ -152,7 +152,7 @@ class DaskExecutor:
 def _killed() -> Attempt:
     """Of a job that took several workers with it nothing is known."""
     detail = "the workers that ran it died"
-    return Attempt(Outcome(Verdict.UNRESOLVED, Unresolved.KILLED, detail), lasting=False, tests=1)
+    return Attempt(Outcome(Verdict.UNRESOLVED, Unresolved.LOST, detail), lasting=False, tests=1)
 
 
 def _said(error: Exception) -> str:

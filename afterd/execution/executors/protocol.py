@@ -56,7 +56,7 @@ class Attempt:
     @property
     def ended(self) -> bool:
         """Whether the run came to an end of its own, not to that of a budget or of afterd."""
-        return self.outcome.reason not in (Unresolved.NOT_RUN, Unresolved.KILLED)
+        return self.outcome.reason not in (Unresolved.NOT_RUN, Unresolved.KILLED, Unresolved.LOST)
 
 
 class Executor(Protocol):

@@ -133,9 +133,8 @@ class Workbench:
 
 
 def _unbuilt(built: Built, *, cut_short: bool) -> Attempt:
-    outcome = Outcome(
-        Verdict.UNRESOLVED, Unresolved.BUILD, built.detail, build_seconds=built.seconds
-    )
+    reason = Unresolved.LOST if built.lost else Unresolved.BUILD
+    outcome = Outcome(Verdict.UNRESOLVED, reason, built.detail, build_seconds=built.seconds)
     if cut_short and not built.lasting:
         return Attempt(_not_run(outcome), lasting=False, builds=1)
     return Attempt(outcome, built.lasting, builds=int(built.ran), missing=built.missing)
