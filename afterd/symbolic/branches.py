@@ -29,7 +29,8 @@ class Side:
 class Arrival:
     """What a side made of the state by the time the sides met.
 
-    ``known``: it was executed; ``free``: nothing is known of what another side wrote.
+    ``known``: it was executed; ``free``: nothing is known of what another side wrote; ``taken``: it was
+    gone to its end, and does not merely lead to where the sides meet.
     """
 
     side: Side
@@ -38,11 +39,17 @@ class Arrival:
     positions: tuple[Position, ...]
     known: bool = True
     free: bool = False
+    taken: bool = True
 
 
 @dataclass(slots=True)
 class OpenBranch:
-    """A branch on the way: the state before it, the sides to be taken, those that arrived."""
+    """A branch on the way: the state before it, the sides to be taken, those that arrived.
+
+    A way may go past ``join`` to that of a branch further out. ``lost``: something of this branch did, or
+    ended, so that not every way is among the arrivals; ``split``: the side that is being executed
+    arrived in part already; ``left``: what the run did went past.
+    """
 
     key: int
     block: int
@@ -62,6 +69,9 @@ class OpenBranch:
     after: Any = None  # the world's state behind the first side that arrived
     frame_key: int = 0
     visits: dict[int, int] = field(default_factory=dict)  # of the activation, on its first side
+    lost: bool = False
+    split: bool = False
+    left: bool = False
 
 
 def merge(

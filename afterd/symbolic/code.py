@@ -10,6 +10,7 @@ from typing import Any
 from afterd.logic import Statement
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Sort, Value, bitvec
+from afterd.symbolic.meetings import meetings
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.trace.c.ir import arithmetic, cfg
 from afterd.trace.c.ir.constants import literal, sort_of
@@ -95,13 +96,15 @@ class Block:
 class Body:
     """A function: blocks by number, its parameters, and the shape of its control flow.
 
-    ``joins[b]`` is where the sides of b's branch meet again, -1 where only at the return.
+    ``joins[b]`` is where all sides of b's branch meet again, -1 where only at the return; ``meetings[b]``
+    where some of them do first, past which others may go.
     """
 
     name: str
     parameters: tuple[str, ...]
     blocks: tuple[Block, ...]
     joins: tuple[int, ...]
+    meetings: tuple[int, ...]
     successors: tuple[tuple[int, ...], ...]
     headers: tuple[tuple[int, ...], ...]
     place: Statement | None
@@ -135,10 +138,11 @@ def decode(function: Function, context: Context) -> Body:
     alive = [tuple(t for t in following if not blocks[t].ends) for following in successors]
     joins = cfg.analyse(alive).postdominator
     headers = cfg.analyse(successors).headers
+    first = meetings(alive, headers, joins)
     names = tuple(text.rsplit(" ", 1)[-1] for text in parameters(function.header) if text != "...")
     own = context.debug.subprogram(function.header)
     place = Statement(Location(context.relative(own.file), own.line, 0, function.name))
-    return Body(function.name, names, blocks, joins, successors, headers, place)
+    return Body(function.name, names, blocks, joins, first, successors, headers, place)
 
 
 def _targets(detail: Any) -> list[int]:  # noqa: ANN401 - of a terminator

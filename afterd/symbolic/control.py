@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from afterd.logic import Branch, PathCondition
 from afterd.model.term import BOOL, Const, Term, Value
@@ -26,6 +27,8 @@ from afterd.symbolic.refusal import SideEndedError
 from afterd.symbolic.world import World
 
 Wanted = Callable[[Branch], bool]
+Meeting = tuple[dict[str, Known], int]
+"""The φs' values of an arrival, and which open branch of the frame it arrives at."""
 RETURN = -1
 
 
@@ -85,9 +88,10 @@ class Control(ABC):
     def goto(self, frame: Frame, target: int) -> None:
         """Enter a block, unless sides meet there."""
         phis = self._phis(frame, target, frame.block)
-        if frame.open and frame.open[-1].join == target:
+        at = frame.meeting(target)
+        if at is not None:
             frame.before, frame.block = frame.block, target
-            self.arrived(frame, phis)
+            self.arrived(frame, phis, at)
             return
         self._begin(frame, target, phis)
 
@@ -196,24 +200,33 @@ class Control(ABC):
         chosen = sides[taken]
         if self.real and code.statement is not None:
             self.collector.conditions.append(PathCondition(chosen.condition, code.statement))
-        join = frame.body.joins[frame.block]
+        key, join = self.key(frame), frame.body.joins[frame.block]
+        first = join if self._trace_only else frame.body.meetings[frame.block]
+        if first != join and frame.meeting(join) is None:
+            beyond = self.collector.names.of((key, "beyond"))
+            self._open(frame, beyond, join, Side(chosen.number, TRUE, chosen.target))
+        branch = self._open(frame, key, first, chosen)
+        self._sort_sides(frame, branch, [side for side in sides if side is not chosen])
+        self._take(frame, branch, chosen)
+
+    def _open(self, frame: Frame, key: int, join: int, chosen: Side) -> OpenBranch:
         branch = OpenBranch(
-            self.key(frame), frame.block, join, self.collector.path, self.memory.mark(),
+            key, frame.block, join, self.collector.path, self.memory.mark(),
             {}, self.world.state(), self.positions, [], chosen, self.real,
         )  # fmt: skip
         branch.frame_key = frame.key
-        self._sort_sides(frame, branch, [side for side in sides if side is not chosen])
         frame.open.append(branch)
-        self._take(frame, branch, chosen)
+        return branch
 
     def _sort_sides(self, frame: Frame, branch: OpenBranch, others: list[Side]) -> None:
         """Which other sides are executed, which are free, and which lie beyond a bound."""
         for side in others:
             if self._trace_only:
                 self._unexplored(frame, branch, side)
-            elif side.target == branch.join:
+            elif (at := frame.meeting(side.target)) is not None:
                 phis = self._phis(frame, side.target, frame.block)
-                branch.arrivals.append(Arrival(side, {}, phis, branch.positions))
+                arrival = Arrival(side, {}, phis, branch.positions, taken=False)
+                self._stand(frame, branch, arrival, at)
             elif not self._is_wanted(
                 Branch(frame.body.name, branch.block, side.number, branch.key)
             ):
@@ -244,7 +257,7 @@ class Control(ABC):
             for target in body.successors[branch.block]
             if target != side.target
         )
-        forced = sum(b.block == branch.block and b.limit > 0 for b in frame.open)
+        forced = sum(b.block == branch.block and b.limit > 0 and not b.left for b in frame.open)
         if around and leaves and forced >= self.bounds.extra:
             return "loops are unrolled as often as the run did, and once more"
         return ""
@@ -255,24 +268,41 @@ class Control(ABC):
         return self._symbolic_from
 
     def _unexplored(self, frame: Frame, branch: OpenBranch, side: Side) -> None:
-        """A side that is not executed: what it may write is free."""
-        found = effects.effects_of(self.image, frame.body, side.target, branch.join, _slots(frame))
+        """A side that is not executed: what it may write is free where every way has met."""
+        join = frame.body.joins[branch.block]
+        found = effects.effects_of(self.image, frame.body, side.target, join, _slots(frame))
         phis = {
             name: self._any_phi(frame, incoming)
-            for name, _, incoming in (
-                frame.body.blocks[branch.join].phis if branch.join >= 0 else ()
-            )
+            for name, _, incoming in (frame.body.blocks[join].phis if join >= 0 else ())
         }
         arrival = branches.unexplored(
             branch, side, self.memory, self.collector, found.written, phis,
             trace_only=self._trace_only,
         )  # fmt: skip
-        branch.arrivals.append(arrival)
+        at = frame.meeting(join)
+        assert at is not None  # it was opened with the branch
+        self._stand(frame, branch, arrival, at)
         if self._trace_only and found.known:
             return
         taken = conjoined(branch.path, side.condition)
         identity = Branch(frame.body.name, branch.block, side.number, branch.key)
         self.collector.leave(identity, taken, effects_known=found.known)
+
+    def _stand(self, frame: Frame, branch: OpenBranch, arrival: Arrival, at: int) -> None:
+        """A side arrives where the sides of an open branch meet without being executed."""
+        home = frame.open[at]
+        if home is not branch:
+            condition = conjoined(branch.path, arrival.side.condition)
+            arrival = replace(
+                arrival,
+                side=replace(arrival.side, condition=condition),
+                changed={**self.memory.changed(home.mark), **arrival.changed},
+            )
+            home.split = branch.lost = True
+            for between in frame.open[at + 1 :]:
+                if between is not branch:
+                    between.lost = between.split = True
+        home.arrivals.append(arrival)
 
     def _any_phi(self, frame: Frame, incoming: object) -> Known:
         """A value of the φ's sort: which one does not matter, it will be free."""
@@ -287,20 +317,37 @@ class Control(ABC):
         self.collector.narrow((branch.key, side.number), branch.path, side.condition)
         self.goto(frame, side.target)
 
-    def arrived(self, frame: Frame, phis: dict[str, Known]) -> None:
-        """The current side reached the place where the sides meet; so may those around it, at once."""
-        following: dict[str, Known] | None = phis
+    def arrived(self, frame: Frame, phis: dict[str, Known], at: int | None) -> None:
+        """The current side reached the place where the sides of an open branch meet, the one ``at`` that
+        place (None: the innermost); so may those around it, at once.
+        """
+        following: Meeting | None = (phis, len(frame.open) - 1 if at is None else at)
         while following is not None:
-            branch = frame.open[-1]
-            changed = self.memory.changed(branch.mark)
-            branch.after = branch.after or self.world.state()
-            if not branch.limit:
-                branch.visits = frame.visits
-            arrival = Arrival(branch.now, changed, following, self.positions)
-            if not branch.limit:
-                branch.first_arrived = True  # what the run did gives the values
-            branch.arrivals.insert(0 if not branch.limit else len(branch.arrivals), arrival)
-            following = self._next_side(frame, branch)
+            self._arrive(frame, *following)
+            following = self._next_side(frame, frame.open[-1])
+
+    def _arrive(self, frame: Frame, phis: dict[str, Known], at: int) -> None:
+        """One more arrival; where it went past others, what is left of them is not what the run did."""
+        branch, passed = frame.open[at], frame.open[at + 1 :]
+        first = not any(around.limit for around in frame.open[at:])
+        branch.after = branch.after or self.world.state()
+        side = branch.now
+        if passed or branch.split:
+            side = replace(side, condition=self.collector.path or TRUE)
+        changed = self.memory.changed(branch.mark)
+        arrival = Arrival(side, changed, phis, self.positions)
+        branch.arrivals.insert(0 if first else len(branch.arrivals), arrival)
+        if first:  # what the run did gives the values
+            branch.first_arrived, branch.visits = True, frame.visits
+        if not passed:
+            return
+        branch.split = True
+        for around in passed:
+            around.lost = around.split = True
+            around.left = around.left or first
+        for around in frame.open[at:] if first else ():
+            around.limit = self.instances + self.bounds.forced
+            self._forced += 1
 
     def ended(self, reason: str) -> None:
         """The current side ends before the sides meet; what it owed was required there."""
@@ -312,14 +359,15 @@ class Control(ABC):
         if not self.real and reason not in _ORDERLY:
             self.collector.notes[f"a forced side ended: {reason}"] = None
             self.collector.require(negated(TRUE))
+        frame.open[-1].lost = True
         following = self._next_side(frame, frame.open[-1])
         if following is not None:
-            self.arrived(frame, following)
+            self.arrived(frame, *following)
 
-    def _next_side(self, frame: Frame, branch: OpenBranch) -> dict[str, Known] | None:
+    def _next_side(self, frame: Frame, branch: OpenBranch) -> Meeting | None:
         """Go back to the branch and take the next side, or merge what arrived.
 
-        The φs' values where the sides of the branch around it meet in the same place.
+        The φs' values and the branch where the sides of one around it meet in the same place.
         """
         self.memory.undo(branch.mark)
         self.world.restore(branch.world)
@@ -328,6 +376,7 @@ class Control(ABC):
             if not branch.limit:
                 self._forced += 1
             branch.limit = self.instances + self.bounds.forced
+            branch.split = False
             side = branch.sides.pop(0)
             frame.registers = dict(branch.registers)
             frame.block = branch.block
@@ -350,29 +399,47 @@ class Control(ABC):
             frame.visits = {}
         return self._merged(frame, branch)
 
-    def _merged(self, frame: Frame, branch: OpenBranch) -> dict[str, Known] | None:
+    def _merged(self, frame: Frame, branch: OpenBranch) -> Meeting | None:
         if not branch.first_arrived:
             branch.arrivals.sort(key=lambda arrival: not arrival.known)
             if not branch.arrivals[0].known:
                 raise SideEndedError("only sides that are not encoded go on")
-            if branch.real:  # the run is over: from here on all is what would have been
+            if branch.left:
+                self._go_on_elsewhere(frame, branch)
+            elif branch.real:  # the run is over: from here on all is what would have been
                 self._forced += 1
                 self._hypothetical_until = self.instances + self.bounds.forced
         phis, self.positions = branches.merge(branch, self.memory, self.collector)
-        conditions = [arrival.side.condition for arrival in branch.arrivals]
-        if len(conditions) + branch.closed < len(frame.body.successors[branch.block]):
+        if branch.lost:
+            conditions = [arrival.side.condition for arrival in branch.arrivals]
             self.collector.narrow((branch.key, "on"), branch.path, any_of(conditions))
-        around = frame.open[-1].join if frame.open else None
+        at = frame.meeting(branch.join)
         if branch.join == RETURN:
-            if frame.open:
-                return {"return": phis.get("return", (0, None))}
-            self.leave(frame, phis.get("return", (0, None)))
-            return None
+            phis = {"return": phis.get("return", (0, None))}
+            if at is None:
+                self.leave(frame, phis["return"])
+                return None
         frame.block = branch.block
-        if around == branch.join:
-            return phis
+        if at is not None:
+            return phis, at
         self._begin(frame, branch.join, phis)
         return None
+
+    def _go_on_elsewhere(self, frame: Frame, branch: OpenBranch) -> None:
+        """The run went past where the sides meet, other sides did not: that too is a side, free unless
+        it is wanted. Raises SideEndedError where it is not.
+        """
+        name, block = frame.body.name, branch.block
+        met = [arrival.side for arrival in branch.arrivals if not arrival.taken]
+        wanted = any(self._wanted(Branch(name, block, side.number, branch.key)) for side in met)
+        whole = self._whole_sides and not branch.real
+        if wanted or whole or len(met) < len(branch.arrivals):
+            return
+        home = frame.meeting(frame.body.joins[block])
+        if home is not None:
+            for side in met:
+                self._unexplored(frame, branch, replace(side, target=branch.join))
+            raise SideEndedError("no side goes on")
 
     def finish(self, reason: str) -> None:
         """Nothing is left to execute."""

@@ -61,6 +61,11 @@ class Frame:
         """The origins of being here."""
         return self.deciding[-1].together if self.deciding else self.under
 
+    def meeting(self, block: int) -> int | None:
+        """Which open branch's sides meet in a block: the innermost one's place; None if none."""
+        found = range(len(self.open) - 1, -1, -1)
+        return next((at for at in found if self.open[at].join == block), None)
+
 
 class Finished(Exception):  # noqa: N818 - an end, not an error
     """Nothing is left to execute."""

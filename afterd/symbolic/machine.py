@@ -352,7 +352,7 @@ class Machine(Control):
             elif branches.is_word(_zero(code.operands[0])):
                 known = self.define(frame, code, known)
         if frame.open:
-            self.arrived(frame, {"return": known})
+            self.arrived(frame, {"return": known}, frame.meeting(RETURN))
             return
         self.leave(frame, known)
 
