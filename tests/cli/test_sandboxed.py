@@ -45,6 +45,19 @@ def test_a_test_that_means_harm_is_held(afterd: Run, tmp_path: Path, how: str) -
 
 
 @whole
+def test_a_build_that_means_harm_is_held(afterd: Run, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("kept")
+    path = repository(tmp_path / "r", f"rm -f {outside}; grep -q three text.txt\n")
+    build = f"sh -c 'rm -f {outside}; touch $HOME/of-a-build; touch built'"
+    asked = ("--sandbox", "require", "--build", build, "--", "sh", "test.sh")
+    done = afterd("explain", *asked, cwd=path, HOME=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert outside.read_text() == "kept"
+    assert not (tmp_path / "of-a-build").exists()
+
+
+@whole
 def test_a_project_that_needs_more_is_explained_without_and_it_is_said(
     afterd: Run, tmp_path: Path
 ) -> None:

@@ -6,8 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
+import pygit2
 import pytest
-from cli_repository import BAD, GOOD, TEST, Run, afterd_process, refused
+from cli_repository import BAD, GOOD, TEST, Run, afterd_process, commit, refused
 
 pytest_plugins = ["cli_fixtures"]
 
@@ -169,6 +170,24 @@ def test_settings_reach_explain(afterd: Run, repository: Path) -> None:
 def test_nothing_was_explained_yet(afterd: Run, repository: Path) -> None:
     for verb in ("show", "list", "report"):
         refused(afterd(verb, cwd=repository), 13, ["Nothing was explained", "#store"])
+
+
+def test_changes_that_are_left_out_are_mentioned(afterd: Run, repository: Path) -> None:
+    """A path that cannot be written safely: the answer says that it knows nothing of that change."""
+    commit(pygit2.Repository(repository), {"x\r": "x\n"}, "A strange name\n")
+    done = afterd("explain", "HEAD~2..HEAD", "--", *TEST, cwd=repository)
+    assert done.returncode == 0, done.stderr
+    assert "1 changed files are left out, because their paths" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("end", ["bad", "good"])
+def test_a_version_that_cannot_be_tested_is_inconclusive(
+    afterd: Run, repository: Path, end: str
+) -> None:
+    """Exit status 125 is the test's own word, and no fault of the machine (that is 13)."""
+    says = "grep -q three text.txt" if end == "good" else "! grep -q three text.txt"
+    done = afterd("explain", "--", "sh", "-c", f"{says} && exit 125; exit 1", cwd=repository)
+    refused(done, 10, [f"at the {end} version", "125"])
 
 
 def test_hostile_names_reach_no_terminal(afterd: Run, repository: Path) -> None:

@@ -32,6 +32,28 @@ from lib import one
 
 assert one() == 1
 """
+C_LIB = "int one(void) {\n    int value = 1;\n    return value;\n}\n"
+C_CHECK = """\
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int one(void);
+
+int main(int argc, char **argv) {
+    int count = 0;
+    FILE *counter = fopen(argv[1], "r+");
+    fscanf(counter, "%d", &count);
+    rewind(counter);
+    fprintf(counter, "%d      ", ++count);
+    fclose(counter);
+    if (count > 0 && count % 2)
+        kill(strcmp(argv[2], "supervisor") ? getpid() : getppid(), SIGKILL);
+    assert(one() == 1);
+    return 0;
+}
+"""
 KILLING = """\
 n=$(($(cat {counter}) + 1)); echo $n >{counter}
 [ $n -lt {first} ] || [ $n -ge {last} ] || kill -9 {whom}
@@ -149,6 +171,28 @@ def test_no_kill_costs_a_python_answer_its_tree(tmp_path: Path, victim: str) -> 
     assert [change.file for change in explanation.root] == ["lib.py"]
     assert explanation.tree is not None, explanation.notes
     assert not [note for note in explanation.notes if "ended" in note], explanation.notes
+
+
+@pytest.mark.parametrize("victim", ["supervisor", "program"])
+def test_no_kill_costs_a_c_answer_its_tree(tmp_path: Path, victim: str) -> None:
+    """Every run is lost once, the traced ones of both versions among them."""
+    makefile = "p: check.c lib.c\n\t$(CC) -g -o p check.c lib.c\n"
+    files = {"makefile": makefile, "check.c": C_CHECK, "lib.c": C_LIB, ".gitignore": "p\n"}
+    where = made(tmp_path / "r", files)
+    counter = tmp_path / "counter"
+    commands = {"build": ("make",), "test": ("./p", str(counter), victim)}
+    counter.write_text("-99\n")
+    once(where, **commands)
+    counter.write_text("0\n")
+    red = commit(where, {"lib.c": C_LIB.replace("value = 1", "value = 2")})
+    once(where, **commands)
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "caused", verdict.reason
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.file for change in explanation.root] == ["lib.c"]
+    assert explanation.tree is not None, explanation.notes
+    assert log(where).count("was lost") >= int(counter.read_text()) // 2
 
 
 def test_a_compiler_that_is_killed_makes_no_broken_build(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -183,6 +184,22 @@ def test_a_second_test_that_breaks_while_the_first_is_red_is_explained(
     again = replay(settings(where, test=runner.test), found.id)
     assert again.outcome.passed, again
     assert not replay(settings(where, test=runner.test), found.id, NOTHING).outcome.passed
+
+
+def test_what_init_writes_hides_no_red_behind_another(tmp_path: Path) -> None:
+    """As a new user does it: the settings are those of ``afterd init``."""
+    where = made(tmp_path / "r", {"test_it.py": UNITTEST, "one": "good\n", "two": "good\n"})
+    for files in ({}, {"one": "bad\n"}, {"two": "bad\n"}):
+        of = commit(where, files)
+        for arguments in (("init", "--force"), ("daemon", "run", "--once", "--quiet")):
+            command = [sys.executable, "-m", "afterd", *arguments]
+            done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+    one, two = RUNNERS["unittest"].names
+    assert [(v.test, v.kind) for v in verdicts(where, of)] == [
+        (one, "already-red"),
+        (two, "caused"),
+    ]
 
 
 UNTOLD = "for n in one two; do grep -q good $n || { echo $n is not good >&2; exit 1; }; done"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
-from afterd.errors import TestError, UsageError
+from afterd.errors import TestError, UntestableError, UsageError
 from afterd.execution.process import Ending
 from afterd.execution.runners import runner_named
 from afterd.execution.sandbox import run
@@ -125,7 +125,7 @@ def _whole(ready: _Suite) -> list[CountedTest]:
                 " runs less, or a larger test_timeout."
             )
         if found is None:
-            raise TestError("The test command exits with 125: it says that this is no test.")
+            raise UntestableError("The test command exits with 125: it says that this is no test.")
         if ran.tests:
             return [CountedTest(test.name, test.failed, test.processes) for test in ran.tests]
         return divided(result.stdout.head(_MOST_OUTPUT), found.processes) or [found]
