@@ -51,6 +51,7 @@ ADDR_NO_RANDOMIZE = 0x0040000
 
 FIRST_TICK = 0.01
 LAST_TICK = 0.05
+CROWD = 64  # processes of one run, from which on the watch must not wait for its turn
 SWEEP_SECONDS = 5.0  # a process that SIGKILL does not end in this time hangs in the kernel
 
 
@@ -130,6 +131,8 @@ class Run:
         """Whether all processes together are too many or too large."""
         most, limit = self.request["processes"], self.request["memory"]
         family = descendants(os.getpid(), at_most=most + 1)
+        if len(family) > CROWD:
+            _get_ahead()
         if len(family) > most:
             return "PROCESSES"
         if resident(family) > limit and proportional(family) > limit:
@@ -140,6 +143,8 @@ class Run:
         """End what is left: SIGTERM, grace, SIGKILL until none; the number that would not go."""
         self.reap()
         family = descendants(os.getpid())
+        if len(family) > CROWD:
+            _get_ahead()
         self.swept = len([pid for pid in family if pid != self.pid])
         # A fork bomb uses every moment of grace: it gets none.
         if self.ending not in ("PROCESSES", "MEMORY"):
@@ -239,8 +244,6 @@ def _become(
             os._exit(127)
         if request["fixed_addresses"]:
             fixed = libc.personality(ADDR_NO_RANDOMIZE) != -1
-    # What the policy was reset to on the fork is ordinary, also where afterd is to stand back.
-    os.nice(request["nice"] - os.nice(0))
     os.write(report, b"F" if fixed else b"-")
     source = os.open(request["stdin"], os.O_RDONLY)
     os.chdir(request["cwd"])
@@ -328,7 +331,9 @@ def _get_ahead() -> None:
     """Run before a program with hundreds of runnable processes, where we are allowed to (root).
 
     Seen without: a bomb whose processes each call ``setsid`` and end after two forks grew to
-    63,000 while the sweep waited for its turn.
+    63,000 while the sweep waited for its turn. Only before those: to collect a process of several
+    threads, the kernel waits in a loop for whoever is taking its entries out of /proc, and that one
+    does not run while we do. Seen with: a second of processor time for each compilation by zig.
     """
     if hasattr(os, "sched_setscheduler"):
         policy = os.SCHED_RR | os.SCHED_RESET_ON_FORK  # the program itself stays ordinary
@@ -348,10 +353,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # a test that runs `kill $PPID` means its own parent
     libc = _linux()
-    nice = os.nice(0)
-    _get_ahead()
     request = _request(control)
-    request["nice"] = nice
     if os.getuid() and (threads := threads_alive()):
         # Counts every process of the user, so it can only be a last line against fork bombs.
         request["limits"]["RLIMIT_NPROC"] = threads + request["processes"]

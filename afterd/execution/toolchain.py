@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +63,34 @@ def find(environment: Mapping[str, str] | None = None) -> Toolchain:
     )
 
 
+def is_zigs(argv: Sequence[str]) -> bool:
+    """Whether a command line starts zig, be it through ``env``."""
+    return any(Path(word).stem == "zig" for word in argv[:3])
+
+
+def settled(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:
+    """How to start a compiler by its path, so that it asks the system nothing that was answered before.
+
+    zig asks the system's ``cc`` three questions before each file, to learn where the C library is; in a
+    traced build that one is ours, and each answer took as long as a file. They are asked once here and
+    kept in ``directory``, which must exist as long as the compiler is used.
+    """
+    program = shutil.which(toolchain.argv[0]) or toolchain.argv[0]
+    argv = (program, *toolchain.argv[1:])
+    setter = shutil.which("env")
+    if not toolchain.is_zig or not setter:
+        return argv
+    result = run(Command((program, "libc"), directory, scrubbed_environment()), Limits().probe)
+    try:
+        if not result.succeeded:  # there is no C library but zig's own, which it need not look for
+            return argv
+        kept = directory.absolute() / "zig-libc.txt"
+        kept.write_text(result.stdout.text())
+    finally:
+        result.remove()
+    return (setter, f"ZIG_LIBC={kept}", *argv)
+
+
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     path = environment.get("PATH", os.defpath)
     for name in NAMES:
@@ -100,4 +128,4 @@ def _examine(argv: tuple[str, ...], environment: Mapping[str, str]) -> Toolchain
     version = match[1] + match[2]
     if not OLDEST <= int(match[1]) <= NEWEST:
         return f"{shown} is version {version}"
-    return Toolchain(argv, version, is_zig=Path(argv[0]).stem == "zig")
+    return Toolchain(argv, version, is_zig=is_zigs(argv))

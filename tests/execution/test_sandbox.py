@@ -276,6 +276,27 @@ def test_waiting_for_a_processor_does_not_count_against_the_limit(shell: Shell) 
     assert hangs.ending is Ending.TIMEOUT
 
 
+@linux_only
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may get ahead of others")
+@pytest.mark.parametrize(
+    ("processes", "policy"), [(1, os.SCHED_OTHER), (100, os.SCHED_RR | os.SCHED_RESET_ON_FORK)]
+)
+def test_the_watch_gets_ahead_of_a_crowd_alone(tmp_path: Path, processes: int, policy: int) -> None:
+    """Ahead of a program of a few threads it would wait in the kernel for one that does not run."""
+    program = (
+        "import os, subprocess, time\n"
+        f"sleeping = [subprocess.Popen(['sleep', '30']) for _ in range({processes})]\n"
+        f"end = time.monotonic() + 10\n"
+        f"while os.sched_getscheduler(os.getppid()) != {policy} and time.monotonic() < end:\n"
+        "    time.sleep(0.05)\n"
+        "time.sleep(0.3)\n"
+        "print(os.sched_getscheduler(os.getppid()))\n"
+    )
+    command = Command((sys.executable, "-c", program), tmp_path, scrubbed_environment())
+    result = run(command, LIMITS, scratch=tmp_path)
+    assert result.stdout.text().strip() == str(policy)
+
+
 def test_only_the_sandbox_starts_processes() -> None:
     """Nothing else imports subprocess or calls os.fork and its like; ``trace`` is apart, because
     the compiler wrapper and the forks of the warm process run inside the sandbox already.

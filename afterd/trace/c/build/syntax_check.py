@@ -24,6 +24,7 @@ from afterd.execution.environment import scrubbed_environment
 from afterd.execution.includes import INCLUDED, IncludeGraph, included_names
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
+from afterd.execution.toolchain import is_zigs
 from afterd.limits import ProcessLimits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.trace.c.build.compilations import Compilation
@@ -141,7 +142,7 @@ class SyntaxCheck:
 
 def _reading(compilation: Compilation, overlay: Path) -> tuple[str, ...]:
     """How to ask for errors alone; zig looks for an object even then, and must make one."""
-    if PurePath(compilation.argv[0]).stem == "zig":
+    if is_zigs(compilation.argv):
         return "-c", "-O0", "-o", str(overlay.with_name(f"{compilation.source.stem}.o"))
     return ("-fsyntax-only",)
 

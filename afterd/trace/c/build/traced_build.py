@@ -15,7 +15,7 @@ from afterd.errors import ToolchainError
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.toolchain import Toolchain
+from afterd.execution.toolchain import Toolchain, settled
 from afterd.limits import Limits
 from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
@@ -63,9 +63,9 @@ def prepare(
     """
     directory = directory.absolute()  # the compilers are started in other directories
     store = ModuleStore(directory)
-    clang = _absolute(toolchain)
     library, shims = directory / "lib", directory / "bin"
     library.mkdir(exist_ok=True)
+    clang = settled(toolchain, library)  # by its path: in the build its name means afterd-cc
     shims.mkdir(exist_ok=True)
     common = (
         *clang,
@@ -113,12 +113,6 @@ def _users(name: str, base: Mapping[str, str]) -> tuple[str, ...]:
         program, more = name, []
     found = shutil.which(program, path=base.get("PATH", os.defpath))
     return (found, *more) if found else ()
-
-
-def _absolute(toolchain: Toolchain) -> tuple[str, ...]:
-    """The compiler by its path: its name will mean afterd-cc in the traced build's PATH."""
-    program = shutil.which(toolchain.argv[0]) or toolchain.argv[0]
-    return (program, *toolchain.argv[1:])
 
 
 def _cxx(clang: tuple[str, ...], toolchain: Toolchain) -> tuple[str, ...]:
