@@ -21,6 +21,9 @@ KillMode=mixed
 TimeoutStopSec=10
 Nice=10
 UMask=0077
+# The kernel holds each test to its limit of memory: in groups of their own, beside the daemon's (systemd 254).
+Delegate=memory
+DelegateSubgroup=daemon
 
 [Install]
 WantedBy=default.target

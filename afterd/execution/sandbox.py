@@ -28,6 +28,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ import afterd
 from afterd.errors import SandboxError, SpaceError
 from afterd.execution.confinement import Confinement, Means, current, landlock_version, prefix
 from afterd.execution.losses import how_lost, tell_loss
+from afterd.execution.memory_group import Group, group_for
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.process_tree import tagged_processes
 from afterd.limits import ProcessLimits
@@ -94,11 +96,29 @@ def _run(
     watch: Watch | None,
 ) -> ProcessResult:
     directory = _fresh_directory(scratch)
+    group = group_for(limits)
+    try:
+        result = _supervised(command, limits, directory, group, cancelled, watch)
+        if group is not None and group.has_killed():
+            return replace(result, ending=Ending.MEMORY, status=None, signal=0)
+        return result
+    finally:
+        if group is not None:
+            group.remove()
+
+
+def _supervised(
+    command: Command,
+    limits: ProcessLimits,
+    directory: Path,
+    group: Group | None,
+    cancelled: threading.Event | None,
+    watch: Watch | None,
+) -> ProcessResult:
     held = current()
     own = (directory,)
-    supervisor = _start_supervisor(
-        directory, prefix(held, own, command.environment, (str(command.cwd), *command.argv))
-    )
+    held_by = prefix(held, own, command.environment, (str(command.cwd), *command.argv))
+    supervisor = _start_supervisor(directory, held_by, group)
     try:
         _send(supervisor, _request(command, limits, directory, held))
         _LOG.debug("run %s in %s", command.argv, command.cwd)
@@ -167,8 +187,9 @@ def _fresh_directory(scratch: Path | None) -> Path:
     return directory
 
 
-def _start_supervisor(directory: Path, held_by: Sequence[str]) -> Child:
+def _start_supervisor(directory: Path, held_by: Sequence[str], group: Group | None) -> Child:
     argv = [*held_by, sys.executable, "-I", "-S", "-c", _SUPERVISOR, PACKAGE_ROOT]
+    argv = group.entering(argv) if group is not None else argv
     # Not afterd's whole environment: the program could read a token in its parent's /proc entry.
     environment = {name: os.environ[name] for name in _KEPT_FOR_PYTHON if name in os.environ}
     with (directory / "supervisor").open("wb") as log:

@@ -17,7 +17,8 @@ class ProcessLimits:
     both are watched, because an address-space limit breaks sanitizers and RLIMIT_NPROC counts the
     user's other programs (and nothing at all for root). ``address_space``, ``file_size`` and
     ``open_files`` are the kernel's limits per process. ``grace`` lies between SIGTERM and SIGKILL.
-    ``repeats`` is how often a run is made again that somebody else killed.
+    ``repeats`` is how often a run is made again that somebody else killed. ``supervisor``: memory of what
+    watches it, where the kernel counts that too.
     """
 
     timeout: float = 300.0
@@ -31,6 +32,7 @@ class ProcessLimits:
     open_files: int = 4096
     grace: float = 2.0
     repeats: int = 3
+    supervisor: int = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True)

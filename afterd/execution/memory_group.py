@@ -1,0 +1,141 @@
+"""A limit of memory that the kernel keeps (cgroup v2), where groups below ours may be made.
+
+The supervisor looks at a run's processes several times a second; what allocates between two looks is the
+kernel's to stop. It can where somebody has delegated the memory controller to this process: systemd for a
+service with ``Delegate=memory`` (as ``afterd daemon unit`` writes it), a container engine, root. Elsewhere
+looking is what there is. The rules are those of the kernel's ``cgroup-v2.rst``: limits are given to groups
+below one that holds no process itself, and who moves a process must own the group above both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterd.limits import ProcessLimits
+
+_LEAF = "afterd"  # where afterd itself goes, so that the group above holds no process
+_DELEGATED = ("user.delegate", "trusted.delegate")  # systemd's mark on a group that is not its own
+_ENTER = 'echo $$ >"$0" && exec "$@"'
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A control group of one run."""
+
+    path: Path
+
+    @classmethod
+    def made(cls, parent: Path, settings: Mapping[str, str]) -> Group | None:
+        """A fresh one below ``parent`` with these interface files set; None where the kernel refuses."""
+        try:
+            group = cls(Path(tempfile.mkdtemp(prefix="afterd-run-", dir=parent)))
+        except OSError:
+            return None
+        try:
+            for name, value in settings.items():
+                (group.path / name).write_text(value)
+        except OSError:
+            group.remove()
+            return None
+        return group
+
+    def entering(self, argv: list[str]) -> list[str]:
+        """The command line that starts ``argv`` within: whoever is moved later has children outside."""
+        return ["/bin/sh", "-c", _ENTER, str(self.path / "cgroup.procs"), *argv]
+
+    def has_killed(self) -> bool:
+        """Whether the kernel ended a process because of the limit."""
+        try:
+            return kills_told((self.path / "memory.events").read_text()) > 0
+        except OSError:
+            return False
+
+    def remove(self) -> None:
+        """End what is left in it, and the group."""
+        with contextlib.suppress(OSError):
+            (self.path / "cgroup.kill").write_text("1")
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+
+def kills_told(events: str) -> int:
+    """How many processes were killed for memory, as ``memory.events`` tells it."""
+    told = dict(line.split() for line in events.splitlines() if len(line.split()) == 2)
+    return int(told.get("oom_kill", "0"))
+
+
+def group_for(limits: ProcessLimits) -> Group | None:
+    """A group that holds a run to its memory; None where this process may not make one."""
+    parent = delegated_group()
+    if parent is None:
+        return None
+    settings = {"memory.max": str(limits.memory + limits.supervisor), "memory.oom.group": "0"}
+    return Group.made(parent, settings)
+
+
+@functools.cache
+def delegated_group() -> Path | None:
+    """The group below which limits of memory can be set; None: none is delegated to this process."""
+    own = own_group(
+        *(_read(Path("/proc/self") / name) for name in ("mountinfo", "cgroup")),
+    )
+    if own is None:
+        return None
+    return next(filter(_gives_memory, (own.parent, own)), None)
+
+
+def own_group(mounts: str, groups: str) -> Path | None:
+    """The directory of this process' group of version 2, by its ``mountinfo`` and ``cgroup``; None: it has none."""
+    [path] = [line[3:] for line in groups.splitlines() if line.startswith("0::")][:1] or [""]
+    for line in mounts.splitlines():
+        place, _, system = line.partition(" - ")
+        if path and system.startswith("cgroup2 "):
+            root, mounted = place.split()[3:5]
+            inside = path.removeprefix(root.rstrip("/"))
+            return Path(mounted) / inside.lstrip("/")
+    return None
+
+
+def _gives_memory(group: Path) -> bool:
+    """Whether groups below this one can have limits of memory, after it was asked for."""
+    if "memory" not in _read(group / "cgroup.controllers").split():
+        return False
+    if not _is_ours(group):
+        return False
+    if "memory" in _read(group / "cgroup.subtree_control").split():
+        return True
+    with contextlib.suppress(OSError):
+        if _read(group / "cgroup.procs").split() == [str(os.getpid())]:
+            (group / _LEAF).mkdir(exist_ok=True)
+            (group / _LEAF / "cgroup.procs").write_text(str(os.getpid()))
+        (group / "cgroup.subtree_control").write_text("+memory")
+        return True
+    return False
+
+
+def _is_ours(group: Path) -> bool:
+    """Whether groups may be made below this one: its owner said so. Root may write anywhere, which says nothing."""
+    if not all(os.access(place, os.W_OK) for place in (group, group / "cgroup.procs")):
+        return False
+    if (
+        os.geteuid() != 0 or not (group.parent / "cgroup.procs").exists()
+    ):  # the root of a container's
+        return True
+    for name in _DELEGATED:
+        with contextlib.suppress(OSError):
+            if os.getxattr(group, name) == b"1":
+                return True
+    return False
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
