@@ -138,7 +138,8 @@ class Pointers:
         if term is None or sort.kind is SortKind.FLOAT:
             return value, here
         places, complete = self._places(address, term, size)
-        free = self._collector.free(("load", key), sort, value)
+        # Where the places are all that are legal there is nothing else that could be read.
+        free = None if complete else self._collector.free(("load", key), sort, value)
         alike: dict[Value, list[Term]] = {}  # the places that hold a constant
         others: list[tuple[Term, Term]] = []
         for place in reversed(places):
@@ -147,7 +148,7 @@ class Pointers:
                 alike.setdefault(held, []).append(self._is(term, place))
             else:
                 others.append((self._is(term, place), held_term))
-        result = _one_of({held: any_of(there) for held, there in alike.items()}, free)
+        result = _one_of({held: any_of(there) for held, there in alike.items()}, free, sort)
         for there, held_term in others:
             result = Apply(Op.ITE, (there, held_term, result), sort)
         self._legal(term, places, complete=complete)
@@ -238,18 +239,20 @@ class Pointers:
         return Apply(Op.EQ, (term, Const(place, _WORD)), BOOL)
 
 
-def _one_of(constants: Mapping[Value, Term], otherwise: Term) -> Term:
+def _one_of(constants: Mapping[Value, Term], otherwise: Term | None, sort: Sort) -> Term:
     """The constant whose condition holds; no two do. A word is put together bit by bit: the zeros of a
     constant then say nothing, which makes a table a third of what a chain of choices is.
     """
-    sort = otherwise.sort
+    nothing = Const(False if sort == BOOL else 0, sort)
     if sort.kind is not SortKind.BITVEC or len(constants) < 2:
+        result = nothing if otherwise is None else otherwise
         for constant, there in constants.items():
-            otherwise = Apply(Op.ITE, (there, Const(constant, sort), otherwise), sort)
-        return otherwise
-    nothing = Const(0, sort)
+            result = Apply(Op.ITE, (there, Const(constant, sort), result), sort)
+        return result
     parts = [
         Apply(Op.ITE, (there, Const(c, sort), nothing), sort) for c, there in constants.items()
     ]
-    known = any_of(list(constants.values()))
-    return Apply(Op.BITOR, (*parts, Apply(Op.ITE, (known, nothing, otherwise), sort)), sort)
+    if otherwise is not None:
+        known = any_of(list(constants.values()))
+        parts.append(Apply(Op.ITE, (known, nothing, otherwise), sort))
+    return Apply(Op.BITOR, tuple(parts), sort)

@@ -12,11 +12,16 @@ from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.scanning import scanned
 from afterd.symbolic.strings import Displayed, rendered, shown_by
 from afterd.symbolic.world import Stream
+from afterd.trace.c.ir.arithmetic import resized_term
 
 _INT, _WORD = bitvec(32), bitvec(64)
+_FLAG, _BYTE_MORE = bitvec(8), bitvec(16)
 _EOF = (1 << 32) - 1
-# The state of a stream in memory: position, what was pushed back (plus one), whether its end was met.
+# The state of a stream in memory: position, what was pushed back (plus one), whether its end was met. No
+# statement of the program assigns these words, so they are as narrow as what they hold: circuits are
+# made of them at each byte that is read.
 _PUSHED, _END, _STATE = 8, 12, 16
+_SHORT = 1 << 15  # bytes: a position in less is a word of 16 bits
 _SEEK_CURRENT, _SEEK_END = 1, 2
 
 
@@ -26,6 +31,11 @@ def _opened(c: Call, name: str, data: bytes, *, written: bool = False) -> Stream
     content = memory.hold(words, f"{CONTENT}{name}", c.place())
     state = memory.allocate(_STATE, "stream", c.place())
     return Stream(name, data, state, content, written)
+
+
+def _place_sort(stream: Stream) -> Sort:
+    """The word that a position in a stream is."""
+    return bitvec(16) if len(stream.data) < _SHORT else _INT
 
 
 def _stream(c: Call, at: int) -> Stream:
@@ -65,8 +75,8 @@ def _word(c: Call, stream: Stream, offset: int, sort: Sort) -> tuple[int, Term |
 
 def _ahead(c: Call, stream: Stream) -> tuple[bytes, int, list[Term]]:
     """The bytes that are still to be read, the first one's offset, and what that depends on."""
-    position, of_position = _word(c, stream, 0, _WORD)
-    pushed, of_pushed = _word(c, stream, _PUSHED, _INT)
+    position, of_position = _word(c, stream, 0, _place_sort(stream))
+    pushed, of_pushed = _word(c, stream, _PUSHED, _BYTE_MORE)
     before = bytes([pushed - 1]) if pushed else b""
     terms = [term for term in (of_position, of_pushed) if term is not None]
     return before + stream.data[position:], position - len(before), terms
@@ -74,16 +84,18 @@ def _ahead(c: Call, stream: Stream) -> tuple[bytes, int, list[Term]]:
 
 def _move(c: Call, stream: Stream, to: int, terms: Sequence[Term], *, ended: bool = False) -> None:
     """Stand somewhere else in a stream, with nothing pushed back."""
-    c.store((stream.state, None), c.point(to, _WORD, terms), _WORD)
-    c.store((stream.state + _PUSHED, None), c.point(0, _INT, terms), _INT)
-    c.store((stream.state + _END, None), c.point(int(ended), _INT, terms), _INT)
+    sort = _place_sort(stream)
+    c.store((stream.state, None), c.point(to, sort, terms), sort)
+    c.store((stream.state + _PUSHED, None), c.point(0, _BYTE_MORE, terms), _BYTE_MORE)
+    c.store((stream.state + _END, None), c.point(int(ended), _FLAG, terms), _FLAG)
 
 
 def _getc(c: Call, at: int = 0) -> Known:
     """The next byte, or -1: chosen by where the stream stands and by what was pushed back."""
     stream = _stream(c, at)
-    position, of_position = _word(c, stream, 0, _WORD)
-    pushed, of_pushed = _word(c, stream, _PUSHED, _INT)
+    sort = _place_sort(stream)
+    position, of_position = _word(c, stream, 0, sort)
+    pushed, of_pushed = _word(c, stream, _PUSHED, _BYTE_MORE)
     here = c.machine.pointers.indexed(stream.content, (position, of_position), 4)
     byte, of_byte = c.load(here, _INT)
     assert isinstance(byte, int)
@@ -95,28 +107,29 @@ def _getc(c: Call, at: int = 0) -> Known:
         _move(c, stream, moved, terms, ended=ended)
         return c.point(value, _INT, terms)
     now, back, read = (
-        Const(known, sort) if term is None else term
-        for known, term, sort in (
-            (position, of_position, _WORD),
-            (pushed, of_pushed, _INT),
+        Const(known, of) if term is None else term
+        for known, term, of in (
+            (position, of_position, sort),
+            (pushed, of_pushed, _BYTE_MORE),
             (byte, of_byte, _INT),
         )
     )
-    has = Apply(Op.NE, (back, Const(0, _INT)), BOOL)
+    has = Apply(Op.NE, (back, Const(0, _BYTE_MORE)), BOOL)
     over = Apply(Op.EQ, (read, Const(_EOF, _INT)), BOOL)
     stays = Apply(Op.OR, (has, over), BOOL)
-    following = Apply(Op.ADD, (now, Const(1, _WORD)), _WORD)
+    following = Apply(Op.ADD, (now, Const(1, sort)), sort)
     end = Apply(Op.AND, (Apply(Op.NOT, (has,), BOOL), over), BOOL)
-    shown = Apply(Op.ITE, (has, Apply(Op.SUB, (back, Const(1, _INT)), _INT), read), _INT)
+    returned = Apply(Op.SUB, (back, Const(1, _BYTE_MORE)), _BYTE_MORE)
+    shown = Apply(Op.ITE, (has, resized_term(returned, _INT, signed=False), read), _INT)
     place = c.machine.key(c.frame)
     collector = c.machine.collector
     after = collector.define(
-        (place, "position"), Apply(Op.ITE, (stays, now, following), _WORD), moved, None
+        (place, "position"), Apply(Op.ITE, (stays, now, following), sort), moved, None
     )
-    flag = Apply(Op.ITE, (end, Const(1, _INT), Const(0, _INT)), _INT)
-    c.store((stream.state, None), (moved, after), _WORD)
-    c.store((stream.state + _PUSHED, None), (0, None), _INT)
-    c.store((stream.state + _END, None), (int(ended), flag), _INT)
+    flag = Apply(Op.ITE, (end, Const(1, _FLAG), Const(0, _FLAG)), _FLAG)
+    c.store((stream.state, None), (moved, after), sort)
+    c.store((stream.state + _PUSHED, None), (0, None), _BYTE_MORE)
+    c.store((stream.state + _END, None), (int(ended), flag), _FLAG)
     return value, collector.define((place, "byte"), shown, value, None)
 
 
@@ -126,9 +139,12 @@ def _ungetc(c: Call) -> Known:
     if value == _EOF:
         return c.given[0]
     stream = _stream(c, 1)
-    known = None if term is None else Apply(Op.ADD, (term, Const(1, _INT)), _INT)
-    c.store((stream.state + _PUSHED, None), ((value & 0xFF) + 1, known), _INT)
-    c.store((stream.state + _END, None), (0, None), _INT)
+    known = None
+    if term is not None:  # a byte of it is kept
+        byte = resized_term(resized_term(term, _FLAG, signed=False), _BYTE_MORE, signed=False)
+        known = Apply(Op.ADD, (byte, Const(1, _BYTE_MORE)), _BYTE_MORE)
+    c.store((stream.state + _PUSHED, None), ((value & 0xFF) + 1, known), _BYTE_MORE)
+    c.store((stream.state + _END, None), (0, None), _FLAG)
     return c.given[0]
 
 
@@ -201,8 +217,10 @@ def _own(known: Known) -> list[Term]:
 
 
 def _end_met(c: Call) -> Known:
-    value, term = _word(c, _stream(c, 0), _END, _INT)
-    return value, term if c.machine.symbolic else None
+    value, term = _word(c, _stream(c, 0), _END, _FLAG)
+    if term is None or not c.machine.symbolic:
+        return value, None
+    return value, resized_term(term, _INT, signed=False)
 
 
 def _seek(c: Call) -> Known:
