@@ -20,6 +20,7 @@ from pathlib import Path
 
 from afterd.trace.c.build import compilations
 from afterd.trace.c.build.arguments import CompileCommand, Source, object_name, parse, quoted
+from afterd.trace.c.build.code_generation import failure_in_a_child, imported_meanwhile
 from afterd.trace.c.build.modules import ModuleStore
 
 _TRACEABLE = [
@@ -45,14 +46,8 @@ _CONFIGURE = ("conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "testCCompil
 ASKING = frozenset({"CMakeTmp", "CMakeScratch", "meson-private"})
 """Directories in which CMake and Meson ask; nothing of the program is compiled there."""
 _ATTEMPTS = 6  # compilations, each without the options that the one before did not know
-_SECONDS = 300.0  # for LLVM, per module
-_ROOT = str(Path(__file__).parents[4])
 _RECORDING = "afterd.trace.c.build.object_code"
 _COUNTING = "afterd.spectra.c.object_code"
-_WRITER = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1));"
-    "from {writer} import write_object; write_object(*sys.argv[1:])"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +70,9 @@ class Wrapped:
 
     @property
     def writer(self) -> str:
-        """The program that makes an object of bitcode: in a counted build, one that counts."""
+        """The module that makes an object of bitcode: in a counted build, one that counts."""
         counted = (self.store.directory / "counter-bits").exists()
-        return _WRITER.format(writer=_COUNTING if counted else _RECORDING)
+        return _COUNTING if counted else _RECORDING
 
 
 def main() -> None:
@@ -202,28 +197,13 @@ def _compile(wrapped: Wrapped, command: CompileCommand, source: Source, target: 
     with tempfile.TemporaryDirectory(prefix="afterd-cc-") as scratch:
         bitcode = Path(scratch) / "module.bc"
         flags = [*_without_precompiled(command.flags), *_TRACEABLE]
-        refusal = _clang_bitcode(
-            wrapped, source, bitcode, flags, _dependencies(command, source, target)
-        )
+        dependencies = _dependencies(command, source, target)
+        with imported_meanwhile(wrapped.writer) as writer:
+            refusal = _clang_bitcode(wrapped, source, bitcode, flags, dependencies)
         if refusal:
             return refusal
-        writer = [sys.executable, "-I", "-c", wrapped.writer, _ROOT]
-        words = [str(bitcode), source.path, str(wrapped.store.directory), target]
-        try:
-            made = subprocess.run(
-                [*writer, *words],
-                check=False,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            return f"code generation took more than {_SECONDS:.0f} seconds"
-    if made.returncode == 0:
-        return ""
-    said = [line for line in made.stderr.splitlines() if line.strip() and not line.startswith(" ")]
-    return (said or [f"code generation ended with status {made.returncode}"])[-1][:300]
+        words = (str(bitcode), source.path, str(wrapped.store.directory), target)
+        return failure_in_a_child(lambda: writer().write_object(*words), Path(scratch) / "said")
 
 
 def _without_precompiled(flags: Sequence[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -22,7 +23,7 @@ from afterd.trace.c.build.modules import ModuleStore
 
 _RUNTIME = Path(__file__).parents[1] / "weave" / "runtime.c"
 _WRAPPER = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1));"
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); sys.path.append(sys.argv.pop(1));"
     "from afterd.trace.c.build.compiler_wrapper import main; main()"
 )
 _SHIM = """\
@@ -143,7 +144,9 @@ def _write_shim(path: Path, store: Path, real: tuple[str, ...], plain: tuple[str
     given = {"STORE": str(store), "CLANG": json.dumps(real), "PLAIN": json.dumps(plain)}
     settings = " ".join(f"AFTERD_CC_{name}={shlex.quote(text)}" for name, text in given.items())
     root = shlex.quote(str(Path(__file__).parents[4]))
-    program = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_WRAPPER)} {root}"
+    found = importlib.util.find_spec("llvmlite")
+    library = shlex.quote(str(Path(found.origin).parents[1]) if found and found.origin else "")
+    program = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_WRAPPER)} {root} {library}"
     path.write_text(
         _SHIM.format(
             shims=shlex.quote(str(path.parent)),
