@@ -99,6 +99,7 @@ FAILURES = [
     ("examined", FailureKind.OUTPUT, "puts(stat", "none", "there"),
     ("converted", FailureKind.OUTPUT, "printf(", "0", "18"),
     ("environment", FailureKind.OUTPUT, "puts(getenv", "not set", "set"),
+    ("closes_all", FailureKind.OUTPUT, "return write(own, text, 7)", "Qrompt", "Prompt"),
     ("read_less", FailureKind.OUTPUT, "printf(", "2 ab", "4 abcd"),
     ("table_of_functions", FailureKind.OUTPUT, "printf(", "64", "4"),
 ]
@@ -171,6 +172,7 @@ GUILTY = {
     "examined": "-path[5] = 'n'; +path[6] = 'x';",
     "converted": "-int base = 16; +int base = 10;",
     "environment": "-name[3] = 'H'; +name[3] = 'h';",
+    "closes_all": "-text[0] = 'P'; +text[0] = 'Q';",
     "read_less": "-size_t most = 4; +size_t most = 2;",
     "table_of_functions": '-{"half", halved}, +{"half", squared},',
     "producer": '-printf("%d\\n", i * 10); +printf("%d\\n", i * 11);',

@@ -75,7 +75,7 @@ struct head {
     word fault;       /* faulting address of the signal */
     word parent;      /* number of the parent process's directory + 1 (after fork), else 0 */
     word number;      /* number of this process's directory */
-    word written;     /* bytes in the output log */
+    word written;     /* bytes of the output log, which the file is longer than */
     word unused;
     word start;       /* records of the parent at the fork that made this process */
 };
@@ -99,7 +99,8 @@ static word *aside;   /* SCRAP_RECORDS just below the ring, for handlers of asyn
 static word *resumed; /* the cursor when such a handler began */
 static word scanned;  /* index in this lap up to which the watches have looked */
 static word stop_record;
-static int output_file = -1, tracing = 0;
+static int tracing = 0;
+static char *output; /* mapped: programs close every descriptor that they did not open, or put others there */
 static pthread_t first_thread;
 static pid_t process;
 static word reporting; /* the signal of a crash that a handler of the program's own is at work on, else 0 */
@@ -318,9 +319,7 @@ static void begin(word parent, word start) {
     stop_record = number_from("AFTERD_STOP_RECORD", 0);
     word only = number_from("AFTERD_STOP_PROCESS", ~(word)0);
     if (only != ~(word)0 && only != none.number) stop_record = watch_number = 0;
-    char path[PATH + 32];
-    snprintf(path, sizeof path, "%s/output", directory);
-    output_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    output = map_file("output", OUTPUT_CAP, NULL);
     first_thread = pthread_self();
     process = getpid();
     tracing = 1;
@@ -425,8 +424,8 @@ static void ended(word how, word status) {
 static void after_fork(void) {
     if (!tracing) return;
     word start = records_now(), parent = head->number + 1, laps = head->number;
-    if (output_file >= 0) close(output_file);
-    output_file = -1;
+    if (output) munmap(output, OUTPUT_CAP);
+    output = NULL;
     none.number = laps;
     head = &none;
     if (counters) map_scratch(counter_blocks * sizeof(word), counters); /* they were the parent's */
@@ -520,14 +519,13 @@ __attribute__((destructor(101))) static void finish(void) { ended(1, 0); }
 /* ---- what the process wrote: {records, fd, length} and the bytes ---- */
 
 static void log_output(int fd, const void *bytes, size_t length) {
-    if (!tracing || output_file < 0 || fd < 0 || head->written > OUTPUT_CAP) return;
-    if (!pthread_equal(first_thread, pthread_self())) return;
-    int saved = errno;
     word entry[3] = {records_now(), (word)fd, length};
-    struct iovec parts[2] = {{entry, sizeof entry}, {(void *)bytes, length}};
-    ssize_t done = syscall(SYS_writev, output_file, parts, 2);
-    if (done > 0) head->written += (word)done;
-    errno = saved;
+    if (!tracing || !output || fd < 0 || length > OUTPUT_CAP - sizeof entry) return;
+    if (head->written > OUTPUT_CAP - sizeof entry - length) return;
+    if (!pthread_equal(first_thread, pthread_self())) return;
+    memcpy(output + head->written, entry, sizeof entry);
+    memcpy(output + head->written + sizeof entry, bytes, length);
+    head->written += sizeof entry + length;
 }
 
 static void log_stream(FILE *stream, const void *bytes, size_t length) {
@@ -604,9 +602,15 @@ size_t __afterd_fwrite(const void *from, size_t size, size_t count, FILE *stream
 size_t __afterd_fwrite_unlocked(const void *from, size_t size, size_t count, FILE *stream) {
     return __afterd_fwrite(from, size, count, stream);
 }
+
+/* What a system call says it took: the bytes may not be there to be read, and a rest is given once more. */
+static ssize_t took(int fd, const void *from, ssize_t done) {
+    if (done > 0) log_output(fd, from, (size_t)done);
+    return done;
+}
+
 ssize_t __afterd_write(int fd, const void *from, size_t count) {
-    log_output(fd, from, count);
-    return REAL_WRITE(fd, from, count);
+    return took(fd, from, REAL_WRITE(fd, from, count));
 }
 void __afterd_perror(const char *text) {
     int saved = errno;
@@ -631,12 +635,13 @@ OURS ssize_t write(int fd, const void *from, size_t count) { return __afterd_wri
 #endif
 
 ssize_t __afterd_pwrite(int fd, const void *from, size_t count, off_t at) {
-    log_output(fd, from, count);
-    return pwrite(fd, from, count, at);
+    return took(fd, from, pwrite(fd, from, count, at));
 }
 ssize_t __afterd_writev(int fd, const struct iovec *parts, int number) {
-    for (int n = 0; n < number; n++) log_output(fd, parts[n].iov_base, parts[n].iov_len);
-    return syscall(SYS_writev, fd, parts, number);
+    ssize_t done = syscall(SYS_writev, fd, parts, number), left = done;
+    for (int n = 0; n < number && left > 0; left -= (ssize_t)parts[n++].iov_len)
+        took(fd, parts[n].iov_base, left < (ssize_t)parts[n].iov_len ? left : (ssize_t)parts[n].iov_len);
+    return done;
 }
 int __afterd_vdprintf(int fd, const char *format, va_list arguments) {
     va_list again;
@@ -749,8 +754,7 @@ OURS void vsyslog(int priority, const char *format, va_list given) {
 }
 OURS void syslog(int priority, const char *format, ...) { LISTED(vsyslog(priority, format, given)); }
 OURS ssize_t send(int socket, const void *from, size_t count, int flags) {
-    log_output(socket, from, count);
-    return sendto(socket, from, count, flags, NULL, 0);
+    return took(socket, from, sendto(socket, from, count, flags, NULL, 0));
 }
 
 /* ---- how the process ended ---- */

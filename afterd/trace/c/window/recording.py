@@ -248,9 +248,11 @@ class Recording:
         return self._output
 
     def _written(self) -> Iterator[Written]:
-        path = self.directory / "output"
-        raw = path.read_bytes() if path.exists() else b""
-        at = 0
+        path, length = self.directory / "output", self._head[9]
+        raw, at = b"", 0
+        if path.exists():  # as long as a log may be, and empty behind what was written
+            with path.open("rb") as log:
+                raw = log.read(length)
         while at + 24 <= len(raw):
             position, fd, length = (int(word) for word in np.frombuffer(raw, np.uint64, 3, at))
             yield Written(position, fd, raw[at + 24 : at + 24 + length])

@@ -232,3 +232,14 @@ int case_unsteady(void) {
     printf("process %d: %d\n", (int)getpid(), value);
     return 0;
 }
+
+/* As shells and servers do at their start: whatever is open and not theirs is closed, and a descriptor of
+ * their own takes its place. */
+int case_closes_all(void) {
+    char text[] = "prompt\n";
+    for (int fd = 3; fd < 64; fd++) close(fd);
+    int own = dup2(1, 5);
+-    text[0] = 'P';
++    text[0] = 'Q';
+    return write(own, text, 7) != 7;
+}
