@@ -100,6 +100,15 @@ class Counterparts:
             return None
         return self._by_data_flow(statement)
 
+    def led_elsewhere(self, statement: Statement) -> bool:
+        """Whether green read another initial value where the failing run read this one."""
+        mine = self._bad.ids.cells.get(statement.step)
+        partner = self._dual.partner(statement.step)
+        if mine is None or partner is None or not self._green.ids.is_initial(partner):
+            return False
+        other = self._green.ids.cells.get(partner)
+        return other is not None and not self._same_address(mine.address, other.address)
+
     def _by_data_flow(self, statement: Statement) -> GreenValue | None:
         """The value of the step that the data flow paired it with, whatever statement that was."""
         partner = self._dual.partner(statement.step)

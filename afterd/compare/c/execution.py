@@ -395,11 +395,13 @@ def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) 
     cells = pair.bad.ids.cells[statement.step]
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
     if there is None or not isinstance(statement.value, int):
-        same = GreenValue(Aligned.SAME, statement.value, _readable(pair.bad, statement))
+        elsewhere = pair.counterparts.led_elsewhere(statement)
+        same = GreenValue(Aligned.SAME, statement.value, _readable(pair.bad, statement), elsewhere)
         return GreenValue(Aligned.DIFFERENT) if tied else same
     equal = there == statement.value or _same_function(pair, statement.value, there)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
-    return GreenValue(alignment, there, rendered_value(there, bitvec(8 * cells.size)))
+    elsewhere = pair.counterparts.led_elsewhere(statement)
+    return GreenValue(alignment, there, rendered_value(there, bitvec(8 * cells.size)), elsewhere)
 
 
 def _same_function(pair: ProcessPair, mine: int, other: int) -> bool:

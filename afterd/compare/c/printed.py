@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from afterd.compare.c.outputs import Departure
-from afterd.model.term import Const, SortKind, Term, bitvec
+from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, bitvec, reads
 from afterd.trace.c.failure import another_value
 from afterd.trace.c.ir.recorded import arguments, callee
 from afterd.trace.c.read import (
@@ -55,7 +55,8 @@ def printed_otherwise(
         ends = name in _TEXTS and departure.bad and departure.offset >= len(departure.bad.data)
         if not pointer:
             return None
-        return _byte(process, call, pointer, departure.offset, departure, ends=bool(ends))
+        byte = _byte(process, call, pointer, departure.offset, departure, ends=bool(ends))
+        return _or_led_there(process, byte, lambda: _operand(process, call, kind, text))
     at = int(_STREAMED.match(name) is not None)
     if len(given) <= at or (at and given[at][0].startswith("ptr")):
         return _streamed(process, call, departure) if at and len(given) > at else None
@@ -260,8 +261,23 @@ def _byte_of_text(
         ends = may_end and process.values.memory.byte(address + offset, moment) == 0
         found = _byte(process, call, address, offset, departure, ends=ends)
         if found is not None:
-            return found
+            return _or_led_there(process, found, lambda: pointer)
     return another_value(pointer)
+
+
+def _operand(process: Process, call: Call, kind: str, text: str) -> Term:
+    return process.values.operand(kind, text, call.instance, call.index)
+
+
+def _or_led_there(process: Process, byte: Term | None, pointer: Callable[[], Term]) -> Term | None:
+    """That the byte was green's or, where nobody wrote it (a literal, a table), that the pointer led to
+    another: "false" is as it ever was, and was not meant.
+    """
+    if byte is None or not all(process.ids.is_initial(read.step) for read in reads(byte)):
+        return byte
+    led = pointer()
+    elsewhere = another_value(led) if any(True for _ in reads(led)) else None
+    return byte if elsewhere is None else Apply(Op.OR, (byte, elsewhere), BOOL)
 
 
 def _beginnings(shown: bytes, offset: int, first: int | None, begins: int) -> Iterator[int]:

@@ -34,6 +34,7 @@ def traced_c(workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: b
         tracer.seconds,
         Standing(_syntax_check(workspace, wanted, request).against, is_read),
         closure=_closure(workspace, wanted),
+        variant=lambda reverted: compared(runs, reverted, wanted.everything),
         twin=partial(compared, runs, NOTHING),
     )
 

@@ -31,6 +31,7 @@ FAILURES = [
         "the word is <green> now",
     ),
     ("constant_text", FailureKind.OUTPUT, 'printf("name', "name: many", "name: two"),
+    ("named_text", FailureKind.OUTPUT, "fputs(truth_of(", "false", "true"),
     ("bytes", FailureKind.OUTPUT, "fwrite(block", "adc", "acc"),
     ("line", FailureKind.OUTPUT, "puts(line);", "a linF", "a linE"),
     ("character", FailureKind.OUTPUT, "putchar(c);", "z", "y"),
@@ -136,6 +137,7 @@ GUILTY = {
     "shown": "-int eaten = 2; +int eaten = 3;",
     "text": "-word[2] = 'e'; +word[2] = 'a';",
     "constant_text": '-const char *name = kind == 2 ? "two" : "many"; +const char *name = kind == 3 ? "two" : "many";',
+    "named_text": "-int number = 3; +int number = 5;",
     "bytes": "-block[1]++; +block[1] += 2;",
     "line": "-line[5] = 'E'; +line[5] = 'F';",
     "character": "-c += 1; +c += 2;",
@@ -286,6 +288,14 @@ def test_what_a_conditional_expression_chose_is_decided_by_its_branch(
     branches = [case.execution.step(step.choices[0]) for step in chosen]
     assert {branch.kind for branch in branches} == {StepKind.BRANCH}
     assert {branch.green.alignment for branch in branches} == {Alignment.DIFFERENT}
+
+
+def test_of_two_literals_the_one_that_was_meant_is_another_value(cases: dict[str, Case]) -> None:
+    """mujs 1.0.6 prints "false": those bytes are as they ever were, and no cause was found."""
+    [chosen] = cases["named_text"].at("return truth ?")
+    assert chosen.green.alignment is Alignment.DIFFERENT
+    [byte] = [step for step in cases["named_text"].closure.values() if step.rendered[:3] == "'f'"]
+    assert (byte.green.alignment, byte.green.elsewhere) == (Alignment.SAME, True)
 
 
 def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str, Case]) -> None:

@@ -12,6 +12,8 @@ from afterd.trace.c.read.program import GlobalVariable, Program, Unit
 from afterd.trace.c.read.steps import Cells
 from afterd.trace.c.window.recording import Recording
 
+_LITERAL = ".str"  # what clang calls string literals, which are numbered
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -81,6 +83,21 @@ class Symbols:
             placed.variable.definition, unit.layout, lambda name: self.address(unit, name)
         )
 
+    def literal(self, address: int) -> bytes | None:
+        """What a string literal holds from an address on; None where none is there."""
+        placed = self.at(address)
+        if placed is None or placed.variable is None or not placed.symbol.startswith(_LITERAL):
+            return None
+        image = self._image(placed)
+        return image.data[address - placed.address :] if image else None
+
+    def places(self, address: int) -> list[tuple[Placed, int]]:
+        """The variables that an address may mean, and where in them: one's start is another's end."""
+        found = self.at(address)
+        before = self.at(address - 1) if found is None or found.address == address else None
+        within = [(placed, address - placed.address) for placed in (found, before) if placed]
+        return [(placed, offset) for placed, offset in within if placed.variable]
+
 
 def initial_counterpart(bad: Symbols, green: Symbols, cells: Cells) -> int | None:
     """The bits that the green version's initialiser has where the failing version has ``cells``.
@@ -95,12 +112,31 @@ def initial_counterpart(bad: Symbols, green: Symbols, cells: Cells) -> int | Non
 
 
 def same_address(bad: Symbols, green: Symbols, mine: int, other: int) -> bool:
-    """Whether two addresses mean the same: functions by their names, anything else by being null.
+    """Whether two addresses mean the same: functions by their names, string literals by their text,
+    variables that both programs have by name and offset, anything else by being null.
 
     Addresses of data differ between two programs for no reason.
     """
     here, there = bad.function(mine), green.function(other)
-    return here == there if here or there else bool(mine) == bool(other)
+    if here or there:
+        return here == there
+    texts = bad.literal(mine), green.literal(other)
+    if None not in texts:
+        return texts[0] == texts[1]
+    if bool(mine) != bool(other):
+        return False
+    meant, others = bad.places(mine), green.places(other)
+    known = all(_has(green, placed) for placed, _ in meant)
+    if not (meant and others and known and all(_has(bad, placed) for placed, _ in others)):
+        return True
+    wanted = {(placed.symbol, offset) for placed, offset in others}
+    return any((placed.symbol, offset) in wanted for placed, offset in meant)
+
+
+def _has(symbols: Symbols, placed: Placed) -> bool:
+    """Whether the other program has a variable too, of the same type."""
+    other = symbols.named(placed.symbol)
+    return other is not None and _same_type(placed, other)
 
 
 def _same_type(one: Placed, other: Placed) -> bool:

@@ -247,3 +247,15 @@ int case_complaint(void) {
     }
     return 0;
 }
+
+static const char *truth_of(int truth) {
+    return truth ? "true\n" : "false\n";
+}
+
+int case_named_text(void) {
+    int most = 4;
+-    int number = 3;
++    int number = 5;
+    fputs(truth_of(number < most), stdout);
+    return 0;
+}
