@@ -14,6 +14,7 @@ from afterd.daemon.refs import Look, look
 from afterd.daemon.trust import RUNS, Origins, Trust
 from afterd.store import Store
 from afterd.store.jobs import Job, JobQueue
+from afterd.store.recovery import was_set_aside
 from afterd.store.repositories import is_approved, keep_ref_tips, ref_tips
 from afterd.vcs.repository import common_directory
 
@@ -43,7 +44,8 @@ def take_in(repository: pygit2.Repository, store: Store, settings: Settings) -> 
 
     In one transaction with where the refs are now, so that a kill loses nothing and repeats nothing.
     At the very first look the refs are only remembered, and HEAD is tested to have a base; unless
-    the hook named it, and whoever put the hook there wants to hear of it.
+    the hook named it, and whoever put the hook there wants to hear of it. After a database was lost it is
+    no first look: what is red may be so since a moment ago.
     """
     name = str(common_directory(repository))
     with store.transaction():
@@ -52,7 +54,7 @@ def take_in(repository: pygit2.Repository, store: Store, settings: Settings) -> 
         wanted = (
             [Wanted(arrival.commit, arrival.ref) for arrival in seen.arrivals]
             if known
-            else _first(repository, seen)
+            else _first(repository, seen, lost=was_set_aside(store.path))
         )
         origins = Origins(repository, seen.tips, settings) if wanted else None
         queued = [each for each in _once(wanted) if origins and _enqueue(store, origins, each)]
@@ -64,13 +66,13 @@ def take_in(repository: pygit2.Repository, store: Store, settings: Settings) -> 
     return queued
 
 
-def _first(repository: pygit2.Repository, seen: Look) -> list[Wanted]:
+def _first(repository: pygit2.Repository, seen: Look, *, lost: bool) -> list[Wanted]:
     if repository.head_is_unborn:
         return []
     head = str(repository.head.target)
     refs = [arrival.ref for arrival in seen.arrivals if arrival.commit == head]
     named = any(drop.name == head for drop in seen.drops)
-    return [Wanted(head, (refs or ["HEAD"])[0], first=not named)]
+    return [Wanted(head, (refs or ["HEAD"])[0], first=not named and not lost)]
 
 
 def _once(wanted: list[Wanted]) -> Iterator[Wanted]:

@@ -153,6 +153,11 @@ def recover(path: Path, why: str, connect: Callable[[str], sqlite3.Connection]) 
     return _sentence(path, aside, why, salvage)
 
 
+def was_set_aside(path: Path) -> bool:
+    """Whether a database at ``path`` was damaged once and is kept beside it."""
+    return any(path.parent.glob(f"{path.name}.damaged-*"))
+
+
 def _sentence(path: Path, aside: Path, why: str, salvage: Salvage) -> str:
     explanations, jobs = (salvage.kept.get(table, 0) for table in ("explanation", "job"))
     kept = f"{explanations} explanations and {jobs} jobs were read from it into a new one."

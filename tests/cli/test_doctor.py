@@ -86,6 +86,16 @@ def test_the_solver_is_asked() -> None:
     assert checks.solver().state is State.FINE
 
 
+def test_how_to_come_by_a_sandbox_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afterd.cli.checks.bubblewrap_trouble", lambda: "bubblewrap fails (no)")
+    found = checks.sandbox()
+    assert found.state is State.WORSE
+    assert "bubblewrap fails (no)" in found.sentence
+    assert "apt-get install bubblewrap" in found.sentence
+    monkeypatch.setattr("afterd.cli.checks.bubblewrap_trouble", lambda: "")
+    assert checks.sandbox().state is State.FINE
+
+
 def test_every_check_is_a_sentence(repository: Path) -> None:
     found = list(all_checks(repository))
     assert len({check.name for check in found}) == len(found) == 10

@@ -9,7 +9,18 @@ import time
 from pathlib import Path
 
 import pytest
-from daemon_repositories import TEXT, commit, git, jobs, made, opened, service, settings, verdicts
+from daemon_repositories import (
+    TEXT,
+    commit,
+    git,
+    jobs,
+    made,
+    once,
+    opened,
+    service,
+    settings,
+    verdicts,
+)
 
 from afterd.bench.small_disk import filled, small_disk, top_up
 from afterd.config import Budget
@@ -17,6 +28,7 @@ from afterd.config.kinds import Hours
 from afterd.daemon import worker
 from afterd.daemon.spending import DAY, pause
 from afterd.errors import RepositoryError, SandboxError, SpaceError
+from afterd.store.database import DATABASE_NAME
 from afterd.store.jobs import JobQueue
 from afterd.vcs.repository import open_repository
 
@@ -228,3 +240,21 @@ def test_a_disk_that_is_full_to_the_last_byte_is_outlived(tmp_path: Path) -> Non
                 assert jobs(where)[-1] == (red, "queued")
             assert found.work()
             assert [each.kind for each in verdicts(where, red)] == ["caused"]
+
+
+@pytest.mark.parametrize("left", [0, 4096, 60_000], ids=["empty", "one page", "half"])
+def test_a_damaged_database_makes_no_verdict_wrong(where: Path, left: int) -> None:
+    """What went with it is found again in git: a commit that is red is no older for that."""
+    once(where)
+    database = where / ".git/afterd" / DATABASE_NAME
+    os.truncate(database, left)
+    red = commit(where, {"text": "one\ntwo\n3\n", "other": "b\n"})
+    once(where)
+    [verdict] = verdicts(where, red)
+    assert verdict.kind == "caused", verdict.reason
+    log = (where / ".git/afterd/daemon.log").read_text()
+    assert log.count("It is kept as afterd.db.damaged-") == 1
+    later = commit(where, {"other": "c\n"})
+    once(where)
+    assert [(each.kind, each.base) for each in verdicts(where, later)] == [("already-red", red)]
+    assert (where / ".git/afterd/daemon.log").read_text().count("It is kept as") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -295,6 +296,25 @@ def test_no_server_at_all(forge: State) -> None:
     with closing(connect(gone, TOKEN)) as connection, pytest.raises(Refusal) as caught:
         post(connection, POST, Waits().patience(10))
     assert caught.value.kind is RefusalKind.UNAVAILABLE
+
+
+def test_a_forge_that_hangs_is_waited_for_aloud(
+    forge: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes connections and answers none: each time it is waited for, a line says so."""
+    for kind in ("github", "gitlab", "gitea"):
+        monkeypatch.setattr(f"afterd.forge.{kind}._TIMEOUT", 1)
+    said: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with closing(connect(replace(forge.project, server=server), TOKEN)) as connection:
+            waits = Waits()
+            with pytest.raises(Refusal) as caught:
+                post(connection, POST, replace(waits.patience(2), say=said.append))
+    assert caught.value.kind is RefusalKind.UNAVAILABLE
+    assert len(waits) == 1
+    assert len(said) == 1
+    assert all("it is asked again in" in each for each in said)
 
 
 def now(seconds: float = 0) -> str:
