@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -20,9 +21,10 @@ from afterd.cli.options import (
 )
 from afterd.cli.output import errors
 from afterd.cli.state import subjects
-from afterd.config import Sandbox, Settings, Strategy
+from afterd.config import Format, Sandbox, Settings, Strategy
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.explanation import Explanation, Status
+from afterd.model.progress import Progress
 from afterd.workspace import PhaseClock
 
 # worst last: of several failing tests the worst answer is the exit status
@@ -114,10 +116,21 @@ def command(
     Example: afterd explain v1.2..HEAD --build make -- make check
     """
     settings = settings_for(repository, given | given_test_command(context, given))
-    clock = PhaseClock()
-    with heard(repository, loudness) as progress:
-        explanations = pipeline.explain(settings, progress, clock)
-    _deliver(settings, explanations)
+    clock, shown = PhaseClock(), False
+
+    def show(explanations: tuple[Explanation, ...]) -> Progress:
+        nonlocal shown
+        shown = True
+        listening.close()  # or its lines would be drawn over the answer
+        _deliver(settings, explanations)
+        return listening.enter_context(heard(repository, loudness))
+
+    with ExitStack() as listening:
+        progress = listening.enter_context(heard(repository, loudness))
+        at_once = settings.format is Format.TEXT and settings.output is None
+        explanations = pipeline.explain(settings, progress, clock, show if at_once else None)
+    if not shown:
+        _deliver(settings, explanations)
     if timings:
         say_timings(clock)
     context.exit(int(exit_status(explanation.status for explanation in explanations)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.reading_ahead import reading_ahead
 from afterd.report.json import contract
 from afterd.report.masking import Masker
-from afterd.store.explanations import save
+from afterd.store.explanations import add_ranking, save
 from afterd.vcs.history import find_baseline
 from afterd.workspace import (
     THE_SUITE,
@@ -48,24 +48,31 @@ from afterd.workspace import (
 if TYPE_CHECKING:
     from afterd.localization.suite import Ranker
 
+Answered = Callable[[tuple[Explanation, ...]], Progress]
+"""Takes explanations that are whole but for their rankings; what it returns hears of those."""
+
 _NEXT = ("afterd.pipeline.searched", "afterd.localization.suite")
 """What comes after both ends are confirmed."""
 
 
 def explain(
-    settings: Settings, progress: Progress | None = None, clock: PhaseClock | None = None
+    settings: Settings,
+    progress: Progress | None = None,
+    clock: PhaseClock | None = None,
+    answered: Answered | None = None,
 ) -> tuple[Explanation, ...]:
     """Explain each failing test of the range, in order; a green explanation when nothing fails.
 
-    ``clock`` counts where the time goes. Every explanation is stored and carries its id. Raises the
-    AfterdError leaf that says what stands in the way of any answer.
+    ``clock`` counts where the time goes. Every explanation is stored and carries its id; where all are
+    explained, ``answered`` is given them before their suite is counted for a ranking of lines, which an
+    interrupt leaves out. Raises the AfterdError leaf that says what stands in the way of any answer.
     """
     heard, clock = progress or Silent(), clock or PhaseClock()
     if settings.sandbox is not Sandbox.AUTO:
-        return _explain(settings, heard, clock)
+        return _explain(settings, heard, clock, answered=answered)
     outside = replace(settings, sandbox=Sandbox.OFF)
     try:
-        found = _explain(settings, heard, clock)
+        found = _explain(settings, heard, clock, answered=answered)
     except (TestError, BuildError) as error:
         why = str(error)
     else:
@@ -74,11 +81,16 @@ def explain(
         why = found[0].reason or f"{found[0].test} is {found[0].status.value} in it"
     # A sandbox must not be what breaks a project: where it is, the same is asked without.
     heard.stage("trying without the sandbox", why)
-    return _explain(outside, heard, clock, f"The sandbox was left off, because with it: {why}")
+    note = f"The sandbox was left off, because with it: {why}"
+    return _explain(outside, heard, clock, note, answered)
 
 
 def _explain(
-    settings: Settings, heard: Progress, clock: PhaseClock, note: str = ""
+    settings: Settings,
+    heard: Progress,
+    clock: PhaseClock,
+    note: str = "",
+    answered: Answered | None = None,
 ) -> tuple[Explanation, ...]:
     """Explain each failing test, in the sandbox that the settings name; ``note`` goes into each answer."""
     doing = f"explains {settings.diff or settings.range}"
@@ -95,7 +107,7 @@ def _explain(
         found: list[Explanation] = []
         left = list(broken.tests[:1] if settings.first else broken.tests)
         names = [test.recipe.test_id for test in left]
-        began, ranker = time.monotonic(), None
+        began = time.monotonic()
         while left:
             test = left.pop(0)
             answer = explain_test(workspace, settings, wanted, test, heard, before=found)
@@ -105,25 +117,29 @@ def _explain(
             said = (others.note(), *(() if found else broken.notes), note)
             notes = (*answer.notes, *filter(None, said))
             answer = replace(answer, also=others.repaired, notes=notes)
-            with clock.during(Phase.RANK):
-                ranker = ranker or _ranker(workspace, settings, wanted, heard, names, began)
-                answer = ranker.ranked(answer, wanted)
             found.append(keep(workspace, answer))
-        return tuple(found)
+        if answered and all(each.status is Status.EXPLAINED for each in found):
+            heard = answered(tuple(found))
+        with clock.during(Phase.RANK):
+            from afterd.localization.suite import Ranker  # noqa: PLC0415 - read ahead
+
+            ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names, began)
+            return _with_rankings(workspace, wanted, found, ranker)
 
 
-def _ranker(
-    workspace: Workspace,
-    settings: Settings,
-    wanted: Range,
-    progress: Progress,
-    names: Sequence[str],
-    began: float,
-) -> Ranker:
-    """What ranks for these tests; imported when there is an answer to rank for."""
-    from afterd.localization.suite import Ranker  # noqa: PLC0415 - read ahead
-
-    return Ranker(workspace, settings, wanted.variants.bad, progress, names, began)
+def _with_rankings(
+    workspace: Workspace, wanted: Range, found: Sequence[Explanation], ranker: Ranker
+) -> tuple[Explanation, ...]:
+    """The answers with their rankings, kept; an interrupt leaves those out, and loses no answer."""
+    try:
+        ranked = [ranker.ranked(each, wanted) for each in found]
+    except KeyboardInterrupt:
+        note = "No ranking of lines: it was interrupted."
+        ranked = [replace(each, notes=(*each.notes, note)) for each in found]
+    masked = [_masker().value(each) for each in ranked]
+    for each in masked:
+        add_ranking(workspace.store, each, _contract)
+    return tuple(masked)
 
 
 def _elsewhere(

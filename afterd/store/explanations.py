@@ -94,6 +94,19 @@ def save(
     return saved
 
 
+def add_ranking(
+    store: Store, explanation: Explanation, contract: Callable[[Explanation], str]
+) -> None:
+    """Add to an explanation that is stored its ranking, and the notes on that."""
+    with store.transaction() as database:
+        table = database.table("explanation")
+        row = to_row(explanation, omit=_APART)
+        table.update(
+            explanation.id, {"notes": row["notes"], "contract": stored(contract(explanation))}
+        )
+        _save_ranking(database, explanation)
+
+
 def load(reader: Reader, identifier: int) -> Explanation:
     """The explanation as it was saved; raises UsageError when there is none with this id."""
     with reader.snapshot():
@@ -168,11 +181,16 @@ def _save_parts(database: Database, saved: Explanation) -> None:
             key | {"role": role, "position": position} | to_row(change)
             for position, change in enumerate(changes)
         )
+    _save_ranking(database, saved)
+    if saved.tree is not None:
+        save_tree(database, saved.id, saved.tree)
+
+
+def _save_ranking(database: Database, saved: Explanation) -> None:
+    key = {"explanation_id": saved.id}
     database.table("ranking").insert_all(
         key | {"position": position} | to_row(line) for position, line in enumerate(saved.ranking)
     )
-    if saved.tree is not None:
-        save_tree(database, saved.id, saved.tree)
 
 
 def _only(reader: Reader, identifier: int) -> Row:

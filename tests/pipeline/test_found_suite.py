@@ -10,6 +10,10 @@ import pytest
 from pipeline_runs import afterd, repository
 
 from afterd.config import Settings
+from afterd.model.explanation import Explanation
+from afterd.model.progress import Progress, Silent
+from afterd.pipeline import explain
+from afterd.store.explanations import load
 from afterd.workspace import detected_tests, opened_workspace
 
 GOOD = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n"
@@ -77,6 +81,34 @@ def test_the_environment_in_the_work_tree_runs_and_is_traced(tmp_path: Path) -> 
     assert [change["id"] for change in found["root"]] == ["c1"]
     assert any("y = x + 2" in step["text"] for step in found["tree"]["steps"])
     assert found["ranking"], found["notes"]
+
+
+def test_an_interrupt_while_lines_are_ranked_loses_no_answer(tmp_path: Path) -> None:
+    """The answer is given before its suite is counted, and is kept."""
+    path = tmp_path / "r"
+    path.mkdir()
+    test = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
+    changed = {"a.py": GOOD.replace("x + 1", "x + 2")}
+    repository(path, {"a.py": GOOD, "test_a.py": test}, changed)
+    given = list[tuple[Explanation, ...]]()
+
+    class Impatient(Silent):
+        """Who reads it ends what comes next."""
+
+        def stage(self, *_told: str, **_more: str) -> None:
+            raise KeyboardInterrupt
+
+    def read(answers: tuple[Explanation, ...]) -> Progress:
+        given.append(answers)
+        return Impatient()
+
+    settings = Settings(repository=path, range="HEAD~1..HEAD")
+    [answer] = explain(settings, answered=read)
+    assert [change.id for change in answer.root] == ["c1"]
+    assert [[each.id for each in answers] for answers in given] == [[answer.id]]
+    assert "No ranking of lines: it was interrupted." in answer.notes
+    with opened_workspace(settings) as workspace:
+        assert load(workspace.store, answer.id) == answer
 
 
 def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from afterd.errors import UsageError
 from afterd.model.explanation import CauseNode, Explanation, RevisionRange, Status
 from afterd.store.database import Store, open_reader, open_store
-from afterd.store.explanations import latest, listing, load, save
+from afterd.store.explanations import add_ranking, latest, listing, load, save
 from afterd.store.marks import Mark, MarkKind, add_mark, marks
 from afterd.store.retention import prune
 
@@ -39,6 +39,14 @@ def test_any_explanation_comes_back(store: Store, explanation: Explanation) -> N
     assert load(store, saved.id) == saved == replace(explanation, id=saved.id)
     [row] = store.rows("SELECT contract FROM explanation WHERE id = ?", (saved.id,))
     assert json.loads(str(row["contract"])) == {"id": saved.id, "test": saved.test}
+
+
+def test_a_ranking_comes_after_its_answer(store: Store) -> None:
+    kept = save(store, GIT, replace(RUNNING_EXAMPLE, ranking=()), contract)
+    whole = replace(kept, ranking=RUNNING_EXAMPLE.ranking, notes=(*kept.notes, "Ranked later."))
+    assert whole.ranking
+    add_ranking(store, whole, contract)
+    assert load(store, kept.id) == whole
 
 
 def test_ids_grow_and_are_never_used_twice(store: Store) -> None:
