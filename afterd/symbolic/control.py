@@ -403,6 +403,7 @@ class Control(ABC):
         if not branch.first_arrived:
             branch.arrivals.sort(key=lambda arrival: not arrival.known)
             if not branch.arrivals[0].known:
+                self._hand_on(frame, branch)
                 raise SideEndedError("only sides that are not encoded go on")
             if branch.left:
                 self._go_on_elsewhere(frame, branch)
@@ -424,6 +425,13 @@ class Control(ABC):
             return phis, at
         self._begin(frame, branch.join, phis)
         return None
+
+    def _hand_on(self, frame: Frame, branch: OpenBranch) -> None:
+        """What was executed went past a branch: its sides that are not encoded meet it further out."""
+        home = frame.meeting(branch.join)
+        if home is not None:
+            for arrival in branch.arrivals:
+                self._stand(frame, branch, arrival, home)
 
     def _go_on_elsewhere(self, frame: Frame, branch: OpenBranch) -> None:
         """The run went past where the sides meet, other sides did not: that too is a side, free unless

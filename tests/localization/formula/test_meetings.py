@@ -9,6 +9,7 @@ import pytest
 from formula_programs import loaded
 
 from afterd.localization.formula.bugassist import bugassist
+from afterd.localization.formula.on_demand import on_demand
 from afterd.logic import Corrections
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.meetings import meetings
@@ -68,6 +69,14 @@ BODIES = {
             }
         }
         return judged(r, k);""",
+    "returns within a condition": """
+        if (x > 0 && y < 4) {
+            if (x < 2)
+                return judged(y > 1 ? 7 : 8, k);
+            if (x == 3 && y == 1)
+                return judged(11, k);
+        }
+        return judged(5, k);""",
     "loops within loops": """
         for (i = 0; i < 2; i++) {
             for (j = 0; j < 2; j++) {
@@ -116,6 +125,23 @@ def test_a_formula_of_one_run_says_what_every_other_run_computes(name: str, tmp_
             held = solver.values([*encoded.hard, *encoded.statements.values(), *chosen], [])
             passed = program.run(Input(tuple(map(str, values)))).ending in PLAIN
             assert (held is not None) == passed, values
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_on_demand_finds_the_sets_of_all_paths(name: str, tmp_path: Path) -> None:
+    """Also where the run goes past the place at which sides meet that it did not take."""
+    file = tmp_path / "shape.c"
+    file.write_text(PROGRAM % BODIES[name])
+    program = loaded(file, "P")
+    for x, y in ((4, 4), (3, 0), (0, 2)):
+        given = Input((str(x), str(y), "17"))
+        with Corrections() as solver:
+            every = bugassist([FailingRun(program, given)], solver)
+            few = on_demand([FailingRun(program, given)], solver)
+        same = min(every.finished, few.finished)
+        assert same
+        sets = [{d for d in report.diagnoses if len(d) <= same} for report in (every, few)]
+        assert sets[0] == sets[1], (x, y)
 
 
 def _length(program: Program, given: tuple[int, int]) -> int:
