@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,8 +115,10 @@ def _examine(argv: tuple[str, ...], environment: Mapping[str, str]) -> Toolchain
     shown = shlex.join(argv)
     if not argv or shutil.which(argv[0], path=environment.get("PATH", os.defpath)) is None:
         return f"{shown} is not a program"
-    command = Command((*argv, "--version"), Path.cwd(), scrubbed_environment(environment))
-    result = run(command, Limits().probe)
+    with tempfile.TemporaryDirectory(prefix="afterd-zig-") as cache:
+        # zig makes its cache before it reads what it is asked; in the user's home, of a mere question
+        asked = {**scrubbed_environment(environment), "ZIG_GLOBAL_CACHE_DIR": cache}
+        result = run(Command((*argv, "--version"), Path.cwd(), asked), Limits().probe)
     try:
         text = result.stdout.text()
         match = _VERSION.search(text)

@@ -19,7 +19,10 @@ def test_the_walk_works_and_leaves_nothing_behind(tmp_path: Path) -> None:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AFTERD_")}
     environment = {**kept, "HOME": str(home), "TMPDIR": str(temporary), "PATH": path}
-    script = "set -e\n" + "\n".join(blocks)
+    script = (
+        "(git init -q looked-at && cd looked-at && afterd doctor) >looked-at.txt || true\nset -e\n"
+    )
+    script += "\n".join(blocks)
     try:
         done = subprocess.run(
             ["timeout", "300", "bash", "-c", script],
@@ -36,6 +39,8 @@ def test_the_walk_works_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert "amount + discount" in done.stdout, "the answer shows the change"
     assert "caused by this change" in done.stdout, "so does the comment"
     assert "The daemon, process" in done.stdout
+
+    assert "solver" in (tmp_path / "looked-at.txt").read_text()
 
     git = tmp_path / "fees" / ".git"
     state = git / "afterd"  # `daemon stop` above looked for one
