@@ -9,7 +9,8 @@ depfiles, as CMake and Ninja do), touching the same sources costs nothing it wou
 
 The opposite trouble is files that are shipped *with* their inputs: a ``configure`` beside its
 ``configure.ac``, a ``parser.c`` beside its ``parser.y``. A checkout gives them times in no order,
-and make may then want an autoconf or a bison that nobody has: so they are made the newer ones. What a
+and make may then want an autoconf or a bison that nobody has: so they are made the newer ones, and all
+else that was written together (mawk's ``array.c`` of ``array.w``) gets one time. What a
 build made of a grammar that was changed since is removed, and so are the ``configure`` and the Makefile
 that it made of their inputs: with AM_MAINTAINER_MODE, Automake's rules keep what is there, however old.
 """
@@ -66,6 +67,7 @@ class Freshness:
         Returns the sources touched because of something make may not know.
         """
         first = self.shipped is None
+        _date_alike(_files(self.root) if first else (self.root / path for path in changed))
         if self.shipped is None:
             self.shipped = frozenset(_generated(self.root))
         else:
@@ -198,6 +200,17 @@ def _touch(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_file() and not path.is_symlink():
             now = time.time_ns()
+            os.utime(path, ns=(now, now))
+
+
+def _date_alike(paths: Iterable[Path]) -> None:
+    """Give all of them one time, now: then none is older than what it was made of.
+
+    Without Python's sources, which are dated by the second, for what was compiled of them.
+    """
+    now = time.time_ns()
+    for path in paths:
+        if path.suffix != ".py" and path.is_file() and not path.is_symlink():
             os.utime(path, ns=(now, now))
 
 

@@ -187,6 +187,17 @@ def test_shipped_parsers_stay_newer_than_their_grammars(tmp_path: Path) -> None:
         assert builder.build(recipe, workshop.tree(files)).ok, name
 
 
+def test_what_is_shipped_with_an_input_of_any_name_is_not_made_again(tmp_path: Path) -> None:
+    """Mawk has array.c beside array.w, of which noweb makes it; a checkout writes array.w last."""
+    workshop = Workshop(tmp_path)
+    files = {f"between{n}.txt": f"{n}\n" for n in range(500)}
+    files |= {"Makefile": "array.c: zarray.w\n\tno-such-weaver\n", "array.c": "int a;\n"}
+    builder = Builder(workshop.slot())
+    for text in ("one\n", "two\n"):
+        files |= {"zarray.w": text, "array.c": f"int a; /* {text} */", "between0.txt": text}
+        assert builder.build(MAKE, workshop.tree(files)).ok
+
+
 def test_a_parser_that_a_build_made_is_made_again_for_another_grammar(tmp_path: Path) -> None:
     """Automake's rule with AM_MAINTAINER_MODE makes none where there is one."""
     workshop = Workshop(tmp_path)
