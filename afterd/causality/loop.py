@@ -82,7 +82,7 @@ class Loop:
             self._auxiliary,
             oracles.outcomes,
             clashing=oracles.clashing,
-            kin=oracles.closure.kin,
+            kin=self._together,
             width=oracles.width,
         )
         executed = frozenset(execution.executed_changes())
@@ -276,6 +276,18 @@ class Loop:
         elsewhere = any(home(self._changes[each])[:2] != own[:2] for each in along)
         signs = (*suspect.signs, Sign.NOT_ALONE) if elsewhere else suspect.signs
         return replace(suspect, signs=signs, needs=along, home=own)
+
+    def _together(self, reverted: ChangeSet) -> ChangeSet:
+        """Who shares names with a set that failed otherwise; where nobody does, the rest of the one function
+        that it is in: half of a rewritten loop does not end (tcsh's match of file names).
+        """
+        kin = self._oracles.closure.kin(reverted)
+        homes = {home(self._changes[each]) for each in reverted & self._changes.keys()}
+        if kin or not self._standing.proves or len(homes) != 1:
+            return kin
+        [place] = homes
+        inside = (each.id for each in self._changes.values() if home(each) == place)
+        return frozenset(inside) - reverted if len(place) > 1 else NOTHING
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""

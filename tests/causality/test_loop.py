@@ -224,6 +224,19 @@ def test_what_was_changed_beside_a_suspect_is_undone_with_it() -> None:
     assert len(asked) <= 7, "the causes' own runs, the function, and one less"
 
 
+def test_half_a_rewritten_function_that_fails_otherwise_is_followed_by_all_of_it() -> None:
+    """Tcsh: nine of nineteen changes were suspects, and parts of that loop do not end."""
+    rewritten = {f"c{n}": change(n, "0.c", "f") for n in (3, *range(200, 218))}
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        undone = rewritten.keys() & reverted
+        return FAIL if not undone else PASS if undone == rewritten.keys() else DIFFERENT
+
+    loop, asked = looped(chain(at=3, length=6), made(300) | rewritten, answer)
+    assert loop.explain().root == rewritten.keys()
+    assert asked[1] == rewritten.keys()
+
+
 def test_without_a_trace_the_search_is_delta_debugging_over_all_changes() -> None:
     found, asked = explained(Recorded(), made(40), repaired_by({"c7", "c31"}))
     assert found.root == {"c7", "c31"}
