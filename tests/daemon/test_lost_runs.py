@@ -233,3 +233,12 @@ def test_a_build_that_is_killed_each_time_says_nothing_of_the_commit(tmp_path: P
     once(where, **commands)
     [verdict] = verdicts(where, of)
     assert verdict.kind == "caused", verdict.reason
+
+
+def test_what_ended_a_run_is_said_in_words(tmp_path: Path) -> None:
+    where = made(tmp_path / "r")
+    once(where)
+    of = commit(where, {"other": "b\n"})
+    once(where, test=("sh", "-c", "kill -TERM $$"))
+    [verdict] = verdicts(where, of)
+    assert verdict.reason == "The tests give no verdict: the test died of SIGTERM."
