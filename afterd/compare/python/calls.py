@@ -333,7 +333,7 @@ class Calls:
     def _changed_functions(self) -> dict[Node, set[ChangeId]]:
         """Functions of the failing version with what was altered in, or removed from, them."""
         found: dict[Node, set[ChangeId]] = {}
-        for node in self._nodes(self.steps):
+        for node in (*self._nodes(self.steps), *self._interrupted_calls()):
             if node.frame.type in FUNCTIONS and (changes := self.ties.of_node(node)):
                 found.setdefault(node.frame, set()).update(changes)
         for node in self._nodes(self.green):
@@ -341,6 +341,13 @@ class Calls:
             if function is not None and (changes := self.ties.removed(node)):
                 found.setdefault(function, set()).update(changes)
         return found
+
+    def _interrupted_calls(self) -> Iterator[Node]:
+        """Calls that the failure ended: they gave nothing, so no row is theirs."""
+        for frame in self._failing:
+            site = None if frame.parent is None else self.steps.parameters.call_site(frame)
+            if site is not None and site[2] in self._failing:
+                yield site[1]
 
     def _counterpart(self, function: Node) -> Node | None:
         """The failing version's function."""

@@ -136,11 +136,21 @@ class PythonExecution:
             found = self._made[identifier] = replace(
                 plainly,
                 term=self._chosen(position, plainly.term, green),
-                changes=changes,
+                changes=tuple(dict.fromkeys((*changes, *self._calls_changes(position)))),
                 green=green,
                 old=self.transplant.old(position) if changes and self.green else None,
             )
         return found
+
+    def _calls_changes(self, position: int) -> Sequence[ChangeId]:
+        """Of a parameter that green's run never bound, the changes of the call: it led here."""
+        node, frame = self.trace.node(position), self.trace.frame(position)
+        if self.green is None or node is None or frame is None or node.type != "arg":
+            return ()
+        if node.frame is not frame.node or self.alignment.frame(frame) is not None:
+            return ()
+        site = self.steps.parameters.call_site(frame)
+        return () if site is None else self.ties.of_node(site[1])
 
     def _chosen(self, position: int, term: Term, green: GreenValue) -> Term:
         """What was read of an object, and which object that was: where all that it was made from is as

@@ -118,10 +118,15 @@ class _Matcher:
         self._definitions(bad, good)
         rest, other_rest = self._unpaired(bad, good)
         for mine, other in _alike(rest, other_rest, _shape):
-            self._statement(mine, other)
+            self._altered(mine, other)
         rest, other_rest = self._unpaired(bad, good)
         for mine, other in _alike(rest, other_rest, lambda node: node.type):
-            self._statement(mine, other)
+            self._altered(mine, other)
+
+    def _altered(self, bad: Node, good: Node) -> None:
+        """Statements of one kind in one place; definitions of two names only if one could be the other."""
+        if bad.type not in _DEFINITIONS or _half_alike(bad, good):
+            self._statement(bad, good)
 
     def _unpaired(self, bad: Iterable[Node], good: Iterable[Node]) -> tuple[list[Node], list[Node]]:
         return (
@@ -229,6 +234,7 @@ def _function_name(node: Node) -> str:
 
 
 def _half_alike(one: Node, other: Node) -> bool:
-    """Whether half of the lines of two definitions are the same, wherever they are indented."""
+    """Whether half of the lines of two definitions are the same, whatever their names and indentation."""
     mine, others = ([line.strip() for line in node.source.splitlines()] for node in (one, other))
-    return SequenceMatcher(None, mine, others, autojunk=False).ratio() >= SIMILARITY.body
+    bodies = (mine[1:] or mine, others[1:] or others)
+    return SequenceMatcher(None, *bodies, autojunk=False).ratio() >= SIMILARITY.body

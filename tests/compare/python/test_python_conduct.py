@@ -51,6 +51,20 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == 1\n",
         [Conduct.PARTED, Conduct.CARRIED],
     ),
+    "a new call that the failure ended: no row is its own": (
+        "def low(x):\n    return x.lower()\n\ndef f(x):\n    y = x\n    return y\n",
+        (
+            "def low(x):\n"
+            "    return x.lower()\n"
+            "\n"
+            "def f(x):\n"
+            "    y = x\n"
+            "    y = low(y)\n"
+            "    return y\n"
+        ),
+        "from lib import f\ndef test():\n    assert f(None) is None\n",
+        [Conduct.PARTED],
+    ),
     "a removed function": (
         "def h(x):\n    return x\n\ndef f(x):\n    return h(x)\n",
         "def f(x):\n    return -x\n",
@@ -516,6 +530,19 @@ def test_a_change_is_seen_across_code_that_is_not_followed(
     old, new = ({"lib.py": text, "test_lib.py": COMMON + test} for text in (good, bad))
     found = traced_pair(tmp_path, old, new).conduct()
     assert Conduct.PARTED in found.values()
+
+
+def test_a_parameter_that_only_one_run_bound_is_its_calls_too(tmp_path: Path) -> None:
+    """The call gave nothing, so no step is its own: what it handed over is what led to the failure."""
+    text = "def low(x):\n    return x.lower()\n\ndef f(x):\n    y = x\n{}    return y\n"
+    test = "from lib import f\ndef test():\n    assert f(None) is None\n"
+    calls = ("", "    y = low(y)\n")
+    old, new = ({"lib.py": text.format(call), "test_lib.py": test} for call in calls)
+    execution = traced_pair(tmp_path, old, new)
+    trace = execution.trace
+    steps = [execution.step(trace.number(row)) for row in range(len(trace))]
+    handed = [step for step in steps if step.target == "x" and step.location.line == 1]
+    assert [step.changes for step in handed] == [("c1",)]
 
 
 def test_objects_that_hold_other_things_are_not_alike(tmp_path: Path) -> None:

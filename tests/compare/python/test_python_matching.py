@@ -75,6 +75,27 @@ def test_statements_are_paired(bad: str, good: str, mine: str, other: str, tmp_p
     assert pairs.good.get(statement(left, mine)) is statement(right, other)
 
 
+OTHER_NAMES = {
+    "a function with half of the other's lines": (
+        "x = a\n    return x",
+        "x = b\n    return x",
+        True,
+    ),
+    "one that took the place of another": ("return a.lower()", "yield b, c", False),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_NAMES.values(), ids=OTHER_NAMES)
+def test_definitions_of_two_names_are_one_if_they_are_alike(
+    case: tuple[str, str, bool], tmp_path: Path
+) -> None:
+    mine, other, alike = case
+    bad, good = f"def f(p):\n    {mine}\n", f"def g(p):\n    {other}\n"
+    left, right, pairs = matched(bad, good, tmp_path)
+    twin = pairs.good.get(statement(left, "def f(p):"))
+    assert twin is (statement(right, "def g(p):") if alike else None)
+
+
 def test_value_of_an_altered_assignment_keeps_its_role(tmp_path: Path) -> None:
     """The right side is the right side, whatever kind of expression it became."""
     left, right, pairs = matched("x = f(1)\n", "x = 1\n", tmp_path)
