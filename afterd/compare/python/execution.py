@@ -44,7 +44,17 @@ from afterd.trace.python.failure import (
     reported_failures,
     rounds,
 )
-from afterd.trace.python.read import Frame, Influence, Steps, Trace, location, plain_value, render
+from afterd.trace.python.read import (
+    Frame,
+    Influence,
+    Node,
+    Steps,
+    Trace,
+    location,
+    plain_value,
+    render,
+    statement_text,
+)
 from afterd.trace.python.record.failures import HANG
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import PythonRecorder, RecordedRun, partner
@@ -133,24 +143,26 @@ class PythonExecution:
                 self._reasons.setdefault(made.reason)
             changes = self.ties.of_row(self.trace, position)
             green = self._green_value(position)
-            found = self._made[identifier] = replace(
-                plainly,
-                term=self._chosen(position, plainly.term, green),
-                changes=tuple(dict.fromkeys((*changes, *self._calls_changes(position)))),
-                green=green,
-                old=self.transplant.old(position) if changes and self.green else None,
-            )
+            old = self.transplant.old(position) if changes and self.green else None
+            if (site := self._changed_call(position)) is not None:
+                call, caller = site
+                here, text = location(call, caller), statement_text(call)
+                plainly = replace(plainly, location=here, text=text)
+                changes = tuple(dict.fromkeys((*changes, *self.ties.of_node(call))))
+            term = self._chosen(position, plainly.term, green)
+            found = replace(plainly, term=term, changes=changes, green=green, old=old)
+            self._made[identifier] = found
         return found
 
-    def _calls_changes(self, position: int) -> Sequence[ChangeId]:
-        """Of a parameter that green's run never bound, the changes of the call: it led here."""
+    def _changed_call(self, position: int) -> tuple[Node, Frame] | None:
+        """Of a parameter that green's run never bound, the call if it is a change's: it led here."""
         node, frame = self.trace.node(position), self.trace.frame(position)
         if self.green is None or node is None or frame is None or node.type != "arg":
-            return ()
+            return None
         if node.frame is not frame.node or self.alignment.frame(frame) is not None:
-            return ()
+            return None
         site = self.steps.parameters.call_site(frame)
-        return () if site is None else self.ties.of_node(site[1])
+        return site[1:] if site is not None and self.ties.of_node(site[1]) else None
 
     def _chosen(self, position: int, term: Term, green: GreenValue) -> Term:
         """What was read of an object, and which object that was: where all that it was made from is as

@@ -18,7 +18,7 @@ from afterd.trace.python.read.program import (
     qualified_name,
 )
 from afterd.trace.python.read.purity import is_unchanging, may_write, pure_function
-from afterd.trace.python.read.ssa import Steps, location
+from afterd.trace.python.read.ssa import Steps, location, statement_text
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
@@ -59,4 +59,5 @@ __all__ = [
     "qualified_name",
     "render",
     "same_object",
+    "statement_text",
 ]
