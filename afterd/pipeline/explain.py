@@ -104,27 +104,43 @@ def _explain(
             nothing = unanswered(THE_SUITE, broken.status, wanted.revisions, broken.reason)
             nothing = replace(nothing, notes=(*nothing.notes, *filter(None, [note])))
             return (keep(workspace, nothing),)
-        found: list[Explanation] = []
-        left = list(broken.tests[:1] if settings.first else broken.tests)
-        names = [test.recipe.test_id for test in left]
         began = time.monotonic()
-        while left:
-            test = left.pop(0)
-            answer = explain_test(workspace, settings, wanted, test, heard, before=found)
-            with clock.during(Phase.SUITE):
-                others = _elsewhere(workspace, wanted, broken, answer, left, heard)
-            left = [test for test in left if test.recipe.test_id not in others.repaired]
-            said = (others.note(), *(() if found else broken.notes), note)
-            notes = (*answer.notes, *filter(None, said))
-            answer = replace(answer, also=others.repaired, notes=notes)
-            found.append(keep(workspace, answer))
+        found = _each_explained(workspace, settings, wanted, broken, heard, note)
         if answered and all(each.status is Status.EXPLAINED for each in found):
-            heard = answered(tuple(found))
+            heard = answered(found)
         with clock.during(Phase.RANK):
             from afterd.localization.suite import Ranker  # noqa: PLC0415 - read ahead
 
+            names = [test.recipe.test_id for test in _asked(settings, broken)]
             ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names, began)
             return _with_rankings(workspace, wanted, found, ranker)
+
+
+def _asked(settings: Settings, broken: Broken) -> Sequence[FailingTest]:
+    return broken.tests[:1] if settings.first else broken.tests
+
+
+def _each_explained(
+    workspace: Workspace,
+    settings: Settings,
+    wanted: Range,
+    broken: Broken,
+    heard: Progress,
+    note: str,
+) -> tuple[Explanation, ...]:
+    """An answer for each test that broke and that no answer before it repairs; each is kept."""
+    found: list[Explanation] = []
+    left = list(_asked(settings, broken))
+    while left:
+        test = left.pop(0)
+        answer = explain_test(workspace, settings, wanted, test, heard, before=found)
+        with workspace.clock.during(Phase.SUITE):
+            others = _elsewhere(workspace, wanted, broken, answer, left, heard)
+        left = [test for test in left if test.recipe.test_id not in others.repaired]
+        said = (others.note(), *(() if found else broken.notes), note)
+        notes = (*answer.notes, *filter(None, said))
+        found.append(keep(workspace, replace(answer, also=others.repaired, notes=notes)))
+    return tuple(found)
 
 
 def _with_rankings(

@@ -12,7 +12,7 @@ import pytest
 from trees_and_slots import Workshop
 
 from afterd.config import Budget
-from afterd.errors import BuildError, SpaceError, TestError
+from afterd.errors import BuildError, LostRunError, SpaceError, TestError
 from afterd.execution.cache import MemoryCache, key_of_test
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.executors import Job, LocalExecutor, workbench
@@ -324,7 +324,7 @@ class TestBothEnds:
             ("grep -q bad c1 && exit 1; no-test", "", TestError, "At the good version: The test"),
             ("exit 125", "", TestError, "the test says it cannot tell"),
             ("exit 200", "", TestError, "a status of 128 or more aborts"),
-            ("kill -9 $$", "", TestError, r"\(killed\)"),
+            ("kill -9 $$", "", LostRunError, "was killed from outside 4 times in a row"),
         ],
     )  # fmt: skip
     def test_what_stands_in_the_way(
