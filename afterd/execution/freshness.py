@@ -67,9 +67,10 @@ class Freshness:
         Returns the sources touched because of something make may not know.
         """
         first = self.shipped is None
-        _date_alike(_files(self.root) if first else (self.root / path for path in changed))
-        if self.shipped is None:
-            self.shipped = frozenset(_generated(self.root))
+        written = list(_files(self.root) if first else (self.root / path for path in changed))
+        _date_alike(written)
+        if first:
+            self.shipped = frozenset(_generated(self.root, written))
         else:
             self._remove_parsers(changed)
             self._remove_configured(changed)
@@ -78,10 +79,7 @@ class Freshness:
         stale = self._stale(changed) if not first or self._distrusted else set()
         self._distrusted = False
         _touch(sorted(stale))
-        if first:
-            self._settle_grammars(_files(self.root))
-        else:
-            self._settle_grammars({self.root / path for path in changed} | stale)
+        self._settle_grammars(written if first else {*written, *stale})
         return stale
 
     def _stale(self, changed: Collection[str]) -> set[Path]:
@@ -140,10 +138,10 @@ class Freshness:
         return {self.root / path for path in self.shipped or ()}
 
 
-def _generated(root: Path) -> Iterator[str]:
-    """Files of a checkout that a build could make as well."""
+def _generated(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    """Of a checkout's files those that a build could make as well."""
     parsers: set[Path] = set()
-    for path in _files(root):
+    for path in files:
         if path.suffix in _GRAMMARS:
             parsers |= {parser for parser in _parsers(path) if parser.is_file()}
         elif path.name in _AUTOTOOLS_ORDER or path.suffix.lower() in _OBJECTS | _ARCHIVES:

@@ -37,21 +37,25 @@ def killed_from_outside(result: ProcessResult) -> bool:
 
     What only the output speaks of is not enough: a test may print such words each time it fails.
     """
-    if result.ending is Ending.SIGNALLED:
-        return result.signal == SIGKILL
-    return result.ending is Ending.LOST or result.status == _BY_A_SHELL
+    return bool(_how_killed(result))
 
 
 def how_lost(result: ProcessResult) -> str:
     """What was killed from outside, as the end of a sentence; empty where nothing was."""
+    return _how_killed(result) or _how_a_tool_was(result)
+
+
+def _how_killed(result: ProcessResult) -> str:
     if result.ending is Ending.LOST:
         return Ending.LOST.value
     if result.ending is Ending.SIGNALLED and result.signal == SIGKILL:
         return "it was killed"
+    return "its program was killed" if result.status == _BY_A_SHELL else ""
+
+
+def _how_a_tool_was(result: ProcessResult) -> str:
     if result.ending is not Ending.EXITED or result.status == 0:
         return ""
-    if result.status == _BY_A_SHELL:
-        return "its program was killed"
     outputs = (result.stdout, result.stderr)
     killed = any(_TOOL_KILLED.search(output.tail(_TAIL)) for output in outputs)
     return "a tool that it started was killed" if killed else ""

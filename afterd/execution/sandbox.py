@@ -237,6 +237,7 @@ def _request(
         "output": limits.output,
         "memory": limits.memory,
         "processes": limits.processes,
+        "crowd": limits.crowd,
         "grace": limits.grace,
     }
 

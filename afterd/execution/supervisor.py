@@ -51,7 +51,6 @@ ADDR_NO_RANDOMIZE = 0x0040000
 
 FIRST_TICK = 0.01
 LAST_TICK = 0.05
-CROWD = 64  # processes of one run, from which on the watch must not wait for its turn
 SWEEP_SECONDS = 5.0  # a process that SIGKILL does not end in this time hangs in the kernel
 
 
@@ -130,21 +129,24 @@ class Run:
     def crowded(self) -> str:
         """Whether all processes together are too many or too large."""
         most, limit = self.request["processes"], self.request["memory"]
-        family = descendants(os.getpid(), at_most=most + 1)
-        if len(family) > CROWD:
-            _get_ahead()
+        family = self.family(at_most=most + 1)
         if len(family) > most:
             return "PROCESSES"
         if resident(family) > limit and proportional(family) > limit:
             return "MEMORY"
         return ""
 
+    def family(self, at_most: int | None = None) -> list[int]:
+        """The first ``at_most`` processes below us; of a crowd we get ahead."""
+        found = descendants(os.getpid(), at_most)
+        if len(found) > self.request["crowd"]:
+            _get_ahead()
+        return found
+
     def sweep(self) -> int:
         """End what is left: SIGTERM, grace, SIGKILL until none; the number that would not go."""
         self.reap()
-        family = descendants(os.getpid())
-        if len(family) > CROWD:
-            _get_ahead()
+        family = self.family()
         self.swept = len([pid for pid in family if pid != self.pid])
         # A fork bomb uses every moment of grace: it gets none.
         if self.ending not in ("PROCESSES", "MEMORY"):

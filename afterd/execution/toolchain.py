@@ -81,14 +81,11 @@ def settled(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:
     setter = shutil.which("env")
     if not toolchain.is_zig or not setter:
         return argv
-    result = run(Command((program, "libc"), directory, scrubbed_environment()), Limits().probe)
-    try:
-        if not result.succeeded:  # there is no C library but zig's own, which it need not look for
-            return argv
-        kept = directory.absolute() / "zig-libc.txt"
-        kept.write_text(result.stdout.text())
-    finally:
-        result.remove()
+    found, failure = _answer((program, "libc"), os.environ)
+    if failure:  # there is no C library but zig's own, which it need not look for
+        return argv
+    kept = directory.absolute() / "zig-libc.txt"
+    kept.write_text(found)
     return (setter, f"ZIG_LIBC={kept}", *argv)
 
 
@@ -115,20 +112,25 @@ def _examine(argv: tuple[str, ...], environment: Mapping[str, str]) -> Toolchain
     shown = shlex.join(argv)
     if not argv or shutil.which(argv[0], path=environment.get("PATH", os.defpath)) is None:
         return f"{shown} is not a program"
-    with tempfile.TemporaryDirectory(prefix="afterd-zig-") as cache:
-        # zig makes its cache before it reads what it is asked; in the user's home, of a mere question
-        asked = {**scrubbed_environment(environment), "ZIG_GLOBAL_CACHE_DIR": cache}
-        result = run(Command((*argv, "--version"), Path.cwd(), asked), Limits().probe)
-    try:
-        text = result.stdout.text()
-        match = _VERSION.search(text)
-        if not result.succeeded:
-            return f"{shown} --version {result.describe()}"
-    finally:
-        result.remove()
+    text, failure = _answer((*argv, "--version"), environment)
+    if failure:
+        return f"{shown} --version {failure}"
+    match = _VERSION.search(text)
     if match is None:
         return f"{shown} is not clang"
     version = match[1] + match[2]
     if not OLDEST <= int(match[1]) <= NEWEST:
         return f"{shown} is version {version}"
     return Toolchain(argv, version, is_zig=is_zigs(argv))
+
+
+def _answer(argv: tuple[str, ...], environment: Mapping[str, str]) -> tuple[str, str]:
+    """What a compiler prints when it is asked something, and how that failed (empty: it did not)."""
+    with tempfile.TemporaryDirectory(prefix="afterd-zig-") as cache:
+        # zig makes its cache before it reads what it is asked; in the user's home, of a mere question
+        asked = {**scrubbed_environment(environment), "ZIG_GLOBAL_CACHE_DIR": cache}
+        result = run(Command(argv, Path.cwd(), asked), Limits().probe)
+    try:
+        return result.stdout.text(), "" if result.succeeded else result.describe()
+    finally:
+        result.remove()

@@ -70,9 +70,10 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
             Verdict.FAIL, None, detail, hang(one_name(name or test_id)), test_seconds=seconds
         )
     status, number = result.status or 0, _signal(result)
-    if number in _FROM_OUTSIDE or killed_from_outside(result):
+    lost = killed_from_outside(result)
+    if lost or number in _FROM_OUTSIDE:
         detail = f"the test {result.describe()}"
-        reason = Unresolved.LOST if killed_from_outside(result) else Unresolved.KILLED
+        reason = Unresolved.LOST if lost else Unresolved.KILLED
         return Outcome(Verdict.UNRESOLVED, reason, detail, test_seconds=seconds)
     if not number and no_test_ran(result.stdout.text() + "\n" + result.stderr.text()):
         none = Unresolved.UNTESTABLE

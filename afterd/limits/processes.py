@@ -18,7 +18,8 @@ class ProcessLimits:
     user's other programs (and nothing at all for root). ``address_space``, ``file_size`` and
     ``open_files`` are the kernel's limits per process. ``grace`` lies between SIGTERM and SIGKILL.
     ``repeats`` is how often a run is made again that somebody else killed. ``supervisor``: memory of what
-    watches it, where the kernel counts that too.
+    watches it, where the kernel counts that too. Of more processes than a ``crowd`` (chosen) the watch gets
+    ahead, and must not wait for its turn.
     """
 
     timeout: float = 300.0
@@ -28,6 +29,7 @@ class ProcessLimits:
     memory: int = 4 * GIB
     address_space: int | None = None
     processes: int = 1024
+    crowd: int = 64
     file_size: int = 2 * GIB
     open_files: int = 4096
     grace: float = 2.0

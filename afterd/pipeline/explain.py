@@ -152,10 +152,10 @@ def _with_rankings(
     except KeyboardInterrupt:
         note = "No ranking of lines: it was interrupted."
         ranked = [replace(each, notes=(*each.notes, note)) for each in found]
-    masked = [_masker().value(each) for each in ranked]
+    masked = _masker().value(tuple(ranked))
     for each in masked:
         add_ranking(workspace.store, each, _contract)
-    return tuple(masked)
+    return masked
 
 
 def _elsewhere(

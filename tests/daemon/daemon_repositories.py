@@ -92,6 +92,16 @@ def verdicts(path: Path, of: str) -> list[StoredVerdict]:
         return verdicts_at(reader, str(common_directory(open_repository(path))), of)
 
 
+def verdict_where_tests(path: Path, command: str) -> StoredVerdict:
+    """The one verdict on the second commit of a fresh repository, whose tests are a shell's command."""
+    where = made(path)
+    once(where)
+    of = commit(where, {"other": "b\n"})
+    once(where, test=("sh", "-c", command))
+    [verdict] = verdicts(where, of)
+    return verdict
+
+
 def jobs(path: Path) -> list[tuple[str, str]]:
     """Commit and state of every job of a commit, in the order they were made."""
     with opened(path) as reader:

@@ -11,7 +11,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from daemon_repositories import TEXT, commit, git, jobs, made, once, opened, settings, verdicts
+from daemon_repositories import (
+    TEXT,
+    commit,
+    git,
+    jobs,
+    made,
+    once,
+    opened,
+    settings,
+    verdict_where_tests,
+    verdicts,
+)
 
 from afterd.cli.daemon import command as daemon
 from afterd.cli.hook import command as hook
@@ -189,9 +200,5 @@ def test_what_the_daemon_prints_beside_its_log_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_version_that_cannot_be_tested_is_undetermined(tmp_path: Path) -> None:
-    where = made(tmp_path / "r")
-    once(where)
-    of = commit(where, {"other": "b\n"})
-    once(where, test=("sh", "-c", "exit 125"))
-    [verdict] = verdicts(where, of)
+    verdict = verdict_where_tests(tmp_path / "r", "exit 125")
     assert (verdict.kind, "125" in verdict.reason) == ("undetermined", True)

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from daemon_repositories import TEXT, commit, jobs, made, once, opened, plain, verdicts
+from daemon_repositories import (
+    TEXT,
+    commit,
+    jobs,
+    made,
+    once,
+    opened,
+    plain,
+    verdict_where_tests,
+    verdicts,
+)
 
 from afterd.cli.daemon import command as daemon
 from afterd.limits import JOB
@@ -236,9 +246,5 @@ def test_a_build_that_is_killed_each_time_says_nothing_of_the_commit(tmp_path: P
 
 
 def test_what_ended_a_run_is_said_in_words(tmp_path: Path) -> None:
-    where = made(tmp_path / "r")
-    once(where)
-    of = commit(where, {"other": "b\n"})
-    once(where, test=("sh", "-c", "kill -TERM $$"))
-    [verdict] = verdicts(where, of)
+    verdict = verdict_where_tests(tmp_path / "r", "kill -TERM $$")
     assert verdict.reason == "The tests give no verdict: the test died of SIGTERM."

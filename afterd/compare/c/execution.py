@@ -394,13 +394,12 @@ def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) 
         return GreenValue(Aligned.UNKNOWN)
     cells = pair.bad.ids.cells[statement.step]
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
+    elsewhere = pair.counterparts.led_elsewhere(statement)
     if there is None or not isinstance(statement.value, int):
-        elsewhere = pair.counterparts.led_elsewhere(statement)
         same = GreenValue(Aligned.SAME, statement.value, _readable(pair.bad, statement), elsewhere)
         return GreenValue(Aligned.DIFFERENT) if tied else same
     equal = there == statement.value or _same_function(pair, statement.value, there)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
-    elsewhere = pair.counterparts.led_elsewhere(statement)
     return GreenValue(alignment, there, rendered_value(there, bitvec(8 * cells.size)), elsewhere)
 
 

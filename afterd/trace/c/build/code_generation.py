@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+# here and not in afterd.limits, which afterd-cc would import anew for every file
 _SECONDS = 300  # for LLVM, per module
 _LONGEST = 300  # characters of what it said
 
