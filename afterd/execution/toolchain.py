@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.errors import ToolchainError
+from afterd.execution.c_library import c_library_description
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
@@ -81,12 +82,16 @@ def settled(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:
     setter = shutil.which("env")
     if not toolchain.is_zig or not setter:
         return argv
-    found, failure = _answer((program, "libc"), os.environ)
-    if failure:  # there is no C library but zig's own, which it need not look for
-        return argv
+    environment = scrubbed_environment()
     kept = directory.absolute() / "zig-libc.txt"
-    kept.write_text(found)
-    return (setter, f"ZIG_LIBC={kept}", *argv)
+    kept.write_text(c_library_description(environment))
+    told = (setter, f"ZIG_LIBC={kept}", *argv)
+    checking = Command((*told, "-E", "-x", "c", os.devnull), directory, environment)
+    result = run(checking, Limits().probe)
+    try:  # it refuses where there is no C library but its own, which it need not look for
+        return told if result.succeeded else argv
+    finally:
+        result.remove()
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
@@ -112,25 +117,20 @@ def _examine(argv: tuple[str, ...], environment: Mapping[str, str]) -> Toolchain
     shown = shlex.join(argv)
     if not argv or shutil.which(argv[0], path=environment.get("PATH", os.defpath)) is None:
         return f"{shown} is not a program"
-    text, failure = _answer((*argv, "--version"), environment)
-    if failure:
-        return f"{shown} --version {failure}"
-    match = _VERSION.search(text)
+    with tempfile.TemporaryDirectory(prefix="afterd-zig-") as cache:
+        # zig makes its cache before it reads what it is asked; in the user's home, of a mere question
+        asked = {**scrubbed_environment(environment), "ZIG_GLOBAL_CACHE_DIR": cache}
+        result = run(Command((*argv, "--version"), Path.cwd(), asked), Limits().probe)
+    try:
+        text = result.stdout.text()
+        match = _VERSION.search(text)
+        if not result.succeeded:
+            return f"{shown} --version {result.describe()}"
+    finally:
+        result.remove()
     if match is None:
         return f"{shown} is not clang"
     version = match[1] + match[2]
     if not OLDEST <= int(match[1]) <= NEWEST:
         return f"{shown} is version {version}"
     return Toolchain(argv, version, is_zig=is_zigs(argv))
-
-
-def _answer(argv: tuple[str, ...], environment: Mapping[str, str]) -> tuple[str, str]:
-    """What a compiler prints when it is asked something, and how that failed (empty: it did not)."""
-    with tempfile.TemporaryDirectory(prefix="afterd-zig-") as cache:
-        # zig makes its cache before it reads what it is asked; in the user's home, of a mere question
-        asked = {**scrubbed_environment(environment), "ZIG_GLOBAL_CACHE_DIR": cache}
-        result = run(Command(argv, Path.cwd(), asked), Limits().probe)
-    try:
-        return result.stdout.text(), "" if result.succeeded else result.describe()
-    finally:
-        result.remove()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import dedent
 
 import pytest
@@ -110,8 +111,8 @@ def test_value_of_an_altered_assignment_keeps_its_role(tmp_path: Path) -> None:
 )
 def test_pairs_are_one_to_one(bad: list[str], good: list[str]) -> None:
     """Whatever changed, no node has two partners, and an equal text is paired entirely."""
-    folder = Path(__import__("tempfile").mkdtemp())
-    mine, other, pairs = matched("\n".join(bad) + "\n", "\n".join(good) + "\n", folder)
+    with TemporaryDirectory() as folder:
+        mine, other, pairs = matched("\n".join(bad) + "\n", "\n".join(good) + "\n", Path(folder))
     to_good = {node: pairs.good.get(node) for node in mine.nodes.values() if node in pairs.good}
     to_bad = {node: pairs.bad.get(node) for node in other.nodes.values() if node in pairs.bad}
     assert to_bad == {partner: node for node, partner in to_good.items()}

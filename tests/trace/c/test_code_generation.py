@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 from collections.abc import Callable
@@ -26,6 +27,7 @@ def _ended_by_llvm() -> None:
 
 
 def _too_deep() -> None:
+    faulthandler.disable()  # pytest's would print where it was
     os.kill(os.getpid(), signal.SIGSEGV)
 
 

@@ -1,0 +1,57 @@
+"""Where the system's C library is, in the words of the file that zig's ``ZIG_LIBC`` names.
+
+``zig libc`` prints the same, but compiles itself for a minute before the first time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from afterd.execution.process import Command
+from afterd.execution.sandbox import run
+from afterd.limits import Limits
+
+_HEADERS = {"include_dir": "stdlib.h", "sys_include_dir": "sys/errno.h"}
+_OBJECTS = {
+    "crt_dir": "crt1.o",
+    "cc_dir": "crtbegin.o",
+    "gcc_dir": "crtbegin.o",  # its name before zig 0.16
+}
+# Windows, macOS: zig wants each of them named
+_ELSEWHERE = ("msvc_lib_dir", "kernel32_lib_dir", "darwin_sdk_dir")
+_BEGIN, _END = "#include <...> search starts here:", "End of search list."
+
+
+def c_library_description(environment: Mapping[str, str]) -> str:
+    """What ``cc`` says of the C library that it uses; nothing where it does not say it all."""
+    asking = {**environment, "LC_ALL": "C"}  # its words are read
+    searched = _include_folders(_answer(("cc", "-E", "-Wp,-v", "-x", "c", os.devnull), asking))
+    found = {key: _folder_with(header, searched) for key, header in _HEADERS.items()}
+    for key, name in _OBJECTS.items():
+        place = Path(_answer(("cc", f"-print-file-name={name}"), asking).strip())
+        found[key] = str(place.parent) if place.is_absolute() else ""
+    if not all(found.values()):
+        return ""
+    found |= dict.fromkeys(_ELSEWHERE, "")
+    return "".join(f"{key}={value}\n" for key, value in found.items())
+
+
+def _include_folders(said: str) -> list[Path]:
+    """The folders in which the preprocessor looks for headers, in its order."""
+    _, _, listed = said.partition(_BEGIN)
+    return [Path(line.strip()) for line in listed.partition(_END)[0].splitlines() if line.strip()]
+
+
+def _folder_with(header: str, searched: list[Path]) -> str:
+    """As zig does it: the last one that has it, as a compiler's own headers come first."""
+    return next((str(folder) for folder in reversed(searched) if (folder / header).is_file()), "")
+
+
+def _answer(argv: tuple[str, ...], environment: Mapping[str, str]) -> str:
+    result = run(Command(argv, Path.cwd(), environment, merge=True), Limits().probe)
+    try:
+        return result.stdout.text() if result.succeeded else ""
+    finally:
+        result.remove()
