@@ -24,7 +24,7 @@ from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, runner_named
 from afterd.execution.runners.unittest import Unittest, test_under_way
 from afterd.execution.signature import of_report, one_name
-from afterd.execution.verdict import hang
+from afterd.execution.verdict import hang, judge
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 _CLOCK = 2.0  # seconds by which a file's date may lie before the run that wrote it
@@ -51,6 +51,16 @@ class Told:
         if test == self.hung:
             return hang(test)
         return FailureSignature(FailureKind.ASSERTION, test=test)
+
+
+def test_outcome(result: ProcessResult, recipe: Recipe, slot: Path) -> tuple[Outcome, Told]:
+    """How the recipe's test ended in a run of its command, and what that said of the others."""
+    roots = (str(slot), str(result.directory))
+    outcome = judge(result, recipe.test_id, roots)
+    if outcome.verdict is not Verdict.FAIL or not recipe.told_by:
+        return outcome, Told()
+    by_test = told(result, recipe, slot)
+    return of_one_test(by_test, recipe, outcome, roots), by_test
 
 
 def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:

@@ -77,6 +77,7 @@ class CPairLimits:
     callers: int = 16  # that are walked up, to one that green has as well
     nearest: int = 256  # green block instances before the point of interest
     fields: int = 8  # stores into other fields of the same byte that are looked behind
+    intervened: int = 2_000_000_000  # records of all runs with a step set otherwise: ten seconds
 
 
 C_PAIR = CPairLimits()

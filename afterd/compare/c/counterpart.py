@@ -93,6 +93,14 @@ class Counterparts:
         other = self._green.statements.statement(step)
         return self._compared(statement, step, other.value, _text(other))
 
+    def valued(self, statement: Statement) -> StepId | None:
+        """The green step with whose value a statement's is compared."""
+        instance = self._instance(statement).instance
+        if instance is None:
+            return self._dual.partner(statement.step)
+        step = self.step(statement)
+        return self._return_step(statement, instance) if step is None else step
+
     def defined(self, statement: Statement) -> GreenValue | None:
         """The value of the step that green read where the failing run read an initial value."""
         partner = self._dual.partner(statement.step)
@@ -120,16 +128,21 @@ class Counterparts:
 
     def _returned(self, statement: Statement, instance: Instance) -> GreenValue:
         """The value of a ``return`` in the aligned activation."""
-        last = instance.instructions[-1]
-        if statement.instance is None or last.opcode != "ret":
+        if statement.instance is None or instance.instructions[-1].opcode != "ret":
             return _ABSENT if statement.kind is StepKind.ASSIGN else _UNKNOWN
-        caller = self._green.frames.caller(instance.position)
-        back = self._green.frames.returned(caller[2]) if caller else -1
-        if back < 0:
+        step = self._return_step(statement, instance)
+        if step is None:
             return _UNKNOWN
-        step = self._green.ids.of(back)
         other = self._green.statements.statement(step)
         return self._compared(statement, step, other.value, _text(other))
+
+    def _return_step(self, statement: Statement, instance: Instance) -> StepId | None:
+        """What the aligned activation returned."""
+        if statement.instance is None or instance.instructions[-1].opcode != "ret":
+            return None
+        caller = self._green.frames.caller(instance.position)
+        back = self._green.frames.returned(caller[2]) if caller else -1
+        return self._green.ids.of(back) if back >= 0 else None
 
     def _other_function(self, statement: Statement) -> GreenValue:
         """Whether green's call through the pointer went to the same function."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from afterd.compare.c.absence import Absence
 from afterd.compare.c.acted import Acted
@@ -14,6 +14,7 @@ from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.failures import failures
+from afterd.compare.c.intervention import Again, Intervention
 from afterd.compare.c.shown import Shown
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
@@ -54,6 +55,7 @@ class ProcessPair:
     transplant: Transplant | None = None
     dual: DualSlice | None = None
     acted: Acted | None = None
+    intervention: Intervention | None = None
 
 
 class CTracer(CRecorder):
@@ -61,13 +63,16 @@ class CTracer(CRecorder):
 
     def execution(self, pair: Pair[RecordedRun]) -> LlvmExecution:
         """``mine`` with ``other`` beside it."""
-        return LlvmExecution(pair)
+        return LlvmExecution(pair, partial(self.record_replaced, pair.mine))
 
 
 class LlvmExecution:
-    """Implements ``model.trace.Execution`` over the processes of a test."""
+    """Implements ``model.trace.Execution`` over the processes of a test. ``again`` makes the run once more with
+    a value set to another.
+    """
 
-    def __init__(self, pair: Pair[RecordedRun]) -> None:
+    def __init__(self, pair: Pair[RecordedRun], again: Again | None = None) -> None:
+        self._again = again
         self._sources = pair.mine.sources
         self._other = pair.other.sources if pair.other else pair.mine.sources
         self._shown = Shown(pair.mine.shown, pair.other.shown if pair.other else "")
@@ -283,9 +288,18 @@ class LlvmExecution:
             return None
         return pair.acted.calling(step)
 
-    def trial(self, step: StepId) -> Trial:  # noqa: ARG002 - the protocol's signature
-        """None is made."""
-        return Trial.NOT_RUN
+    def trial(self, step: StepId) -> Trial:
+        """The run made again with green's value or branch put at the step's record."""
+        pair = self._pairs[StepIds.process(step)]
+        if pair.intervention is None or self._again is None:
+            return Trial.NOT_RUN
+        try:
+            replaced = pair.intervention.replacement(pair.bad.statements.statement(step))
+        except KeyError:
+            return Trial.NOT_RUN
+        if replaced is None:
+            return Trial.NOT_RUN
+        return pair.intervention.trial(self._again(replaced))
 
     def _conducted(self) -> Mapping[ChangeId, Conduct]:
         """What the executed changes did beside their old text, on the same values."""
@@ -368,16 +382,18 @@ def _paired(process: Process, green: Process | None, pair: Pair[RecordedRun]) ->
     ties = Ties(pair.live, lines, pair.other.sources, pair.mine.sources, alignment)
     backward = Alignment(green.frames, process.frames, Reversed(lines))
     dual = DualSlice(process, green, alignment, backward, ties)
+    counterparts = Counterparts(process, green, alignment, dual)
     return ProcessPair(
         bad=process,
         influence=influence,
         green=green,
         ties=ties,
-        counterparts=Counterparts(process, green, alignment, dual),
+        counterparts=counterparts,
         absence=Absence(green, alignment, backward, ties),
         transplant=Transplant(process, alignment),
         dual=dual,
         acted=Acted(process, green, backward, ties),
+        intervention=Intervention(pair, process, green, alignment, counterparts),
     )
 
 

@@ -15,8 +15,8 @@ from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Reruns
 from afterd.execution.sandbox import Watch, run
-from afterd.execution.told import Told, of_one_test, told
-from afterd.execution.verdict import judge, unrunnable
+from afterd.execution.told import Told, test_outcome
+from afterd.execution.verdict import unrunnable
 from afterd.limits import MIB, ProcessLimits
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.vcs.worktree import Slot
@@ -103,15 +103,11 @@ class Workbench:
 
     def _judged(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
         roots = (str(self.slot.path), str(result.directory))
-        outcome = judge(result, recipe.test_id, roots)
+        outcome, by_test = test_outcome(result, recipe, self.slot.path)
         if not outcome.passed:
             self._require_room()
         if result.ending is Ending.TIMEOUT and _is_past(deadline):
-            outcome = _not_run(outcome)
-        by_test = Told()
-        if outcome.verdict is Verdict.FAIL and recipe.told_by:
-            by_test = told(result, recipe, self.slot.path)
-            outcome = of_one_test(by_test, recipe, outcome, roots)
+            outcome, by_test = _not_run(outcome), Told()
         return Attempt(
             outcome,
             lasting=outcome.reason in _REPEATS and result.ending is not Ending.TIMEOUT,

@@ -23,6 +23,7 @@ from afterd.execution.freshness import Freshness
 from afterd.execution.process import Command, Ending
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
+from afterd.execution.told import test_outcome
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
@@ -32,6 +33,7 @@ from afterd.trace.c.build.traced_build import begin_build, environment, prepare,
 from afterd.trace.c.read.process import Process, recorded_processes
 from afterd.trace.c.read.program import Program
 from afterd.trace.c.window.recording import Recording, Written
+from afterd.trace.c.window.replacement import Replacement
 from afterd.trace.c.window.replay import WATCH, Reexecution
 from afterd.trace.kept import keep, key_of, taken_up
 from afterd.vcs.worktree import Slot, remove_directory
@@ -65,19 +67,7 @@ class TraceRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedRun:
-    """The processes of a variant's test, read with the variant's program and its sources; ``shown`` is
-    what the test printed.
-    """
-
-    processes: tuple[Process, ...]
-    program: Program
-    sources: Sources
-    shown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Version:
+class Version:
     """A variant that is to be run: its slot and tree, the modules of its build, where its runs go.
 
     Its build numbered the blocks ``own`` and goes on from one that numbered ``base``. ``parked``: its
@@ -102,6 +92,37 @@ class _Version:
         return self.slot.lent_to(self.parked) if self.parked else nullcontext()
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """The processes of a variant's test, read with the variant's program and its sources; ``shown`` is
+    what the test printed, ``passed`` whether it did. ``version`` is what ran.
+    """
+
+    processes: tuple[Process, ...]
+    program: Program
+    sources: Sources
+    version: Version
+    shown: str = ""
+    passed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedRun:
+    """A run in which one value was to be another: whether it was, whether the test passed, and the ids of
+    all blocks that were executed.
+    """
+
+    replaced: bool
+    passed: bool
+    blocks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    seconds: float
+    passed: bool
+
+
 class CRecorder:
     """Records variants; ``seconds`` is what that took so far: builds, side by side, and runs."""
 
@@ -124,7 +145,7 @@ class CRecorder:
         """The good version's run."""
         return self._recorded(self._ends[1])
 
-    def _stopped(self, version: _Version) -> dict[str, str]:
+    def _stopped(self, version: Version) -> dict[str, str]:
         """What ends a run that would not end: more records than the good version's run has by far."""
         if not self._request.hangs or version.slot is self._request.slots[0]:
             return {}
@@ -133,17 +154,17 @@ class CRecorder:
         return {"AFTERD_STOP_RECORD": str(stop), "AFTERD_STOP_ENDS": "1"}
 
     @cached_property
-    def _ends(self) -> tuple[_Version, _Version]:
+    def _ends(self) -> tuple[Version, Version]:
         """The bad and the good version, built side by side: a configure script keeps one core busy."""
         request = self._request
         sides = ((NOTHING, request.slots[1], "bad"), (request.everything, request.slots[0], "good"))
 
-        def built(side: tuple[ChangeSet, Slot, str]) -> tuple[_Version, float]:
+        def built(side: tuple[ChangeSet, Slot, str]) -> tuple[Version, float]:
             variant, slot, name = side
             tree, directory = request.tree(variant), request.directory / name
             spent, blocks = self._build(tree, slot, directory)
             store = ModuleStore(directory / "build")
-            return _Version(slot, tree, store, range(blocks), directory / "run"), spent
+            return Version(slot, tree, store, range(blocks), directory / "run"), spent
 
         trees = [request.tree(variant) for variant, _, _ in sides]
         assert all(trees)  # made here: a pygit2 repository is used by one thread at a time
@@ -193,7 +214,7 @@ class CRecorder:
         finally:
             result.remove()
 
-    def _built_on(self, bad: _Version, variant: ChangeSet) -> _Version:
+    def _built_on(self, bad: Version, variant: ChangeSet) -> Version:
         """A variant, made of a copy of the bad version's build. Raises TraceError."""
         self._others += 1
         name = f"{self._others:03d}"  # as long as "run": addresses depend on it
@@ -208,7 +229,7 @@ class CRecorder:
             self.seconds += self._compile(slot, bad.store)
         return replace(made, own=range(first, bad.store.blocks()))
 
-    def _recorded(self, version: _Version) -> RecordedRun:
+    def _recorded(self, version: Version) -> RecordedRun:
         """A version's test, run once; its recordings can be asked for what came before their window."""
         key = self._key(version)
         told = taken_up(version.runs, key)
@@ -217,8 +238,9 @@ class CRecorder:
                 shutil.rmtree(version.runs.with_name(_REPLAYS), ignore_errors=True)
             first = version.store.blocks()
             with version.in_place():
-                seconds = self._test(version, version.runs)
-            told = {"seconds": seconds, "compiled": [first, version.store.blocks()]}
+                tested = self._test(version, version.runs)
+            compiled = [first, version.store.blocks()]
+            told = {"seconds": tested.seconds, "passed": tested.passed, "compiled": compiled}
             keep(version.runs, key, told)
         self.seconds += told["seconds"]
         recordings = [Recording(path) for path in recorded_processes(version.runs)]
@@ -228,8 +250,8 @@ class CRecorder:
                 " without a trace only reversion is possible."
             )
             raise TraceError(message)
-        tested = range(*told["compiled"])
-        modules = built_modules(version.store, version.base, version.own, tested)
+        during = range(*told["compiled"])
+        modules = built_modules(version.store, version.base, version.own, during)
         program = Program(version.store, version.slot.path.resolve(), modules)
         self._allow_replay(version, recordings)
         place = version.parked or version.slot.path
@@ -237,10 +259,26 @@ class CRecorder:
             tuple(Process(recording, program) for recording in recordings),
             program,
             Sources((place / self._request.recipe.folder).resolve()),
+            version,
             (version.runs / _SHOWN).read_text(errors="replace"),
+            passed=told["passed"],
         )
 
-    def _key(self, version: _Version, *more: object) -> str:
+    def record_replaced(self, run: RecordedRun, replacement: Replacement) -> ReplacedRun:
+        """A recorded run once more, with one value another one. Raises TraceError."""
+        version = run.version
+        runs = version.runs.with_name("set")
+        with version.in_place():
+            tested = self._test(version, runs, {"AFTERD_RING": "0", **replacement.settings})
+        self.seconds += tested.seconds
+        recordings = [Recording(path) for path in recorded_processes(runs)]
+        return ReplacedRun(
+            any(recording.replaced for recording in recordings),
+            tested.passed,
+            frozenset(block for recording in recordings for block in recording.executed()),
+        )
+
+    def _key(self, version: Version, *more: object) -> str:
         """What a recording of a tree's test depends on; a build's products go with its folder."""
         request = self._request
         command = request.recipe.test_in(version.slot.path)
@@ -248,7 +286,7 @@ class CRecorder:
         build = (version.tree, version.blocks)  # a variant built again has other numbers
         return key_of(request.work, build, command.argv, command.cwd, surroundings, *more)
 
-    def _rerun(self, version: _Version, settings: Mapping[str, str]) -> Path:
+    def _rerun(self, version: Version, settings: Mapping[str, str]) -> Path:
         """Where another run of a version with these settings was recorded."""
         runs = version.runs.with_name("new")
         key = self._key(version, sorted(settings.items()))
@@ -266,7 +304,7 @@ class CRecorder:
             runs.rename(kept)
         return kept
 
-    def _allow_replay(self, version: _Version, recordings: Sequence[Recording]) -> None:
+    def _allow_replay(self, version: Version, recordings: Sequence[Recording]) -> None:
         """Let the recordings that were cut ask for what came before their window, and all of them for
         what another run writes, unless one is too long.
         """
@@ -297,8 +335,10 @@ class CRecorder:
                     rerun, recording.number, limits.reexecutions, limits.reexecuted
                 )
 
-    def _test(self, version: _Version, runs: Path, extra: Mapping[str, str] | None = None) -> float:
-        """Run the test once with recording switched on, into ``runs`` made anew; the seconds it took."""
+    def _test(
+        self, version: Version, runs: Path, extra: Mapping[str, str] | None = None
+    ) -> _Tested:
+        """Run the test once with recording switched on, into ``runs`` made anew. Raises TraceError."""
         _made_anew(runs)
         limits = self._request.recipe.limits
         command = self._request.recipe.test_in(version.slot.path)
@@ -328,7 +368,8 @@ class CRecorder:
                 message = f"The traced test could not be run ({result.describe()})."
                 raise TraceError(message)
             (runs / _SHOWN).write_text(f"{result.stdout.text()}\n{result.stderr.text()}")
-            return result.seconds
+            outcome, _ = test_outcome(result, self._request.recipe, version.slot.path)
+            return _Tested(result.seconds, outcome.passed)
         finally:
             result.remove()
 

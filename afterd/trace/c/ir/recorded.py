@@ -10,6 +10,7 @@ from afterd.trace.c.ir.irtypes import scalar_bits, split_top
 from afterd.trace.c.window import records
 
 _CALLEE = re.compile(rf"(?:call|callbr|invoke) .*?(?:([@%]{NAME})\(|\b(asm) )")
+_DECIDED = re.compile(rf"  (?:br|switch) (i\d+) (%{NAME}), ")
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
 RETURNS_TWICE = frozenset(["@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"])
 REALLOC = "@realloc"
@@ -142,6 +143,17 @@ def result_type(instruction: Instruction) -> str:
         text = text.split(" = ", 1)[1]
     text = re.sub(r"^(?:tail |musttail |notail )?(?:call|invoke) ", "", text)
     return typed(text)[0]
+
+
+def settable(kind: str) -> bool:
+    """Whether a run can be given another value of this type: a record holds all bytes of it."""
+    return loggable(kind) and kind != "x86_fp80"
+
+
+def decided_by(terminator: Instruction) -> tuple[str, str] | None:
+    """(type, register) of what a branch or a switch goes by; None where nothing is chosen."""
+    found = _DECIDED.match(terminator.text)
+    return (found.group(1), found.group(2)) if found and settable(found.group(1)) else None
 
 
 def loggable(kind: str) -> bool:

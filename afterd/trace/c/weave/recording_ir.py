@@ -6,12 +6,16 @@ store, why the end of the ring is found after a crash, and why a word that is *n
 thread's cursor means that a signal handler has interrupted code whose position is in a register.
 The cursor is volatile because LLVM believes that malloc and strlen touch no memory of ours; a
 program's own malloc is traced and does.
+
+``@__afterd_asked`` is the position behind the one record whose value is to be another, or null: a value
+that a record tells is looked at where it was put (``put``), what a branch goes by just before (``decide``).
 """
 
 RECORDING = """
 @__afterd_cursor = external thread_local(initialexec) global ptr
 @__afterd_limit = external thread_local(initialexec) global ptr
 @__afterd_depth = external thread_local(initialexec) global i32
+@__afterd_asked = internal global ptr null
 @__afterd_spare = internal global [{size} x i64] zeroinitializer
 @__afterd_counts = internal global ptr @__afterd_spare
 @__afterd_globals = internal constant [{globals} x ptr] [{addresses}]
@@ -19,10 +23,12 @@ declare ptr @__afterd_full(ptr)
 declare ptr @__afterd_interrupted(ptr)
 declare void @__afterd_again(ptr, i64, i64, i32)
 declare void @__afterd_main_returns(i32)
-declare void @__afterd_register(i64, i64, ptr, ptr, i64)
+declare void @__afterd_replace(ptr)
+declare void @__afterd_register(i64, i64, ptr, ptr, i64, ptr)
 
 define internal void @__afterd_start() {{
-  call void @__afterd_register(i64 {first}, i64 {total}, ptr @__afterd_counts, ptr @__afterd_globals, i64 {globals})
+  call void @__afterd_register(i64 {first}, i64 {total}, ptr @__afterd_counts,
+                               ptr @__afterd_globals, i64 {globals}, ptr @__afterd_asked)
   ret void
 }}
 
@@ -76,6 +82,32 @@ define internal void @__afterd_record(ptr %at, i64 %a, i64 %b) alwaysinline {{
   store i64 %b, ptr %s, align 8
   %n = getelementptr i8, ptr %c, i64 16
   store ptr %n, ptr %at
+  ret void
+}}
+
+define internal void @__afterd_put(ptr %at, i64 %a, i64 %b, ptr %place) alwaysinline {{
+  call void @__afterd_record(ptr %at, i64 %a, i64 %b)
+  %n = load ptr, ptr %at
+  %w = load ptr, ptr @__afterd_asked
+  %is = icmp eq ptr %n, %w
+  br i1 %is, label %replaced, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
+replaced:
+  call void @__afterd_replace(ptr %place)
+  br label %done
+done:
+  ret void
+}}
+
+define internal void @__afterd_decide(ptr %at, ptr %place) alwaysinline {{
+  %c = load ptr, ptr %at
+  %n = getelementptr i8, ptr %c, i64 16
+  %w = load ptr, ptr @__afterd_asked
+  %is = icmp eq ptr %n, %w
+  br i1 %is, label %replaced, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
+replaced:
+  call void @__afterd_replace(ptr %place)
+  br label %done
+done:
   ret void
 }}
 

@@ -76,7 +76,7 @@ struct head {
     word parent;      /* number of the parent process's directory + 1 (after fork), else 0 */
     word number;      /* number of this process's directory */
     word written;     /* bytes of the output log, which the file is longer than */
-    word unused;
+    word replaced;    /* 1: the value that was asked for was put in the place of another */
     word start;       /* records of the parent at the fork that made this process */
 };
 
@@ -92,6 +92,15 @@ struct watch {
 };
 static struct watch watches[WATCHES];
 static int watch_number;
+
+/* One value may be asked to be another: AFTERD_REPLACE holds PROCESS:RECORD:SIZE:WAS:NOW:ADDRESS. Woven code
+ * looks at each record of a value whether it is that one; what was put at ADDRESS (0: where woven code says),
+ * and is WAS, is NOW from there on. */
+static struct {
+    word record, size, was, now;
+    char *address;
+} replacement;
+static word *asked; /* the position behind that record in its lap, or NULL */
 
 static struct head none, *head = &none;
 static word *ring, *ring_end;
@@ -193,6 +202,22 @@ static void parse_watches(word capacity) {
         watch_number++;
         text = *end == ',' ? end + 1 : NULL;
     }
+}
+
+/* What is to be replaced in this process, and in a ring of at least ``capacity`` records. The record is not
+ * among those that may be written behind the end of a lap: where they are then is not where they belong. */
+static word parse_replacement(word capacity) {
+    const char *text = setting("AFTERD_REPLACE");
+    char *end;
+    replacement.size = 0;
+    if (!text || strtoull(text, &end, 10) != none.number) return capacity;
+    replacement.record = strtoull(end + 1, &end, 10);
+    replacement.size = strtoull(end + 1, &end, 10);
+    replacement.was = strtoull(end + 1, &end, 10);
+    replacement.now = strtoull(end + 1, &end, 10);
+    replacement.address = (char *)(uintptr_t)strtoull(end + 1, &end, 10);
+    while (replacement.record >= capacity && replacement.record % capacity < SLACK) capacity += AHEAD;
+    return capacity;
 }
 
 static void write_command_line(void) {
@@ -301,6 +326,7 @@ static void begin(word parent, word start) {
     if (!new_directory(trace)) return;
     word capacity = number_from("AFTERD_RING", 1 << 20);
     if (capacity < SMALLEST) capacity = SMALLEST;
+    capacity = parse_replacement(capacity);
     struct head *shared = map_file("head", sizeof(struct head), NULL);
     word *records = map_ring(capacity);
     if (!counters) counter_blocks = number_from("AFTERD_BLOCKS", 0);
@@ -315,6 +341,7 @@ static void begin(word parent, word start) {
     head = shared;
     ring = records;
     ring_end = records + 2 * capacity;
+    asked = replacement.size ? ring + 2 * (replacement.record % capacity + 1) : NULL;
     parse_watches(capacity);
     stop_record = number_from("AFTERD_STOP_RECORD", 0);
     word only = number_from("AFTERD_STOP_PROCESS", ~(word)0);
@@ -395,8 +422,23 @@ void __afterd_again(word *counter, word entered, word called, int value) {
     __afterd_cursor += 4;
 }
 
-/* Called by every module's constructor: its block counters, and the addresses of its globals. */
-void __afterd_register(word first, word blocks, word **counts, void *const *globals, word number) {
+/* The record that may be the one that is asked for was written, or is next: its value is at ``place``. No
+ * function of the C library is called, which the program may have one of its own of. */
+void __afterd_replace(char *place) {
+    if (head->replaced || head->laps != replacement.record / head->capacity) return;
+    char *at = replacement.address ? replacement.address : place;
+    const char *was = (const char *)&replacement.was, *now = (const char *)&replacement.now;
+    for (word n = 0; n < replacement.size; n++)
+        if (((volatile char *)at)[n] != was[n]) return; /* it is another run than the one that was recorded */
+    for (word n = 0; n < replacement.size; n++) ((volatile char *)at)[n] = now[n];
+    head->replaced = 1;
+}
+
+/* Called by every module's constructor: its block counters, the addresses of its globals, and where it looks
+ * for what is asked. */
+void __afterd_register(word first, word blocks, word **counts, void *const *globals, word number,
+                       word **looked_at) {
+    *looked_at = asked;
     if (counters && first + blocks <= counter_blocks) *counts = counters + first;
     if (!tracing) return;
     int saved = errno;
@@ -406,7 +448,8 @@ void __afterd_register(word first, word blocks, word **counts, void *const *glob
     if (file >= 0) {
         word entry[2] = {first, number};
         struct iovec parts[2] = {{entry, sizeof entry}, {(void *)globals, number * sizeof(void *)}};
-        if (syscall(SYS_writev, file, parts, 2) < 0) head->unused = 0;
+        ssize_t done = syscall(SYS_writev, file, parts, 2);
+        (void)done;
         close(file);
     }
     errno = saved;

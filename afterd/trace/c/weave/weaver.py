@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, stack_slots
 from afterd.trace.c.ir.irtypes import Layout, scalar_bits
@@ -23,10 +23,12 @@ from afterd.trace.c.ir.recorded import (
     REALLOC,
     arguments,
     callee,
+    decided_by,
     loggable,
     operands,
     result_type,
     returns_twice,
+    settable,
     tags,
 )
 from afterd.trace.c.window import records
@@ -127,6 +129,7 @@ class Weaver:
         identifier = self.first.blocks + number
         if number == 0:
             yield "  %afterd.at = alloca ptr"
+            yield "  %afterd.held = alloca i64"
             yield "  %afterd.outer = load i32, ptr @__afterd_depth"
             yield "  %afterd.depth = add i32 %afterd.outer, 1"
             yield "  %afterd.wide = zext i32 %afterd.depth to i64"
@@ -150,9 +153,19 @@ class Weaver:
             yield from self._copy(instruction, found[0])
         elif instruction.opcode in {"ret", "resume"} and not _is_tail_called(block):
             yield from self._leave(instruction)
+        elif (given := decided_by(instruction)) is not None:
+            yield from self._decision(instruction, *given)
         else:
             yield _ACCESS.sub(r"\1volatile ", instruction.text)
             yield from self._memory(instruction, found)
+
+    def _decision(self, terminator: Instruction, kind: str, register: str) -> Iterator[str]:
+        """A branch, which may be asked to go another way."""
+        held = self._register()
+        yield f"  store {kind} {register}, ptr %afterd.held"
+        yield "  call void @__afterd_decide(ptr %afterd.at, ptr %afterd.held)"
+        yield f"  {held} = load {kind}, ptr %afterd.held"
+        yield terminator.text.replace(f" {kind} {register},", f" {kind} {held},", 1)
 
     def _call(self, instruction: Instruction, identifier: int, block: Block) -> Iterator[str]:
         name = callee(instruction)
@@ -168,17 +181,26 @@ class Weaver:
         if instruction.opcode == "invoke":
             yield from self._invoke(instruction, block)
             return
-        yield instruction.text
+        made = self._as_returned(instruction)
+        yield made.text
         if returns_twice(instruction):
             yield from self._again(instruction, identifier)
-        yield from self._returned(instruction)
+        yield from self._returned(instruction, made.result)
+
+    def _as_returned(self, call: Instruction) -> Instruction:
+        """The call with its result under another name, where what goes on with it may be another value."""
+        if not call.result or returns_twice(call) or not settable(result_type(call)):
+            return call
+        made = self._register()
+        return replace(call, text=call.text.replace(call.result, made, 1), result=made)
 
     def _invoke(self, instruction: Instruction, block: Block) -> Iterator[str]:
         """The edge on which the call came back gets a block of its own: others may lead there too."""
         tail = self._continued[block.label]
-        yield _NORMAL.sub(f"to label %{tail}", instruction.text, count=1)
+        made = self._as_returned(instruction)
+        yield _NORMAL.sub(f"to label %{tail}", made.text, count=1)
         yield f"{tail}:"
-        yield from self._returned(instruction)
+        yield from self._returned(instruction, made.result)
         yield f"  br label %{_normal(instruction)}"
 
     def _again(self, instruction: Instruction, identifier: int) -> Iterator[str]:
@@ -193,14 +215,20 @@ class Weaver:
         given = f"ptr {counter}, i64 {entered}, i64 {called}, i32 {instruction.result or '0'}"
         yield f"  call void @__afterd_again({given})"
 
-    def _returned(self, instruction: Instruction) -> Iterator[str]:
+    def _returned(self, instruction: Instruction, made: str) -> Iterator[str]:
+        """What follows a call that left its result in ``made``."""
         yield "  call void @__afterd_reload(ptr %afterd.at)"
         yield from self._room()
-        value = ""
-        if instruction.result and loggable(result_type(instruction)):
+        kind = result_type(instruction)
+        value, held = "", "%afterd.held" if made != instruction.result else ""
+        if made and loggable(kind):
             value = self._register()
-            yield from self._widened(value, result_type(instruction), instruction.result)
-        yield from self._identified(records.RETURN, self._site, value)
+            yield from self._widened(value, kind, made)
+        if held:
+            yield f"  store {kind} {made}, ptr {held}"
+        yield from self._identified(records.RETURN, self._site, value, held)
+        if held:
+            yield f"  {instruction.result} = load {kind}, ptr {held}"
         if callee(instruction) == REALLOC and instruction.result:
             (_, source), (kind, size) = arguments(instruction)
             yield from self._copied(records.COPY, instruction.result, ("ptr", source), (kind, size))
@@ -258,11 +286,13 @@ class Weaver:
             wide = self._register()
             yield from self._widened(wide, kind, value)
         if found == (records.LSTORE,):
-            yield from self._identified(records.LSTORE, self._slots[pointer], wide)
+            place = pointer if settable(kind) else ""
+            yield from self._identified(records.LSTORE, self._slots[pointer], wide, place)
             return
         word = self._register()
         yield from self._address(word, found[0], self.layout.stored(kind), pointer)
-        yield from self._record(word, wide)
+        stored_at = pointer if found == (records.STORE,) and settable(kind) else ""
+        yield from self._record(word, wide, stored_at)
 
     def _atomic(
         self, instruction: Instruction, at: tuple[str, str], given: tuple[str, str]
@@ -282,17 +312,24 @@ class Weaver:
                 yield from self._widened(wide, kind, value)
             yield from self._record(word, wide)
 
-    def _identified(self, tag: int, identifier: int, value: str = "") -> Iterator[str]:
+    def _identified(
+        self, tag: int, identifier: int, value: str = "", place: str = ""
+    ) -> Iterator[str]:
         word = self._register()
         yield f"  {word} = or i64 %afterd.wide, {_word(tag, identifier)}"
-        yield from self._record(word, value)
+        yield from self._record(word, value, place)
 
-    def _record(self, word: str, value: str) -> Iterator[str]:
-        """Write one record; a second word of zero is there already."""
+    def _record(self, word: str, value: str, place: str = "") -> Iterator[str]:
+        """Write one record; a second word of zero is there already. ``place`` holds the value, where the
+        run may be asked to go on with another one.
+        """
         if self._stretch >= STRETCH:
             yield from self._room()
         self._stretch += 1
-        if value:
+        if place:
+            given = f"i64 {word}, i64 {value}, ptr {place}"
+            yield f"  call void @__afterd_put(ptr %afterd.at, {given})"
+        elif value:
             yield f"  call void @__afterd_record(ptr %afterd.at, i64 {word}, i64 {value})"
         else:
             yield f"  call void @__afterd_mark(ptr %afterd.at, i64 {word})"

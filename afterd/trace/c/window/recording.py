@@ -270,6 +270,15 @@ class Recording:
             at += 2 + number
         return found
 
+    @property
+    def replaced(self) -> bool:
+        """Whether a value was replaced as asked."""
+        return bool(self._head[10])
+
+    def executed(self) -> list[int]:
+        """The ids of the blocks that were entered."""
+        return [int(block) for block in np.flatnonzero(self.counts())]
+
     def counts(self) -> npt.NDArray[np.uint64]:
         """How often each block was entered, by block id, up to where the recording stopped."""
         if self._counts is None:
