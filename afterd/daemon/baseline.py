@@ -6,18 +6,18 @@ The commits between it and the failing one were superseded, or could not be test
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import pygit2
 
 from afterd.execution.recipe import Recipe
-from afterd.execution.signature import same_failure
+from afterd.execution.signature import same_failure, tells_nothing
 from afterd.limits import SearchLimits
-from afterd.model.outcome import FailureSignature, Verdict
+from afterd.model.outcome import FailureSignature
 from afterd.store.database import Reader
-from afterd.store.history import red_at, tested_commits
+from afterd.store.history import suite_record
 
 FARTHEST = SearchLimits().revisions
 
@@ -45,9 +45,7 @@ class TestRecord:
         self, reader: Reader, repository: pygit2.Repository, name: str, suite: Recipe
     ) -> None:
         self._repository = repository
-        self._suite = suite.test_id
-        self._tested: Mapping[str, Verdict] = tested_commits(reader, name, suite.command_digest)
-        self._red = red_at(reader, name, suite.command_digest)
+        self._record = suite_record(reader, name, suite.command_digest, suite.test_id)
 
     def base(self, commit: str, failure: FailureSignature) -> Base:
         """What a test that fails at ``commit`` is compared with: the nearest commit along first
@@ -58,13 +56,13 @@ class TestRecord:
             parent = parent or ancestor
             if self._fails(ancestor, failure):
                 red = ancestor
-            elif self._is_green(ancestor, failure.test):
+            elif self._record.is_green(ancestor, failure.test):
                 return (
                     Base(red, green=False)
                     if red
                     else Base(ancestor, green=True, otherwise=tuple(otherwise))
                 )
-            elif failure.test in self._red.get(ancestor, {}):
+            elif failure.test in self._record.red.get(ancestor, {}):
                 otherwise.append(ancestor)
         return (
             Base(red, green=False) if red else Base(parent, green=None, otherwise=tuple(otherwise))
@@ -72,18 +70,13 @@ class TestRecord:
 
     def _fails(self, commit: str, failure: FailureSignature) -> bool:
         """Whether the test was seen to fail there in this way; where that is not known, in any."""
-        red = self._red.get(commit, {})
+        red = self._record.red.get(commit, {})
         if failure.test not in red:
             return False
         seen = red[failure.test]
-        return seen is None or same_failure(replace(seen, test=""), replace(failure, test=""))
-
-    def _is_green(self, commit: str, test: str) -> bool:
-        """Whether the test passed there: the suite was run, and did not fail with or before it."""
-        verdict, red = self._tested.get(commit, Verdict.UNRESOLVED), self._red.get(commit, {})
-        if test == self._suite:
-            return verdict is Verdict.PASS
-        return verdict is not Verdict.UNRESOLVED and test not in red and self._suite not in red
+        if seen is None or tells_nothing(seen) or tells_nothing(failure):
+            return True
+        return same_failure(replace(seen, test=""), replace(failure, test=""))
 
     def _ancestors(self, commit: str) -> Iterator[str]:
         while parents := self._repository[commit].peel(pygit2.Commit).parent_ids:

@@ -90,6 +90,11 @@ def telling_signature(outcome: Outcome, test_id: str) -> FailureSignature:
     return dataclasses.replace(found, message=f"{found.message}: {without_values(last)}")
 
 
+def tells_nothing(failure: FailureSignature) -> bool:
+    """Whether all that is known of a failure is that its test failed."""
+    return failure == FailureSignature(FailureKind.ASSERTION, test=failure.test)
+
+
 def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     """Whether ``seen`` is the failure under explanation.
 

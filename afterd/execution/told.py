@@ -2,32 +2,25 @@
 
 A command that was given is read in whatever form its output, or a file that it wrote, names tests. What
 cannot be told apart that way stays one test.
-
-JUnit's XML, which runners of many languages write: the tests that a run's files say failed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from afterd.execution.failures.pytest_reports import Report, read_reports, under_way
 from afterd.execution.failures.suites import passed_tests
+from afterd.execution.failures.written_reports import TestReport, begun, reports_below
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
-from afterd.execution.runners import GIVEN, runner_named
+from afterd.execution.runners import GIVEN, WritesReport, runner_named
 from afterd.execution.runners.unittest import Unittest, test_under_way
-from afterd.execution.signature import of_report, one_name
+from afterd.execution.signature import Evidence, of_report, one_name, signature
 from afterd.execution.verdict import hang, judge
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
-
-_CLOCK = 2.0  # seconds by which a file's date may lie before the run that wrote it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +28,31 @@ class Told:
     """The names of the tests that failed, and of those that were seen to pass.
 
     ``passed`` is None where the runner names only those that failed. ``hung`` is the one of those that
-    failed during which the run was ended.
+    failed during which the run was ended. ``written`` are the runner's own reports, by test.
     """
 
     failed: tuple[str, ...] = ()
     passed: Collection[str] | None = None
     reports: Sequence[Report] = ()
     hung: str = ""
+    written: Mapping[str, TestReport] = field(default_factory=dict)
 
     def failure(self, test: str, roots: Collection[str]) -> FailureSignature:
-        """How a test failed; of most runners it is known only that it did."""
+        """How a test failed; of some runners it is known only that it did."""
         for report in self.reports:
             if report.test == test and report.failed:
                 return dataclasses.replace(of_report(report, roots), test=test)
         if test == self.hung:
             return hang(test)
+        if said := self.said(test):
+            found = signature(Evidence(1, 0, said, "", roots), test)
+            if found.kind is not FailureKind.EXIT:
+                return dataclasses.replace(found, test=test)
         return FailureSignature(FailureKind.ASSERTION, test=test)
+
+    def said(self, test: str) -> str:
+        """What a test wrote, and its runner of it; empty where that is not told test by test."""
+        return self.written[test].said if test in self.written else ""
 
 
 def test_outcome(result: ProcessResult, recipe: Recipe, slot: Path) -> tuple[Outcome, Told]:
@@ -64,21 +66,39 @@ def test_outcome(result: ProcessResult, recipe: Recipe, slot: Path) -> tuple[Out
 
 
 def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
-    """What a failed run says of its tests."""
-    failed = runner_named(recipe.told_by).failing_tests(result)
-    if not failed and recipe.told_by == GIVEN:
-        failed = failed_in_files(slot / recipe.folder, time.time() - result.seconds - _CLOCK)
+    """What a run says of its tests."""
     if reports := read_reports(result.directory):
-        passed = {report.test for report in reports if report.outcome in {"passed", "skipped"}}
-        hung = under_way(reports) if result.ending is Ending.TIMEOUT else ""
-        failed += (hung,) * bool(hung)
-        return Told(failed, passed - set(failed), reports, hung)
+        return _by_plugin(result, recipe, reports)
     if result.ending is Ending.TIMEOUT and recipe.told_by == Unittest().name:
         hung = test_under_way(result.stderr.text())
-        failed += (hung,) * bool(hung)
-        return Told(failed, None, (), hung)
+        failed = runner_named(recipe.told_by).failing_tests(result)
+        return Told(failed + (hung,) * bool(hung), None, (), hung)
+    # Of several tests of one name the one that failed is meant.
+    ordered = sorted(_written(result, recipe, slot), key=lambda report: report.failed)
+    if written := {report.test: report for report in ordered}:
+        red = tuple(name for name, report in written.items() if report.failed)
+        return Told(red, written.keys() - set(red), written=written)
     named = passed_tests(f"{result.stdout.text()}\n{result.stderr.text()}")
-    return Told(failed, named or None)
+    return Told(runner_named(recipe.told_by).failing_tests(result), named or None)
+
+
+def _by_plugin(result: ProcessResult, recipe: Recipe, reports: Sequence[Report]) -> Told:
+    """By what our plugin for pytest wrote."""
+    failed = runner_named(recipe.told_by).failing_tests(result)
+    passed = {report.test for report in reports if report.outcome in {"passed", "skipped"}}
+    hung = under_way(reports) if result.ending is Ending.TIMEOUT else ""
+    failed += (hung,) * bool(hung)
+    return Told(failed, passed - set(failed), reports, hung)
+
+
+def _written(result: ProcessResult, recipe: Recipe, slot: Path) -> Sequence[TestReport]:
+    """What the runner wrote into files; of a given command only where its output names no test."""
+    runner, folder = runner_named(recipe.told_by), slot / recipe.folder
+    if isinstance(runner, WritesReport):
+        return runner.written_reports(result, recipe.test, folder)
+    if recipe.told_by == GIVEN and not runner.failing_tests(result):
+        return reports_below(folder, begun(result))
+    return ()
 
 
 def of_one_test(found: Told, recipe: Recipe, outcome: Outcome, roots: Collection[str]) -> Outcome:
@@ -103,47 +123,3 @@ def of_one_test(found: Told, recipe: Recipe, outcome: Outcome, roots: Collection
     return dataclasses.replace(
         outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.DIFFERENT_FAILURE, signature=None
     )
-
-
-_LARGEST = 64 << 20  # bytes of a file
-_MOST = 20_000  # folders that are looked into
-_PASSED_OVER = frozenset({"node_modules", "venv"})
-
-
-def failed_in_files(folder: Path, since: float) -> tuple[str, ...]:
-    """The failed tests, as class and name, of reports below ``folder`` written ``since`` (a time)."""
-    names: dict[str, None] = {}
-    for path in sorted(_written(folder, since)):
-        for case in _cases(path):
-            if case.find("failure") is not None or case.find("error") is not None:
-                named = (case.get("classname", ""), case.get("name", ""))
-                names.setdefault(".".join(filter(None, named)))
-    return tuple(filter(None, names))
-
-
-def _written(folder: Path, since: float) -> Iterator[str]:
-    folders = [str(folder)]
-    for _ in range(_MOST):
-        if not folders:
-            return
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if not entry.name.startswith(".") and entry.name not in _PASSED_OVER:
-                        folders.append(entry.path)
-                elif entry.name.endswith(".xml") and entry.is_file(follow_symlinks=False):
-                    status = entry.stat()
-                    if status.st_mtime >= since and status.st_size <= _LARGEST:
-                        yield entry.path
-
-
-def _cases(path: str) -> list[ET.Element]:
-    """The test cases of a report; none of other XML, nor where it declares entities (a bomb)."""
-    with suppress(OSError, ET.ParseError):
-        content = Path(path).read_bytes()
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-            return []
-        root = ET.fromstring(content)  # noqa: S314 - without a document type there are no entities
-        if root.tag in {"testsuite", "testsuites"}:
-            return list(root.iter("testcase"))
-    return []

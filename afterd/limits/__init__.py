@@ -14,8 +14,10 @@ from afterd.limits.pages import (
     PICTURE,
     RECEIVED,
     REPORT,
+    REPORT_FILE,
     PictureLimits,
     ReceivedLimits,
+    ReportFileLimits,
     ReportLimits,
 )
 from afterd.limits.processes import WARM, WORK, ProcessLimits, WarmLimits, WorkerLimits, WorkLimits
@@ -60,6 +62,7 @@ __all__ = [
     "PYTHON_TRACE",
     "RECEIVED",
     "REPORT",
+    "REPORT_FILE",
     "SEARCH",
     "STORY",
     "VARIANT_TEXT",
@@ -80,6 +83,7 @@ __all__ = [
     "PythonPairLimits",
     "PythonTraceLimits",
     "ReceivedLimits",
+    "ReportFileLimits",
     "ReportLimits",
     "SearchLimits",
     "SolverLimits",

@@ -88,3 +88,15 @@ class ReceivedLimits:
 
 
 RECEIVED = ReceivedLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFileLimits:
+    """What is read of files in which runners say what became of their tests. Chosen."""
+
+    largest: int = 64 * MIB  # bytes of one
+    folders: int = 20_000  # that are looked into for one
+    clock: float = 2.0  # seconds by which a file's date may lie before the run that wrote it
+
+
+REPORT_FILE = ReportFileLimits()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from afterd.config import Budget, Sandbox, Settings
+from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
@@ -17,6 +17,7 @@ from afterd.execution.failures.lacks import lack_of
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
+from afterd.execution.signature import same_failure, telling_signature
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
@@ -25,8 +26,10 @@ from afterd.pipeline.answer import answered_meanwhile, unanswered
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
+from afterd.pipeline.installed_copy import untested
 from afterd.pipeline.merge_sides import both_sides, other_parent
 from afterd.pipeline.older_tests import settled_ends
+from afterd.pipeline.on_record import narrowed
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.reading_ahead import reading_ahead
 from afterd.report.json import contract
@@ -133,14 +136,51 @@ def _each_explained(
     left = list(_asked(settings, broken))
     while left:
         test = left.pop(0)
-        answer = explain_test(workspace, settings, wanted, test, heard, before=found)
+        within, answer = _answer(workspace, settings, wanted, broken, test, heard, found)
         with workspace.clock.during(Phase.SUITE):
-            others = _elsewhere(workspace, wanted, broken, answer, left, heard)
+            others = _elsewhere(workspace, within, broken, answer, left, heard)
         left = [test for test in left if test.recipe.test_id not in others.repaired]
         said = (others.note(), *(() if found else broken.notes), note)
         notes = (*answer.notes, *filter(None, said))
         found.append(keep(workspace, replace(answer, also=others.repaired, notes=notes)))
     return tuple(found)
+
+
+def _answer(
+    workspace: Workspace,
+    settings: Settings,
+    wanted: Range,
+    broken: Broken,
+    test: FailingTest,
+    heard: Progress,
+    before: Sequence[Explanation],
+) -> tuple[Range, Explanation]:
+    """The answer of one test, and the range that it is for: what the record leaves of the wanted one, where the
+    test fails at its bad end as it does at the wanted one's; else all of it.
+    """
+    name = test.recipe.test_id
+    known = narrowed(workspace, wanted.revisions, broken.suite, name)
+    if known is not None and settings.strategy is Strategy.AFTER:
+        revisions, note = known
+        heard.stage("searching what the record leaves", note)
+        within = range_between(workspace, revisions)
+        case = Case(workspace, settings, test, heard, time.monotonic(), None)
+        if _fails_alike(case, wanted, within):
+            found = explain_test(workspace, settings, within, test, heard, before=before)
+            if found.status is Status.EXPLAINED:
+                holds = found.range == revisions
+                return within, replace(found, notes=(note,) * holds + found.notes)
+    return wanted, explain_test(workspace, settings, wanted, test, heard, before=before)
+
+
+def _fails_alike(case: Case, wanted: Range, within: Range) -> bool:
+    """Whether the test's failure at the bad end of a part of the range is that of the whole."""
+    if within.revisions.bad == wanted.revisions.bad:
+        return True
+    here, there = (_oracle(case, each).outcome(NOTHING) for each in (wanted, within))
+    if here.signature is None or there.signature is None:
+        return False
+    return same_failure(telling_signature(here, ""), telling_signature(there, ""))
 
 
 def _with_rankings(
@@ -267,10 +307,11 @@ def _not_to_explain(
     settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
     status = Status.INCONCLUSIVE if spent else settled
     seen = confirmation.ends.value
+    copy = "" if settled is not Status.GREEN else untested(case, wanted.variants.bad)
     reason = (
         f"{seen[:1].upper()}{seen[1:]}; raise it."
         if spent
-        else f"In {confirmation.repeats.runs} runs, {seen}."
+        else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
     )
     found = unanswered(case.test.recipe.test_id, status, wanted.revisions, reason)
     return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
@@ -282,6 +323,10 @@ def _from_last_green(
     """The left end is red as well: for want of something, or look for the last green commit before it."""
     if lack := _lack(case, wanted, confirmation):
         found = unanswered(case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack)
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+    if not confirmation.bad.hangs and (copy := untested(case, wanted.variants.bad)):
+        reason = f"The test fails at both versions. {copy}"
+        found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     case.progress.stage("the good version is red too", "looking for the last green commit")
 

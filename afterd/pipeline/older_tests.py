@@ -22,10 +22,10 @@ from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
-from afterd.execution.signature import same_failure
+from afterd.execution.signature import same_failure, tells_nothing
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeSet
-from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved
+from afterd.model.outcome import Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import mended
 from afterd.vcs.file_changes import KEPT_TEST
@@ -114,8 +114,8 @@ def _fails_otherwise(confirmation: Confirmation) -> bool:
     good, bad = confirmation.good, confirmation.bad
     if good is None or good.signature is None or bad.signature is None:
         return True
-    if bad.signature == FailureSignature(FailureKind.ASSERTION, test=bad.signature.test):
-        return True  # that it failed is all that is known
+    if tells_nothing(bad.signature):
+        return True
     return not same_failure(bad.signature, good.signature)
 
 

@@ -20,7 +20,7 @@ from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.execution.failures.pytest_reports import Report, reports_in, under_way
 from afterd.execution.process import Ending, ProcessResult
-from afterd.execution.runners import runner_named
+from afterd.execution.told import told
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.workspace import Suite, Workspace
@@ -108,15 +108,16 @@ def run_tests(
 
 
 def _by_names(bench: Workbench, suite: Suite, result: ProcessResult) -> TestsSeen:
-    assert suite.found is not None
     try:
-        names = runner_named(suite.found.runner).failing_tests(result)
+        found = told(result, suite.recipe, bench.slot.path)
         attempt = bench.judged(result, suite.recipe)
     finally:
         result.remove()
+    green = frozenset(found.passed or ()) if found.written else None
     if attempt.outcome.passed:
-        return TestsSeen(attempt, {})
-    return TestsSeen(attempt, dict.fromkeys(names or (suite.recipe.test_id,), ""))
+        return TestsSeen(attempt, {}, green)
+    red = {name: found.said(name) for name in found.failed}
+    return TestsSeen(attempt, red or {suite.recipe.test_id: ""}, green)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,19 @@ def explained_since(
         return [load(reader, int(str(row["id"]))) for row in rows]
 
 
+def explained_ranges(reader: Reader, repository: str, test: str) -> list[RevisionRange]:
+    """The ranges whose answer for this test was seen to hold: it fails at the bad end, and passes at the good."""
+    with reader.snapshot():
+        rows = reader.rows(
+            """SELECT g.good, g.bad FROM explanation e JOIN revision_range g ON g.id = e.range_id
+               JOIN repository r ON r.id = g.repository_id
+               WHERE r.path = ? AND e.test = ? AND e.status = ? AND e.verified = 1
+               ORDER BY e.id DESC""",
+            (stored(repository), stored(test), Status.EXPLAINED.value),
+        )
+        return [from_row(RevisionRange, row) for row in rows]
+
+
 def save(
     store: Store,
     repository: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from afterd.model.outcome import FailureSignature, Verdict
@@ -91,3 +92,34 @@ def red_at(reader: Reader, repository: str, command: str) -> Red:
         seen = red.setdefault(loaded(row["commit_id"]), {})
         seen[loaded(row["test"])] = signature_from(loaded(row["signature"]))
     return red
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRecord:
+    """What is on record of a suite at each commit: whether the whole of it passed (``tested``), and what failed.
+
+    ``suite`` is the name under which the whole fails as one test.
+    """
+
+    suite: str
+    tested: Mapping[str, Verdict]
+    red: Red
+
+    def is_green(self, commit: str, test: str) -> bool:
+        """Whether the test passed there: the suite was run, and did not fail with or before it."""
+        verdict, red = self.tested.get(commit, Verdict.UNRESOLVED), self.red.get(commit, {})
+        if test == self.suite:
+            return verdict is Verdict.PASS
+        return verdict is not Verdict.UNRESOLVED and test not in red and self.suite not in red
+
+    def is_red(self, commit: str, test: str) -> bool:
+        """Whether the test failed there, in whatever way."""
+        if test == self.suite and self.tested.get(commit) is Verdict.FAIL:
+            return True
+        return test in self.red.get(commit, {})
+
+
+def suite_record(reader: Reader, repository: str, command: str, suite: str) -> SuiteRecord:
+    """The record of a suite by the digest of its ``command`` and its name."""
+    tested = tested_commits(reader, repository, command)
+    return SuiteRecord(suite, tested, red_at(reader, repository, command))

@@ -45,7 +45,7 @@ def find_baseline(
     commits are stepped over. Raises RepositoryError for an unknown ``bad``.
     """
     search = _Search(repository, passes, budget)
-    return search.along(_first_parents(repository, resolve(repository, bad)))
+    return search.along(first_parents(repository, resolve(repository, bad)))
 
 
 class _Search:
@@ -149,13 +149,13 @@ class _Search:
 
     def _branch(self, tip: str, trunk: str) -> Iterator[str]:
         """First parents of a merged branch, down to and with the first that ``trunk`` has too."""
-        for commit in _first_parents(self._repository, tip):
+        for commit in first_parents(self._repository, tip):
             yield commit
             if commit == trunk or self._repository.descendant_of(trunk, commit):
                 return
 
 
-def _first_parents(repository: pygit2.Repository, commit: str) -> Iterator[str]:
+def first_parents(repository: pygit2.Repository, commit: str) -> Iterator[str]:
     """A commit and its first parents, as far as the clone has them."""
     while True:
         yield commit

@@ -94,7 +94,12 @@ def with_environment_of(command: Sequence[str], checkout: Path) -> tuple[str, ..
     return tuple(_OF_ENVIRONMENT.sub(placed, word) for word in command)
 
 
-_STARTS = {("ctest",): "CTest", ("go", "test"): "Go", ("cargo", "test"): "Cargo"}
+_STARTS = {
+    ("ctest",): "CTest",
+    ("meson", "test"): "Meson",
+    ("go", "test"): "Go",
+    ("cargo", "test"): "Cargo",
+}
 _TAKES_VALUE = frozenset({"-k", "-m", "-p", "-c", "-o", "-n", "-r", "-W"})
 _IGNORES_ENVIRONMENT = re.compile(r"-[a-zA-Z]*[EI]")
 
@@ -130,6 +135,8 @@ def alone(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
             return (*words, "-k", f"*{test}")
         case "CTest":
             return (*words, "-R", literally(test))
+        case "Meson":
+            return (*words, test)
         case "Go" if " " in test:
             return (*words, "-count=1", "-run", anchored(test.partition(" ")[2]))
         case "Cargo":

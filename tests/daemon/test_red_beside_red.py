@@ -293,3 +293,32 @@ def test_a_test_that_fails_only_beside_the_others_is_explained_with_them(tmp_pat
     once(where, test=test)
     [verdict] = verdicts(where, red)
     assert (verdict.test, verdict.kind) == ("test_it.py::test_second", "caused"), verdict.reason
+
+
+@pytest.mark.skipif(shutil.which("ctest") is None, reason="ctest is not installed")
+def test_a_test_of_ctests_that_fails_in_another_way_is_explained_again(tmp_path: Path) -> None:
+    """Its report says how each test failed, whatever else is red beside it."""
+    failed = 'echo "a.c:1: int f(void): Assertion \\`$(cat $1)\' failed."; exit 1'
+    tests = (f'add_test({name} "sh" "../check.sh" "../{name}")\n' for name in ("one", "two"))
+    files = {
+        "CTestTestfile.cmake": "".join(tests),
+        "check.sh": f"grep -q good $1 || {{ {failed}; }}\n",
+    }
+    where = made(tmp_path / "r", {**files, "one": "good\n", "two": "good\n"})
+    given = {
+        "test": ("ctest", "--test-dir", "b", "--output-junit", "t.xml"),
+        "build": ("sh", "-c", "mkdir -p b && cp CTestTestfile.cmake b"),
+    }
+    once(where, **given)
+    first = commit(where, {"one": "x\n", "two": "y\n"})
+    once(where, **given)
+    other = commit(where, {"one": "z\n"})
+    once(where, **given)
+    assert [(v.test, v.kind) for v in verdicts(where, first)] == [
+        ("one", "caused"),
+        ("two", "caused"),
+    ]
+    assert [(v.test, v.kind) for v in verdicts(where, other)] == [
+        ("one", "caused"),
+        ("two", "already-red"),
+    ]

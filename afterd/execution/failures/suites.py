@@ -31,13 +31,23 @@ class Family(StrEnum):
     JUNIT = "JUnit by itself"
 
 
+_CRASHES = {
+    "SEGFAULT": "Segmentation fault",
+    "Subprocess aborted": "Aborted",
+    "Child aborted": "Aborted",
+    "Bus error": "Bus error",
+    "ILLEGAL": "Illegal instruction",
+    "NUMERICAL": "Floating point exception",
+}
+"""What CTest calls a death by a signal, and what shells call it."""
+
 _REPORTS = {
     Family.PYTEST: r"^(?:FAILED|ERROR) (?P<test>\S+?\.py(?:::.*?)?)(?: - .*)?$",
     # A name is one word, or what automake's TAP driver or unittest make of one: "ERROR: " alone
     # begins many a message that is no name.
     Family.AUTOMAKE: r"^(?:FAIL|ERROR|XPASS): (?P<test>\S+(?: \d+ - .*| \([\w.]+\).*)?)$",
     Family.TAP: r"^[ \t]*not ok(?: \d+)?(?: -)? ?(?P<test>(?:(?!# *(?:TODO|SKIP)).)*)$",
-    Family.CTEST: rf"^[ \t]*\d+ - (?P<test>.+?) \((?:{_CTEST})\)",
+    Family.CTEST: rf"^[ \t]*\d+ - (?P<test>.+?) \((?P<how>{_CTEST})\)",
     Family.CARGO: r"^test (?P<test>\S.*?)(?: - should panic)? \.\.\. FAILED$",
     Family.GO: r"^[ \t]*--- FAIL: (?P<test>\S+)",
     Family.GOOGLE: r"^\[  FAILED  \] (?P<test>[\w./]+)(?:,.*| \(\d+ ms\))?$",
@@ -82,6 +92,12 @@ def failed_tests(text: str, *families: Family) -> tuple[str, ...]:
             if name := match["test"].strip():
                 names.setdefault(name)
     return tuple(names)
+
+
+def crashed_tests(text: str) -> dict[str, str]:
+    """The tests that CTest's list says died of a signal, each with a shell's word for that."""
+    found = ((match["test"], match["how"]) for match in _FAILED[Family.CTEST].finditer(text))
+    return {test: _CRASHES[how] for test, how in found if how in _CRASHES}
 
 
 _NONE_RAN = re.compile(

@@ -12,7 +12,7 @@ from afterd.execution.runners.make import Autotools, Make
 from afterd.execution.runners.meson import Meson
 from afterd.execution.runners.npm import Npm
 from afterd.execution.runners.plain import GIVEN, Plain
-from afterd.execution.runners.protocol import BuildsOne, Detected, Runner
+from afterd.execution.runners.protocol import BuildsOne, Detected, Runner, WritesReport
 from afterd.execution.runners.pytest import Pytest
 from afterd.execution.runners.python import Python, is_project
 from afterd.execution.runners.unittest import Unittest
@@ -24,6 +24,7 @@ __all__ = [
     "Detected",
     "Python",
     "Runner",
+    "WritesReport",
     "detect",
     "has_python_tests",
     "runner_named",

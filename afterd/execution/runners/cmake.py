@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from afterd.execution.failures.suites import Family, failed_tests
+from afterd.execution.failures.suites import Family, crashed_tests, failed_tests
+from afterd.execution.failures.written_reports import TestReport, begun, ctest_reports
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import BUILD_FOLDER, has, jobs, script, text
+from afterd.execution.runners.reading import BUILD_FOLDER, has, jobs, option, script, text
 
 _OFF = re.compile(
     r"\boption\s*\(\s*(?P<name>\w*TEST(?:S|ING)?)\s+(?:\"[^\"]*\"\s*)?(?P<default>[^)\s]*)\s*\)",
@@ -20,6 +22,7 @@ _OFF = re.compile(
 _NO_SUITE = re.compile(
     r"FUZZ|VALGRIND|COVERAGE|BENCH|PERF|INSTALL|DISABLE|WITHOUT|NO_TEST|SKIP", re.IGNORECASE
 )
+_REPORT = "afterd-tests.xml"
 _TESTS = re.compile(r"\b(?:enable_testing|add_test|include\s*\(\s*CTest)\b", re.IGNORECASE)
 
 
@@ -46,18 +49,35 @@ class CMake:
                 configure,
                 f"cmake --build {BUILD_FOLDER} --parallel {jobs()}",
             ),
-            ("ctest", "--test-dir", BUILD_FOLDER, "--output-on-failure"),
+            ("ctest", "--test-dir", BUILD_FOLDER, "--output-on-failure", "--output-junit", _REPORT),
             f"Found CMakeLists.txt: building with CMake in {BUILD_FOLDER}/, testing with CTest.",
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
-        """From the list at the end of CTest's output."""
+        """From the list at the end of CTest's output: before version 3.21 it writes no file."""
         listed = result.stdout.whole().partition("The following tests FAILED:")[2]
         return failed_tests(listed, Family.CTEST)
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """CTest with the test's name as a whole."""
         return (*detected.test, "-R", literally(test_id))
+
+    def written_reports(
+        self, result: ProcessResult, command: Sequence[str], folder: Path
+    ) -> tuple[TestReport, ...]:
+        """JUnit's XML, where ``--output-junit`` says, from the build folder on; the list in the output says what
+        died of a signal.
+        """
+        if not (named := option(command, "--output-junit")):
+            return ()
+        place = folder / option(command, "--test-dir") / named
+        died = crashed_tests(result.stdout.whole())
+        return tuple(
+            replace(report, said=f"{report.said}\n{died[report.test]}")
+            if report.test in died
+            else report
+            for report in ctest_reports(place, begun(result))
+        )
 
 
 def _switched_on(lists: list[Path]) -> Iterator[str]:

@@ -143,14 +143,14 @@ def fitting(root: Path, home: Path) -> str:
 
 def imported_modules(root: Path) -> frozenset[str]:
     """Names that the project's files import without condition and that are neither its own nor Python's."""
-    files = [path for path in _files(root) if not _passed_over(path.relative_to(root).parts)]
+    files = [path for path in python_files(root) if not _passed_over(path.relative_to(root).parts)]
     found = {name for path in files[:_MOST_FILES] for name in _IMPORTS.findall(text(path))}
     return frozenset(found - own_modules(root) - set(sys.stdlib_module_names))
 
 
 def own_modules(root: Path) -> frozenset[str]:
     """Names of the modules and packages in a checkout, compiled ones too where they are sources."""
-    paths = [path.relative_to(root) for path in _files(root)]
+    paths = [path.relative_to(root) for path in python_files(root)]
     return frozenset(part for path in paths for part in (*path.parts[:-1], path.stem))
 
 
@@ -161,7 +161,7 @@ def _oldest(root: Path) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else ()
 
 
-def _files(root: Path) -> list[Path]:
+def python_files(root: Path) -> list[Path]:
     """Python's files of a checkout, but for hidden folders and environments."""
     found: list[Path] = []
     for place, folders, names in os.walk(root):

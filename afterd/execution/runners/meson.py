@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from afterd.execution.failures.suites import Family, failed_tests
+from afterd.execution.failures.written_reports import TestReport, begun, meson_reports
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
+from afterd.execution.runners.reading import BUILD_FOLDER, has, option, script, text
 
 _OFF = re.compile(
     r"option\s*\(\s*'(?P<name>(?:build[-_]|enable[-_]|with[-_])?(?:unit[-_]?)?tests?)'\s*,[^)]*?"
     r"type\s*:\s*'(?P<type>boolean|feature)'[^)]*?value\s*:\s*(?P<value>false|'disabled')"
 )
 _NINJA = '"$(command -v ninja || command -v ninja-build || command -v samu)"'  # as Meson finds it
+_LOG = "meson-logs/testlog.json"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -47,6 +50,12 @@ class Meson:
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The test by its name."""
         return (*detected.test, test_id)
+
+    def written_reports(
+        self, result: ProcessResult, command: Sequence[str], folder: Path
+    ) -> tuple[TestReport, ...]:
+        """Meson's log of every test, in the build folder; a test that two subprojects have is one."""
+        return meson_reports(folder / option(command, "-C") / _LOG, begun(result))
 
 
 def _switched_on(root: Path) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from afterd.execution.failures.written_reports import TestReport
 from afterd.execution.process import ProcessResult
 
 
@@ -63,4 +64,15 @@ class BuildsOne(Protocol):
 
     def one_build(self, detected: Detected, test_id: str) -> tuple[str, ...]:
         """The command that builds what one test needs."""
+        ...
+
+
+@runtime_checkable
+class WritesReport(Protocol):
+    """A runner that writes into a file what became of each test, and what it said."""
+
+    def written_reports(
+        self, result: ProcessResult, command: Sequence[str], folder: Path
+    ) -> tuple[TestReport, ...]:
+        """What the run of ``command`` in ``folder`` wrote, just now; () where it wrote no such file."""
         ...

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +48,20 @@ def has_target(makefile: str, *targets: str) -> str:
         rule = rf"^(?:[\w./-]+ +)*{re.escape(target)}(?: +[\w./-]+)*\s*::?(?!=)"
         if re.search(rule, makefile, re.MULTILINE):
             return target
+    return ""
+
+
+def option(command: Sequence[str], name: str) -> str:
+    """The value that a command line, in a shell or not, gives an option; empty where it gives none."""
+    words = list(command)
+    if command[:2] == ("sh", "-c"):
+        with suppress(ValueError):
+            words = shlex.split(command[2])
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == name:
+            return following
+        if word.startswith(f"{name}="):
+            return word.removeprefix(f"{name}=")
     return ""
 
 

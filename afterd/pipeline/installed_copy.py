@@ -1,0 +1,51 @@
+"""A test that ends alike at both ends because it tests neither: it imports a copy of the project from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from afterd.execution.executors.protocol import Job
+from afterd.execution.recipe import Recipe
+from afterd.execution.runners.imported import Elsewhere, imported_elsewhere, telling_imports
+from afterd.execution.runners.interpreters import python_files
+from afterd.pipeline.case import Case
+
+_PATH = "PYTHONPATH="
+
+
+def untested(case: Case, tree: str) -> str:
+    """Where the test of ``tree`` imports the project from, if that is not the version under test, as a sentence;
+    else empty. One run of a command that the user gave; nothing is run where there is no Python in the tree.
+    """
+    recipe = case.test.recipe
+    if not case.settings.test:
+        return ""
+    with case.workspace.executor.workbench(tree) as bench:
+        if not python_files(bench.slot.path):
+            return ""
+        if not bench.attempt(Job(tree, recipe, build_only=True)).outcome.passed:
+            return ""
+        command = recipe.test_in(bench.slot.path)
+        command = replace(command, environment=telling_imports(command.environment))
+        result = bench.run(command, recipe.limits.suite)
+        try:
+            said = f"{result.stdout.whole()}\n{result.stderr.whole()}"
+        finally:
+            result.remove()
+        home = case.workspace.repository.workdir
+        found = imported_elsewhere(said, bench.slot.path, Path(home) if home else None)
+    return _sentence(found, recipe) if found else ""
+
+
+def _sentence(found: Elsewhere, recipe: Recipe) -> str:
+    path = [each.removeprefix(_PATH) for each in recipe.assigned if each.startswith(_PATH)]
+    others = [each for each in recipe.assigned if not each.startswith(_PATH)]
+    assigned = (_PATH + os.pathsep.join([found.root, *path]), *others)
+    typed = shlex.join([*assigned, *recipe.test])
+    return (
+        f"The test imports {found.name} from {found.place}, so no version of this range was tested; put the"
+        f" checkout's own first: `-- {typed}`."
+    )
