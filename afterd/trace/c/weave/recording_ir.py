@@ -86,8 +86,12 @@ define internal void @__afterd_record(ptr %at, i64 %a, i64 %b) alwaysinline {{
 }}
 
 define internal void @__afterd_put(ptr %at, i64 %a, i64 %b, ptr %place) alwaysinline {{
-  call void @__afterd_record(ptr %at, i64 %a, i64 %b)
-  %n = load ptr, ptr %at
+  %c = load ptr, ptr %at
+  store i64 %a, ptr %c, align 8
+  %s = getelementptr i8, ptr %c, i64 8
+  store i64 %b, ptr %s, align 8
+  %n = getelementptr i8, ptr %c, i64 16
+  store ptr %n, ptr %at
   %w = load ptr, ptr @__afterd_asked
   %is = icmp eq ptr %n, %w
   br i1 %is, label %replaced, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
