@@ -24,6 +24,7 @@ from afterd.execution.process import Command, ProcessResult
 from afterd.execution.sandbox import PACKAGE_ROOT, run
 from afterd.limits import GIB, ProcessLimits
 from afterd.model.explanation import Explanation, Status
+from afterd.report.story_lines import printed_story
 from afterd.store.database import DATABASE_NAME, open_reader
 from afterd.store.explanations import load
 from afterd.vcs.repository import open_repository, state_directory
@@ -33,6 +34,7 @@ Say = Callable[[str], None]
 _MOST_SECONDS = 6 * 3600.0  # of a case without a budget
 _GRACE_SECONDS = 300.0  # past its budget: the run under way, the trace, the last build
 _LIMITS = ProcessLimits(memory=64 * GIB, processes=8192, file_size=64 * GIB, open_files=65_536)
+_STORY_WIDTH = 120  # columns
 _LOOK = 0.2  # seconds between two looks at the progress
 _NOT_REPRODUCED = (Status.GREEN, Status.ALREADY_RED)
 
@@ -41,7 +43,7 @@ _NOT_REPRODUCED = (Status.GREEN, Status.ALREADY_RED)
 class Options:
     """What is the same for every case: strategies, variants at a time, and the budget of each.
 
-    ``say`` hears each line of progress; None: nobody listens.
+    ``say`` hears each line of progress, and of each answer's story; None: nobody listens.
     """
 
     strategies: Sequence[Strategy] = tuple(Strategy)
@@ -80,6 +82,9 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
         if not found.identifier:
             return replace(costs, verdict=Verdict.MISSED, note=found.problem)
         explanation = stored_explanation(prepared.path, found.identifier)
+        if options.say is not None:
+            for line in printed_story(explanation, _STORY_WIDTH):
+                options.say(line)
         judged = _judged(case, costs, explanation)
         if judged.verdict is not Verdict.MATCHED:
             return judged

@@ -84,7 +84,10 @@ def _output_options(function: Function) -> Function:
 
 def _case_options(function: Function) -> Function:
     decorated = click.option(
-        "--verbose", "-v", is_flag=True, help="Show each run and each suspicion as it happens."
+        "--verbose",
+        "-v",
+        is_flag=True,
+        help="Show each run and each suspicion as it happens, and each story.",
     )(_output_options(function))
     decorated = click.option(
         "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",

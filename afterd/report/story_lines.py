@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from io import StringIO
 from itertools import groupby
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -13,7 +14,12 @@ from afterd.limits import REPORT
 from afterd.model.explanation import Explanation
 from afterd.report.sanitize import clipped, one_line
 from afterd.report.story import Told, carried_words, story
-from afterd.report.summary import as_terminal
+from afterd.report.summary import Phrase, Quoted, as_terminal
+
+_NARROWEST = 40  # columns that a statement has, however narrow the terminal is
+_INDENT = "  "
+_CLAUSES = ("; ", " where ")
+"""What a clause of a step's values begins with."""
 
 
 class Story:
@@ -45,6 +51,14 @@ class Story:
             yield _grid(part, width, room, aligned=True, ascii_only=options.ascii_only)
 
 
+def printed_story(explanation: Explanation, width: int) -> list[str]:
+    """The lines of a story as a terminal of so many columns shows them."""
+    console = Console(file=StringIO(), width=width, highlight=False)
+    with console.capture() as printed:
+        console.print(Story(explanation))
+    return [line.rstrip() for line in printed.get().splitlines()]
+
+
 def _grid(
     steps: Iterable[tuple[str, Told]], first: int, room: int, *, aligned: bool, ascii_only: bool
 ) -> Table:
@@ -61,7 +75,7 @@ def _grid(
             Text(place, "dim"), _statement(step, room), "" if step.values else _known(step)
         )
         if step.values:
-            grid.add_row("", Text("  ").append_text(as_terminal(step.values, "cyan")), _known(step))
+            grid.add_row("", _values(step.values, room), _known(step))
     return grid
 
 
@@ -78,13 +92,37 @@ def _places(told: list[Told], *, ascii_only: bool) -> list[str]:
 
 
 def _statement(step: Told, room: int) -> Text:
-    """The statement; of a changed one also what it was."""
-    text = Text(one_line(clipped(step.text, max(room, 40))), "bold yellow" if step.change else "")
-    if step.change:
-        text.append(f"  {one_line(step.change)}", "yellow")
+    """The statement, cut so that its change's mark stands behind it; of a changed one also what it was, on a
+    line of its own where that is too long.
+    """
+    mark = f"  {one_line(step.change)}" if step.change else ""
+    stated = clipped(one_line(step.text), max(room, _NARROWEST) - len(mark))
+    text = Text(stated, "bold yellow" if step.change else "").append(mark, "yellow")
     if step.was:
         was = one_line(clipped(step.was, REPORT.story_value))
-        text.append("   was ", "dim").append(was, "green")
+        beside = "   was "
+        fits = len(text) + len(beside) + len(was) <= room
+        text.append(beside if fits else "\n  was ", "dim").append(was, "green")
+    return text
+
+
+def _values(values: Phrase, room: int) -> Text:
+    """What a step did and what it did without the changes: below each other where they are too long."""
+    text, width = Text(_INDENT), len(_INDENT)
+    clauses: list[list[str | Quoted]] = [[]]
+    for part in values:
+        if isinstance(part, str) and part.startswith(_CLAUSES):
+            clauses.append([])
+        clauses[-1].append(part)
+    for number, clause in enumerate(clauses):
+        said = as_terminal(tuple(clause), "cyan")
+        if number and width + len(said) > room:
+            begin = len(said.plain) - len(said.plain.lstrip("; "))
+            text.append(said.plain[:begin].rstrip() + "\n" + _INDENT)
+            said = said[begin:]
+            width = len(_INDENT)
+        text.append_text(said)
+        width += len(said)
     return text
 
 

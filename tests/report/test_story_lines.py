@@ -12,6 +12,7 @@ from afterd.limits import REPORT
 from afterd.model.explanation import EMPTY, NOT_EMPTY, Evidence, Explanation, Failure, TreeStep
 from afterd.model.outcome import FailureKind
 from afterd.report.story import beside, carried_words, story
+from afterd.report.story_lines import printed_story
 from afterd.report.summary import as_plain
 
 
@@ -135,3 +136,23 @@ def test_a_failure_without_values_says_its_message() -> None:
     failure = Failure(FailureKind.EXCEPTION, "ValueError: no", "sum.c", 13)
     told = story(replace(RUNNING_EXAMPLE, failure=failure))
     assert as_plain(told[-1].values) == "ValueError: no"
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_mark_stands_behind_its_statement_however_long_that_is(width: int) -> None:
+    for length in range(30, 130):
+        long = replace(_step(5, "1", "2", change="c2"), text="x" * length, was="y" * 20)
+        lines = printed_story(_explained(long), width)
+        (marked,) = [line for line in lines if " c2" in line]
+        assert "x" in marked
+        assert sum("y" * 20 in line for line in lines) == 1
+
+
+def test_two_long_values_stand_below_each_other() -> None:
+    long = replace(_step(5, "a" * 40, "b" * 40, change="c2"), target="")
+    lines = printed_story(_explained(long), 80)
+    (mine,) = [number for number, line in enumerate(lines) if "a" * 40 in line]
+    assert "a" * 40 + "; " in lines[mine]
+    assert lines[mine + 1].strip().startswith("without them " + "b" * 40)
+    beside_ = printed_story(_explained(long), 140)
+    assert any("a" * 40 + "; without them " + "b" * 40 in line for line in beside_)
