@@ -263,7 +263,9 @@ def _cut(text: str, start: int, room: int) -> str:
 
 
 def _altered_part(text: str, was: str) -> str:
-    """What was written where ``text`` is another, from the first word that differs to the last one."""
+    """What was written where ``text`` is another, from the first word that differs to the last one, and as much
+    around it as there is room for, what follows first: a condition is read to its end.
+    """
     if not was or len(was) <= REPORT.story_was:
         return was
     one, two = (re.findall(r"\w+|\s+|.", line) for line in (text, was))
@@ -273,6 +275,13 @@ def _altered_part(text: str, was: str) -> str:
     last = 0
     while last < min(len(one), len(two)) - first and one[-1 - last] == two[-1 - last]:
         last += 1
-    first = max(0, first - 2)
-    part = "".join(two[first : len(two) - max(0, last - 2)])
-    return _cut(("…" if first else "") + part + ("…" if last > 2 else ""), 0, REPORT.story_value)
+    end, room = len(two) - last, REPORT.story_was - sum(map(len, two[first : len(two) - last]))
+    while end < len(two) and len(two[end]) <= room:
+        room -= len(two[end])
+        end += 1
+    while first and len(two[first - 1]) <= room:
+        first -= 1
+        room -= len(two[first])
+    part = "".join(two[first:end]).strip().removeprefix(", ")
+    shown = f"{'… ' if first else ''}{part}{' …' if end < len(two) else ''}"
+    return _cut(shown, 0, REPORT.story_value)

@@ -156,3 +156,26 @@ def test_two_long_values_stand_below_each_other() -> None:
     assert lines[mine + 1].strip().startswith("without them " + "b" * 40)
     beside_ = printed_story(_explained(long), 140)
     assert any("a" * 40 + "; without them " + "b" * 40 in line for line in beside_)
+
+
+@pytest.mark.parametrize(
+    ("text", "was", "shown"),
+    [
+        (
+            "if (i > 0 && i < whole && (length - i) % 3 == 0)",
+            "if (i > 0 && i < whole && (whole - i) % 3 == 0)",
+            "… && (whole - i) % 3 == 0)",
+        ),
+        (
+            "if add_months(start, months) >= end:",
+            "if add_months(start, months) > end:",
+            "… (start, months) > end:",
+        ),
+        ("total = total + one(of, many, more, words)", "total = total - 1", "total = total - 1"),
+        ("call(first, b, third, fourth, fifth)", "call(first, a, third, fourth, fifth)",
+         "… a, third, fourth, fifth)"),
+    ],
+)  # fmt: skip
+def test_what_stood_there_is_read_to_its_end(text: str, was: str, shown: str) -> None:
+    step = replace(_step(5, "1", "2", change="c2"), text=text, was=was)
+    assert story(_explained(step))[0].was == shown

@@ -226,5 +226,8 @@ class Counterparts:
 
 def _text(statement: Statement) -> str:
     return rendered_value(
-        statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=statement.pointer
+        statement.value,
+        statement.term.sort,
+        unsigned=statement.unsigned,
+        pointer=statement.is_address,
     )

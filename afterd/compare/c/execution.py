@@ -463,7 +463,7 @@ def _departures(pair: ProcessPair, failed: Failed) -> Iterable[Failed]:
 def _readable(process: Process, statement: Statement) -> str:
     if statement.called and statement.instance is not None:
         return process.statements.readable(statement.called, statement.instance)
-    pointer = isinstance(statement.value, int) and statement.pointer
+    pointer = isinstance(statement.value, int) and statement.is_address
     return rendered_value(
         statement.value, statement.term.sort, unsigned=statement.unsigned, pointer=pointer
     )

@@ -28,8 +28,6 @@ from afterd.trace.c.window.replacement import Replacement
 Again = Callable[[Replacement], ReplacedRun]
 
 _WORD = 8  # bytes
-_ADDRESSES = range(1 << 32, 1 << 48)
-"""Where a program's memory is: a whole word of such a value may well be an address."""
 
 
 class Intervention:
@@ -98,7 +96,7 @@ class Intervention:
             (scalar_bits(kind) + 7) // 8,
             to_word(recorded_value(was, kind), sort_of(kind)),
             to_word(other.value, sort_of(kind)),
-            pointer=kind.startswith("ptr") or other.pointer,
+            address_there=kind.startswith("ptr") or other.is_address,
         )
 
     def _made(
@@ -108,12 +106,12 @@ class Intervention:
         was: int | None,
         now: int | None,
         *,
-        pointer: bool = False,
+        address_there: bool = False,
         address: int = 0,
     ) -> Replacement | None:
         if was is None or now is None or was == now or not 0 <= now < 1 << 8 * size:
             return None
-        if now and (pointer or (size == _WORD and now in _ADDRESSES)):
+        if now and address_there:
             return None
         return Replacement(self._mine.recording.number, record, size, was, now, address)
 
@@ -142,7 +140,14 @@ class Intervention:
         if other.term.sort != sort:
             return None
         was, now = to_word(statement.value, sort), to_word(other.value, sort)
-        return self._made(back, cells.size, was, now, pointer=other.pointer, address=cells.address)
+        return self._made(
+            back,
+            cells.size,
+            was,
+            now,
+            address_there=other.is_address,
+            address=cells.address,
+        )
 
     def _branch(self, statement: Statement, position: int) -> Replacement | None:
         """The other way of a branch; of a switch, the value by which the other run went its way."""

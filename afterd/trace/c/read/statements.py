@@ -36,6 +36,11 @@ from afterd.trace.c.read.values import Values, guarded, known_value
 from afterd.trace.c.window import records
 
 _LONGEST_TEXT = 256  # bytes of a path or a number that the C library is given
+_ADDRESS_BITS = 64
+_ADDRESSES = range(0x5555_0000_0000, 1 << 47)
+"""Where Linux has a program, its heap, its mappings and its stack, where addresses are not random: a whole word of
+such a value that is none is rare (the kernel's Documentation/arch/x86/x86_64/mm.rst; ELF_ET_DYN_BASE).
+"""
 _COPY_ARGUMENTS = 3  # destination, source, length
 _CASE = re.compile(r'i(\d+) (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 
@@ -70,6 +75,12 @@ class Statement:
     pointer: bool = False
     passed: Passed | None = None
     called: str = ""
+
+    @property
+    def is_address(self) -> bool:
+        """Whether the value is an address, also one that a union or a struct passes as a number."""
+        word = isinstance(self.value, int) and self.term.sort.width == _ADDRESS_BITS
+        return self.pointer or (word and self.value in _ADDRESSES)
 
 
 class Statements:
