@@ -13,15 +13,18 @@ import contextlib
 import functools
 import os
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterd.limits import ProcessLimits
+from afterd.limits import GROUP, ProcessLimits
 
 _LEAF = "afterd"  # where afterd itself goes, so that the group above holds no process
 _DELEGATED = ("user.delegate", "trusted.delegate")  # systemd's mark on a group that is not its own
-_ENTER = 'echo $$ >"$0" && exec "$@"'
+_NAME = "afterd-run-"  # then the process that made it, so that another one sees whose it was
+# Who cannot be moved runs all the same: the watch holds it, and a run is worth more than a second limit.
+_ENTER = '{ echo $$ >"$0"; } 2>/dev/null; exec "$@"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Group:
     def made(cls, parent: Path, settings: Mapping[str, str]) -> Group | None:
         """A fresh one below ``parent`` with these interface files set; None where the kernel refuses."""
         try:
-            group = cls(Path(tempfile.mkdtemp(prefix="afterd-run-", dir=parent)))
+            group = cls(Path(tempfile.mkdtemp(prefix=f"{_NAME}{os.getpid()}-", dir=parent)))
         except OSError:
             return None
         try:
@@ -57,11 +60,33 @@ class Group:
             return False
 
     def remove(self) -> None:
-        """End what is left in it, and the group."""
+        """End what is left in it, and the group with all that the run made below it.
+
+        A process that was killed is in its group until it has ended: that is waited for.
+        """
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
-        with contextlib.suppress(OSError):
-            self.path.rmdir()
+        until = time.monotonic() + GROUP.removal
+        while not self._is_removed() and time.monotonic() < until:
+            time.sleep(GROUP.look)
+
+    def _is_removed(self) -> bool:
+        for place, _, _ in os.walk(self.path, topdown=False):
+            try:
+                Path(place).rmdir()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+        return True
+
+
+def remove_left_behind(parent: Path) -> None:
+    """Remove the groups of processes that were killed before they could; what ran there ended with them."""
+    for path in parent.glob(f"{_NAME}*"):
+        owner = path.name.removeprefix(_NAME).partition("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            Group(path).remove()
 
 
 def kills_told(events: str) -> int:
@@ -87,7 +112,10 @@ def delegated_group() -> Path | None:
     )
     if own is None:
         return None
-    return next(filter(_gives_memory, (own.parent, own)), None)
+    found = next(filter(_gives_memory, (own.parent, own)), None)
+    if found is not None:
+        remove_left_behind(found)
+    return found
 
 
 def own_group(mounts: str, groups: str) -> Path | None:

@@ -20,7 +20,16 @@ from afterd.limits.pages import (
     ReportFileLimits,
     ReportLimits,
 )
-from afterd.limits.processes import WARM, WORK, ProcessLimits, WarmLimits, WorkerLimits, WorkLimits
+from afterd.limits.processes import (
+    GROUP,
+    WARM,
+    WORK,
+    GroupLimits,
+    ProcessLimits,
+    WarmLimits,
+    WorkerLimits,
+    WorkLimits,
+)
 from afterd.limits.searching import (
     SEARCH,
     STORY,
@@ -54,6 +63,7 @@ __all__ = [
     "DEMAND",
     "GIB",
     "GIT",
+    "GROUP",
     "JOB",
     "LOGIC",
     "MIB",
@@ -74,6 +84,7 @@ __all__ = [
     "DemandLimits",
     "FormulaLimits",
     "GitLimits",
+    "GroupLimits",
     "JobLimits",
     "Limits",
     "LogicLimits",

@@ -38,6 +38,19 @@ class ProcessLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupLimits:
+    """The control group of a run, in seconds: what was killed in it is waited for until its ``removal``, with so
+    long between two looks. Chosen.
+    """
+
+    removal: float = 2.0
+    look: float = 0.01
+
+
+GROUP = GroupLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerLimits:
     """What a long-lived child (solver, LLVM) may use; ``request`` seconds for one answer.
 

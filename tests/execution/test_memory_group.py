@@ -6,7 +6,11 @@ version 1 the rest is shown: a run is started within its group, under what that 
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +24,7 @@ from afterd.execution.memory_group import (
     group_for,
     kills_told,
     own_group,
+    remove_left_behind,
 )
 from afterd.execution.process import Command, Ending
 from afterd.execution.sandbox import run
@@ -95,6 +100,40 @@ def test_a_run_is_in_its_group_with_all_that_it_starts(
     [group] = made
     assert group.path.name in result.stdout.text().splitlines()[0]
     assert not group.path.exists()
+
+
+def test_what_a_run_leaves_in_its_group_goes_with_it(below: Path) -> None:
+    """Also groups of its own, as an engine of containers makes them, and who is in those."""
+    group = Group.made(below, {})
+    assert group is not None
+    inner = group.path / "inner"
+    inner.mkdir()
+    with subprocess.Popen(Group(inner).entering(["sleep", "60"])) as left:
+        while str(left.pid) not in (inner / "cgroup.procs").read_text().split():
+            time.sleep(0.01)
+        group.remove()
+        assert left.wait(10.0) == -signal.SIGKILL
+    assert not group.path.exists()
+
+
+def test_who_cannot_be_moved_runs_all_the_same(tmp_path: Path) -> None:
+    argv = Group(tmp_path / "no such group").entering(["echo", "it runs"])
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("it runs\n", "")
+
+
+def test_the_groups_of_an_afterd_that_was_killed_are_removed(below: Path) -> None:
+    """Those of one that is alive stay, whoever looks."""
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    dead, alive = (below / f"afterd-run-{pid}-x" for pid in (ended.pid, os.getpid()))
+    for group in (dead, alive):
+        group.mkdir()
+    try:
+        remove_left_behind(below)
+        assert [group.exists() for group in (dead, alive)] == [False, True]
+    finally:
+        alive.rmdir()
 
 
 def test_a_limit_that_the_kernel_does_not_know_makes_no_group(below: Path) -> None:
