@@ -118,7 +118,7 @@ class _Look:
             to_first=self.settings.first and named is None,
         )
         if named and self.suite.found and not self.suite.found.reported:
-            seen = replace(seen, red={name: "" for name in seen.red if name in named})
+            seen = replace(seen, red={name: seen.red[name] for name in seen.red if name in named})
         self._require_run(seen)
         return seen
 
@@ -140,13 +140,15 @@ class _Look:
     def _at_good(self, seen: TestsSeen, red: Sequence[str]) -> _Ends:
         """What the red tests are at the good version: as the bad one has them, and else as it has them itself.
 
-        Where the runner cannot choose tests, a few are left to the confirmation of each.
+        Where the runner cannot choose tests, a few are left to the confirmation of each; not those that fail for
+        want of something, which is one cause for all of them.
         """
         assert self.suite.found is not None
         if seen.attempt.outcome.reason is Unresolved.BUILD or self.suite.recipe.test_id in red:
             return _Ends(tuple(red))
         variants, few = self.wanted.variants, self.workspace.limits.search.few
-        if not self.suite.found.reported and len(red) <= few:
+        lacking = self._lacking({name: seen.red[name] for name in red})
+        if not self.suite.found.reported and len(red) <= few and not lacking:
             return _Ends(tuple(red))
         self.progress.stage("running what is red at the good version", _tests(len(red)))
         kept = self._run(variants.tree(self.wanted.everything), red)
@@ -232,8 +234,7 @@ class _Look:
             return own_modules(bench.slot.path)
 
     def _lacks(self, lack: Lack) -> str:
-        python = self.suite.recipe.test[0]
-        return lack.sentence(python, f"the environment of {python}")
+        return lack.sentence(self.suite.recipe.test[0])
 
     def _size(self, name: str) -> tuple[int, str]:
         """Lines of the test's function, for a Python test; files that were not imported come first."""

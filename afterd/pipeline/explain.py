@@ -279,7 +279,8 @@ def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Expl
     found = _same_root(case, wanted, oracle, confirmation, before) or _searched(
         case, wanted, oracle, confirmation
     )
-    return replace(found, notes=(*filter(None, [ends.note]), *found.notes))
+    lack = _lack(case, wanted, confirmation.bad)
+    return replace(found, notes=(*filter(None, [ends.note, lack]), *found.notes))
 
 
 def _searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
@@ -321,7 +322,7 @@ def _from_last_green(
     case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
 ) -> Explanation:
     """The left end is red as well: for want of something, or look for the last green commit before it."""
-    if lack := _lack(case, wanted, confirmation):
+    if lack := _lack(case, wanted, confirmation.good):
         found = unanswered(case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack)
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     if not confirmation.bad.hangs and (copy := untested(case, wanted.variants.bad)):
@@ -357,15 +358,16 @@ def _from_last_green(
     return replace(found, notes=(note, *found.notes))
 
 
-def _lack(case: Case, wanted: Range, confirmation: Confirmation) -> str:
-    """What the environment lacks by the words of the good version's failure, as a sentence; else empty."""
-    good, python = confirmation.good, case.test.recipe.test[0]
-    if good is None:
+def _lack(case: Case, wanted: Range, outcome: Outcome | None) -> str:
+    """What is not installed, by the words of a failure, as a sentence; else empty."""
+    if outcome is None:
         return ""
-    said = f"{good.signature.message if good.signature else ''}\n{good.detail}"
+    said = f"{outcome.signature.message if outcome.signature else ''}\n{outcome.detail}"
+    if lack_of(said) is None:
+        return ""
     with case.workspace.executor.workbench(wanted.variants.bad) as bench:
         lack = lack_of(said, own_modules(bench.slot.path))
-    return lack.sentence(python, f"the environment of {python}") if lack else ""
+    return lack.sentence(case.test.recipe.test[0]) if lack else ""
 
 
 def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanation:

@@ -124,6 +124,18 @@ def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Pa
     assert "history" not in done.err
 
 
+def test_a_change_that_asks_for_what_is_missing_says_so(tmp_path: Path) -> None:
+    """It is guilty here, and may not be where that is installed."""
+    path = tmp_path / "r"
+    path.mkdir()
+    test = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
+    changed = {"a.py": GOOD.replace("def f(x):", "def f(x):\n    import absent_here")}
+    repository(path, {"a.py": GOOD, "test_a.py": test}, changed)
+    [answer] = explain(Settings(repository=path, range="HEAD~1..HEAD"))
+    assert [change.id for change in answer.root] == ["c1"]
+    assert any("lacks the module absent_here; install it" in note for note in answer.notes)
+
+
 def test_what_a_build_left_in_a_slot_is_none_of_the_version(tmp_path: Path) -> None:
     """Cargo writes a lock file where there is none: the next run must not ask for a locked build."""
     path = repository(tmp_path / "r", {"Cargo.toml": '[package]\nname = "a"\n'}, {"a.rs": ""})

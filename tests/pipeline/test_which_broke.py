@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -190,3 +191,17 @@ def test_many_that_were_red_before_are_not_walked_back_for(made: Path) -> None:
 def test_the_runners_own_words(made: Path, files: Mapping[str, str], said: str) -> None:
     with pytest.raises(TestError, match=said):
         look(made, {"test_calc.py": suite_of(a="pass"), **files}, {"calc.py": BAD})
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
+def test_one_thing_that_is_missing_is_one_answer_for_all_tests(made: Path) -> None:
+    """Of a runner that cannot choose tests, too: what each said is in its report."""
+    lists = "cmake_minimum_required(VERSION 3.21)\nproject(x NONE)\nenable_testing()\n"
+    for name in ("one", "two"):
+        lists += f'add_test(NAME {name} COMMAND sh -c "no-such-tool {name}")\n'
+    made.mkdir()
+    files = {"CMakeLists.txt": lists, "a.c": "int a;\n"}
+    repository(made, files, {"a.c": "int b;\n"})
+    with pytest.raises(TestError, match="lacks the program no-such-tool") as raised:
+        look(made, {})
+    assert str(raised.value).count("no-such-tool;") == 1, "said once"

@@ -27,6 +27,9 @@ _UNFIT = re.compile(r"PluginValidationError|ImportError: cannot import name '\w+
 _ASYNC = "async def functions are not natively supported"
 _TOOL = re.compile(r"No such file or directory: '([\w.+-]+)'")
 _SHELL = re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: ([\w.+-]+): (?:command )?not found")
+_OF_NODE = re.compile(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?\w[\w.-]*)(?:/[^']*)?'")
+_OF_PERL = re.compile(r"Can't locate ([\w/]+)\.pm in @INC")
+_PYTHON = re.compile(r"(?:python|pypy|pytest|py\.test)[\d.]*")
 _LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 
 _OF_FIXTURE = {
@@ -115,21 +118,27 @@ _GONE = frozenset(
 class Lack:
     """Something that is not installed: its name, what it is, and what brings it.
 
-    ``requirement`` is what pip is to install; empty where pip has nothing to do with it.
+    ``requirement`` is what pip is to install; empty where pip has nothing to do with it. ``where`` it is missing
+    (empty: where the tests are run).
     """
 
     name: str
     what: str
     requirement: str = ""
     advice: str = ""
+    where: str = ""
 
-    def sentence(self, python: str, where: str) -> str:
-        """What is missing from which environment, and the command that installs it."""
-        command = f"`{shlex.join([python, '-m', 'pip', 'install', *self.requirement.split()])}`"
+    def sentence(self, program: str) -> str:
+        """What is missing where, and the command that installs it; ``program`` is what runs the tests."""
+        of_python = _PYTHON.fullmatch(program.rpartition("/")[2])
+        where = self.where or (f"The environment of {program}" if of_python else "This machine")
+        command = f"`{shlex.join([program, '-m', 'pip', 'install', *self.requirement.split()])}`"
+        if not of_python:
+            command = f"`pip install {self.requirement}`"
         how = self.advice or (
             f"install it: {command}" if self.requirement else f"install {self.name}"
         )
-        return f"{where[:1].upper()}{where[1:]} lacks {self.what} {self.name}; {how}."
+        return f"{where} lacks {self.what} {self.name}; {how}."
 
 
 def lack_of(said: str, own: Collection[str] = ()) -> Lack | None:
@@ -179,7 +188,13 @@ def _plugin(said: str) -> str:
 
 
 def _program(said: str) -> Lack | None:
-    """A library or a program that the system does not have."""
+    """A library or a program that the system does not have, or a package of another language."""
+    if match := _OF_NODE.search(said):
+        advice = "install what package.json asks for: `npm install`"
+        return Lack(match[1], "the package", advice=advice, where="The folder node_modules")
+    if match := _OF_PERL.search(said):
+        name = match[1].replace("/", "::")
+        return Lack(name, "Perl's module", advice=f"install it: `cpan {name}`")
     if match := _LIBRARY.search(said):
         return Lack(match[1], "the library")
     match = _TOOL.search(said) or _SHELL.search(said)

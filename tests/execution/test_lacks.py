@@ -1,0 +1,35 @@
+"""What a machine or an environment lacks, by the words of runners, tools and interpreters."""
+
+from __future__ import annotations
+
+import pytest
+
+from afterd.execution.failures.lacks import lack_of
+
+
+@pytest.mark.parametrize(
+    ("said", "program", "sentence"),
+    [
+        ("ModuleNotFoundError: No module named 'yaml'", "/v/bin/python3.12",
+         "The environment of /v/bin/python3.12 lacks the module yaml; install it:"
+         " `/v/bin/python3.12 -m pip install PyYAML`."),
+        ("ModuleNotFoundError: No module named 'yaml'", "ctest",
+         "This machine lacks the module yaml; install it: `pip install PyYAML`."),
+        ("sh: 1: no-such-tool: not found", "ctest",
+         "This machine lacks the program no-such-tool; install no-such-tool."),
+        ("Error: Cannot find module '@scope/pkg/lib/x.js'\nRequire stack:", "npm",
+         "The folder node_modules lacks the package @scope/pkg; install what package.json asks for:"
+         " `npm install`."),
+        ("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'chai' imported from /r/t.js", "npm",
+         "The folder node_modules lacks the package chai; install what package.json asks for:"
+         " `npm install`."),
+        ("Can't locate JSON/PP.pm in @INC (you may need to install the JSON::PP module)", "make",
+         "This machine lacks Perl's module JSON::PP; install it: `cpan JSON::PP`."),
+        ("Error: Cannot find module './lib/moved'", "npm", ""),
+        ("No module named 'own'", "python3", ""),
+        ("assert 1 == 2", "python3", ""),
+    ],
+)  # fmt: skip
+def test_what_is_lacking(said: str, program: str, sentence: str) -> None:
+    lack = lack_of(said, own={"own"})
+    assert (lack.sentence(program) if lack else "") == sentence
