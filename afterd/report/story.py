@@ -221,7 +221,7 @@ def _values(step: TreeStep, without: str) -> Phrase:
         return (*also, f"not run {without}")
     if not step.green:
         return said
-    if step.green == step.observed or not said:
+    if step.green == step.observed or not said or _ADDRESS.fullmatch(step.green):
         return (*also, f"another one {without}")
     if step.undone in _FACTS:
         return (*said, f"; {without} {step.undone}")

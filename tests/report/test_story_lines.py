@@ -102,6 +102,9 @@ def test_a_truth_is_handed_on_by_what_stores_it_and_decides_again_where_a_branch
 def test_no_addresses() -> None:
     step = _step(2, "0x55550000aa", "0x55550000bb", change="c2")
     assert as_plain(story(_explained(step))[0].values) == "another one without them"
+    beside_a_number = _step(2, "7", "0x55550000bb", change="c2")
+    said = as_plain(story(_explained(beside_a_number))[0].values)
+    assert said == "x2 = 7; another one without them"
 
 
 def test_a_dozen_lines_with_every_change_and_decision() -> None:

@@ -132,10 +132,11 @@ class LlvmExecution:
         self._remember_concrete(statement.term)
         tied = self._tied(pair, statement)
         self._pair_onward(pair, statement)
+        place = pair.ties.place(statement) if pair.ties is not None else statement.location
         return Step(
             id=identifier,
-            location=statement.location,
-            text=self._sources.text(statement.location.file, statement.location.line),
+            location=place,
+            text=self._sources.text(place.file, place.line),
             kind=statement.kind,
             term=statement.term,
             value=statement.value,

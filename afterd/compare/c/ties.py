@@ -16,7 +16,7 @@ from afterd.compare.c.function_pairs import plain_name
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.read import FunctionView, Instance, Placed, Statement
+from afterd.trace.c.read import FunctionView, Instance, Passed, Placed, Statement
 from afterd.trace.linemap import LineMap
 
 _NESTED = 200
@@ -55,15 +55,26 @@ class Ties:
         """The changes that altered a statement, in diff order of discovery."""
         if statement.instance is None:
             return ()
-        view = statement.instance.view
-        own = self.of_line(view, statement.location.file, statement.location.line)
-        own = own or self._of_instantiation(statement.instance, statement.location)
-        passed = statement.passed
-        if passed is None:
-            return own
-        place = passed.caller.view.place(passed.caller.block, passed.call)
-        given = self.of_line(passed.caller.view, place.file, place.line)
+        own = self._of_statement(statement.instance, statement.location)
+        given = self._of_call(statement.passed) if statement.passed is not None else ()
         return tuple(dict.fromkeys((*own, *given)))
+
+    def place(self, statement: Statement) -> Location:
+        """Where a statement is shown: a parameter of a call that was changed, at the call."""
+        passed = statement.passed
+        if passed is None or statement.instance is None or not self._of_call(passed):
+            return statement.location
+        if self._of_statement(statement.instance, statement.location):
+            return statement.location
+        return _call_place(passed)
+
+    def _of_statement(self, instance: Instance, place: Location) -> tuple[ChangeId, ...]:
+        own = self.of_line(instance.view, place.file, place.line)
+        return own or self._of_instantiation(instance, place)
+
+    def _of_call(self, passed: Passed) -> tuple[ChangeId, ...]:
+        place = _call_place(passed)
+        return self.of_line(passed.caller.view, place.file, place.line)
 
     def _of_instantiation(self, instance: Instance, place: Location) -> tuple[ChangeId, ...]:
         """The changes of the statement that named the arguments of a new instantiation of a template.
@@ -161,6 +172,11 @@ class Ties:
     def _removed_by_name(self, view: FunctionView, place: Location) -> tuple[ChangeId, ...]:
         file, line = self._lines.to_bad(place.file, place.line)
         return self._by_name(view, file, line) if self._bad.text(file, line) else ()
+
+
+def _call_place(passed: Passed) -> Location:
+    """Where the call stands that gave a parameter its value."""
+    return passed.caller.view.place(passed.caller.block, passed.call)
 
 
 def _is_instance(view: FunctionView) -> bool:

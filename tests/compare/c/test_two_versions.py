@@ -17,6 +17,7 @@ FAILURES = [
     ("assertion", FailureKind.ASSERTION, "assert(doubled == 14);", "", ""),
     ("aborting", FailureKind.ASSERTION, "abort();", "", ""),
     ("null", FailureKind.CRASH, "*at = 5;", "NULL", ""),
+    ("field_of_null", FailureKind.CRASH, "return token->at;", "NULL + 12", ""),
     ("bounds", FailureKind.CRASH, "cells[index] = 1;", "", ""),
     ("division", FailureKind.CRASH, "int each = 100 / shares;", "0", ""),
     ("overflowing", FailureKind.CRASH, "return depth(n - 2) + pad[n & 63];", "", ""),
@@ -128,6 +129,7 @@ GUILTY = {
     "assertion": "-int sum = a + b; +int sum = a - b;",
     "aborting": "-int limit = 10; +int limit = 5;",
     "null": "-for (int i = 0; i < 3; i++) +for (int i = 0; i < 2; i++)",
+    "field_of_null": "-int at = place_of(&token); +int at = place_of(NULL);",
     "bounds": "-long index = 3; +long index = 3L << 40;",
     "division": "-shares -= 3; +shares -= 4;",
     "overflowing": "-if (n <= 0) return 0; +if (n == -1) return 0;",
@@ -379,3 +381,11 @@ def test_the_call_that_a_step_was_in_is_the_next_step_on_its_way(cases: dict[str
     assert above is not None
     assert above > left.id
     assert case.execution.step(above).target == "case_returned()"
+
+
+def test_what_a_changed_call_gives_stands_at_the_call(cases: dict[str, Case]) -> None:
+    """Where the parameter is bound nothing was changed."""
+    case = cases["field_of_null"]
+    (given,) = [step for step in case.closure.values() if step.target == "token" and step.changes]
+    assert "place_of(NULL)" in given.text
+    assert given.rendered == "NULL"

@@ -24,6 +24,7 @@ _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 _DIVISIONS = frozenset(["sdiv", "udiv", "srem", "urem"])
 _ACCESSES = frozenset(["load", "store", "atomicrmw", "cmpxchg"])
 _THROWN = frozenset(["__cxa_throw", "__cxa_rethrow", "_Unwind_Resume"])
+_PAGE = 4096  # bytes, of which Linux lends a program none at NULL (vm.mmap_min_addr)
 _FRAME = 1 << 20  # bytes: no frame is larger, as a rule
 _DEEP = 1000  # calls: a stack of 8 MB holds more, a fault there is not by accident
 
@@ -176,9 +177,16 @@ def _accessed(process: Process, stop: Stop) -> Iterator[Failed]:
         pointer = process.values.operand("ptr", text, stop.instance, stop.following)
         condition = another_value(pointer)
         if condition is not None and (not exact or text in exact):
-            shown = rendered_value(address, bitvec(64), pointer=True)
+            shown = _shown_address(address)
             place = stop.place(stop.following)
             yield Failed(FailureKind.CRASH, _after(process), condition, message, place, shown)
+
+
+def _shown_address(address: int) -> str:
+    """A pointer; one into the first page, where nothing is, as what it was made from: a field of NULL."""
+    if 0 < address < _PAGE:
+        return f"NULL + {address}"
+    return rendered_value(address, bitvec(64), pointer=True)
 
 
 def _pointers(process: Process, stop: Stop) -> Iterator[tuple[str, int]]:

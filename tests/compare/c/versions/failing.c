@@ -35,6 +35,19 @@ int case_null(void) {
     return table[2] != 5;
 }
 
+struct token { int kind, line, column, at; };
+
+static int place_of(const struct token *token) {
+    return token->at;
+}
+
+int case_field_of_null(void) {
+    struct token token = {1, 2, 3, 4};
+-    int at = place_of(&token);
++    int at = place_of(NULL);
+    return at != 4 || token.kind != 1;
+}
+
 static int cells[8];
 
 int case_bounds(void) {
