@@ -147,8 +147,8 @@ class _Look:
         if seen.attempt.outcome.reason is Unresolved.BUILD or self.suite.recipe.test_id in red:
             return _Ends(tuple(red))
         variants, few = self.wanted.variants, self.workspace.limits.search.few
-        lacking = self._lacking({name: seen.red[name] for name in red})
-        if not self.suite.found.reported and len(red) <= few and not lacking:
+        told_alone = not self.suite.found.reported and len(red) <= few
+        if told_alone and not self._lacking({name: seen.red[name] for name in red}):
             return _Ends(tuple(red))
         self.progress.stage("running what is red at the good version", _tests(len(red)))
         kept = self._run(variants.tree(self.wanted.everything), red)
