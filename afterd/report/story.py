@@ -128,8 +128,8 @@ def _end(explanation: Explanation, tree: CauseNode) -> Told:
         return replace(told, values=(Quoted(mine), " where ", Quoted(other), " was expected"))
     if failure.observed and not failure.expected:
         return replace(told, values=(Quoted(beside(failure.observed, "")[0]),))
-    message = failure.message.split("\n")[0]
-    return replace(told, values=(Quoted(message),) if message and message != told.text else ())
+    message = failure.message.split("\n")[0].removeprefix(told.text).strip()
+    return replace(told, values=(Quoted(message),) if message else ())
 
 
 def _is_said_by(step: TreeStep, end: Told) -> bool:

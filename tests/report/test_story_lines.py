@@ -182,3 +182,9 @@ def test_two_long_values_stand_below_each_other() -> None:
 def test_what_stood_there_is_read_to_its_end(text: str, was: str, shown: str) -> None:
     step = replace(_step(5, "1", "2", change="c2"), text=text, was=was)
     assert story(_explained(step))[0].was == shown
+
+
+def test_a_failure_does_not_repeat_its_statement() -> None:
+    failure = Failure(FailureKind.ASSERTION, f"{TREE.predicate} failed", TREE.file, TREE.line)
+    told = story(replace(RUNNING_EXAMPLE, failure=failure))
+    assert (told[-1].text, as_plain(told[-1].values)) == (TREE.predicate, "failed")
