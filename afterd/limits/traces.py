@@ -78,6 +78,17 @@ class CPairLimits:
     nearest: int = 256  # green block instances before the point of interest
     fields: int = 8  # stores into other fields of the same byte that are looked behind
     intervened: int = 2_000_000_000  # records of all runs with a step set otherwise: ten seconds
+    cases: int = 8  # blocks that a switch chooses among for its loop to be an interpreter's
+    stretch: int = 1 << 14  # rounds of such a loop that are compared at once
+    resuming: int = 4  # rounds in a row that are alike where two runs go on alike,
+    resumed: int = 96  # after fewer rounds than this of both were left out,
+    resumptions: int = 4_096  # so often in one activation
+    outer: int = 2_000  # calls of code that is not traced whose results are compared,
+    results: int = 12  # of which so many that gave something else are failures to explain
+    text: int = 1 << 16  # bytes of a text that such a call gave
+    lent: int = 1 << 12  # bytes behind a pointer that it was given, and as many stores in it
+    made: int = 3  # objects of code that is not traced, made of one another, that are looked into
+    moves: int = 16  # variables that a value was handed on through
 
 
 C_PAIR = CPairLimits()

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from afterd.compare.c import rounds
 from afterd.compare.c.block_map import BlockMap
 from afterd.compare.c.function_pairs import FunctionPairs
 from afterd.compare.c.siblings import sibling
@@ -77,6 +78,7 @@ class Alignment:
         self._entries: dict[int, tuple[int, bool]] = {}
         self._by_flow: set[int] = set()
         self._open: dict[int, int] = {}
+        self._by_dispatch: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
         self._positions: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
 
     def counterpart(self, view: FunctionView) -> FunctionView | None:
@@ -136,7 +138,8 @@ class Alignment:
     ) -> Found:
         """Follow the loop headers around the block, each to the same iteration, then the block."""
         depth = self.green.recording.depth_at(start)
-        limit = self.green.end(start)
+        limit, in_round = self.green.end(start), False
+        around = other.flow.headers[blocks.to_good[path[-1]]] if path[-1] in blocks.to_good else ()
         for block in path:
             if block not in blocks.to_good:
                 return UNKNOWN
@@ -146,10 +149,46 @@ class Alignment:
                 return UNKNOWN
             there = self._executions(self.green, other, blocks.to_good[block], depth, start)
             first, last = np.searchsorted(there, [start, limit])
-            if first + (high - low) > last:
-                return UNKNOWN if self._is_cut(start) else ABSENT
-            mine, start = int(here[high - 1]), int(there[first + (high - low) - 1])
+            places = self._rounds(instance.view, blocks, block, here[low:], there[first:last])
+            at = int(high - low) - 1 if places is None else int(places[high - low - 1])
+            if at == rounds.UNKNOWN:
+                return UNKNOWN
+            if at == rounds.NOWHERE or first + at >= last:
+                return UNKNOWN if self._is_cut(start) and not in_round else ABSENT
+            mine, start = int(here[high - 1]), int(there[first + at])
+            if first + at + 1 < last and blocks.to_good[block] in around:
+                limit, in_round = (
+                    int(there[first + at + 1]),
+                    True,
+                )  # the round ends with the next one
         return Found(self.green.instance_at(start))
+
+    def _rounds(
+        self,
+        view: FunctionView,
+        blocks: BlockMap,
+        header: int,
+        here: npt.NDArray[np.int64],
+        there: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.int64] | None:
+        """Green's round for each of an interpreter's loop; None of other loops: the n-th is the n-th.
+
+        ``here`` begins with the first round, and may go on past the activation.
+        """
+        chosen = rounds.dispatching(view, header)
+        if chosen not in blocks.to_good or not len(there):
+            return None
+        key = (view.executions(header), int(here[0]), int(there[0]))
+        if key not in self._by_dispatch:
+            end = self.bad.end(int(here[0]))
+            here = here[: np.searchsorted(here, end)]
+            mine = rounds.dispatched(self.bad, view, chosen, here, end)
+            good, limit = blocks.good, self.green.end(int(there[0]))
+            other = rounds.dispatched(self.green, good, blocks.to_good[chosen], there, limit)
+            self._by_dispatch[key] = rounds.corresponding(
+                rounds.as_in_good(mine, blocks.to_good), other
+            )
+        return self._by_dispatch[key]
 
     def _counted(self, instance: Instance, other: FunctionView, blocks: BlockMap) -> Found:
         """An activation that began before the window: the iterations of its outermost loop are counted."""

@@ -19,7 +19,7 @@ _Kind = tuple[str, str]
 
 
 class BlockMap:
-    """Blocks of a function of the bad version ↔ blocks of the same function of the good one."""
+    """Blocks of a function of the bad version ↔ blocks of the same function of the good one, ``good``."""
 
     def __init__(self, bad: FunctionView, good: FunctionView, lines: LineMap | Reversed) -> None:
         here = [signature(bad, b, lines, mapped=True) for b in range(len(bad.function.blocks))]
@@ -27,7 +27,7 @@ class BlockMap:
         self.to_good = matched(here, there)
         # of two blocks here that are one there, the one that was matched first
         self.to_bad = {g: b for b, g in reversed(self.to_good.items())}
-        self._bad, self._good, self._lines = bad, good, lines
+        self._bad, self.good, self._lines = bad, good, lines
         self._instructions = cache(self._corresponding)
 
     def unchanged(self, block: int, index: int) -> bool:
@@ -37,7 +37,7 @@ class BlockMap:
             return False
         here = self._bad.function.blocks[block].instructions[index]
         return shape_of(here) == shape_of(
-            self._good.function.blocks[self.to_good[block]].instructions[number]
+            self.good.function.blocks[self.to_good[block]].instructions[number]
         )
 
     def same_way(self, branch: int, taken: int, other: int) -> bool | None:
@@ -45,7 +45,7 @@ class BlockMap:
         ``other``, went the same way. None where their text does not tell: neither went to what the
         other could have gone to (``if (a && b)`` goes to the test of b, ``found = a && b`` to its end).
         """
-        good = self._good.flow.successors[self.to_good[branch]] if branch in self.to_good else ()
+        good = self.good.flow.successors[self.to_good[branch]] if branch in self.to_good else ()
         if self.to_good.get(taken) in good:
             return self.to_good[taken] == other
         if self.to_bad.get(other) in self._bad.flow.successors[branch]:
@@ -68,9 +68,9 @@ class BlockMap:
         """
         mine = self._bad.function.blocks[block].instructions
         partner = self.to_good[block]
-        other = self._good.function.blocks[partner].instructions
+        other = self.good.function.blocks[partner].instructions
         here = [_kind(self._bad, each) for each in mine]
-        there = [_kind(self._good, each) for each in other]
+        there = [_kind(self.good, each) for each in other]
         if here == there:
             return list(range(len(mine)))
         texts = [
@@ -80,7 +80,7 @@ class BlockMap:
         places = [
             [(*text, self._line(view, number, at)) for at, text in enumerate(side)]
             for view, number, side in zip(
-                (self._bad, self._good), (block, partner), texts, strict=True
+                (self._bad, self.good), (block, partner), texts, strict=True
             )
         ]
         found = [-1] * len(mine)
@@ -91,7 +91,7 @@ class BlockMap:
     def _line(self, view: FunctionView, block: int, index: int) -> int:
         """The line of an instruction in the good version; 0 where that has none for it."""
         place = view.place(block, index)
-        if view is self._good:
+        if view is self.good:
             return place.line
         kept = self._lines.is_kept(place.file, place.line)
         return self._lines.to_good(place.file, place.line)[1] if kept else 0

@@ -126,6 +126,7 @@ def test_the_wrong_output_that_the_test_prints_is_explained_first(cases: dict[st
 
 GUILTY = {
     "shared_inline": "-int given = 4; +int given = 5;",
+    "interpreted": "-orders[written++] = value; +orders[written++] = value < 4 ? value : 0;",
     "assertion": "-int sum = a + b; +int sum = a - b;",
     "aborting": "-int limit = 10; +int limit = 5;",
     "null": "-for (int i = 0; i < 3; i++) +for (int i = 0; i < 2; i++)",
