@@ -298,30 +298,41 @@ class AuxiliarySearch:
         candidates = candidates[: max(SEARCH.auxiliary, most_along(reverted))]
         length = 1
         while length < len(candidates):
-            if builds(reverted.union(candidates[:length])):
+            if builds(reverted | self._closed(reverted, candidates[:length])):
                 break
             length *= 2
-        gamma = frozenset(candidates[:length])
+        gamma = self._closed(reverted, candidates[:length])
         if not gamma or not builds(reverted | gamma):
             return None
         return self._find_aux_change(reverted, gamma, builds)
+
+    def _closed(self, delta: ChangeSet, gamma: Iterable[ChangeId]) -> ChangeSet:
+        """Γ with what the names of Δ ∪ Γ ask for: without that it is known not to build."""
+        together = delta.union(gamma)
+        return (together | self._needed(together)) - delta
 
     def _find_aux_change(self, delta: ChangeSet, gamma: ChangeSet, builds: Builds) -> ChangeSet:
         """Algorithm 4: Γ shrinks while Δ ∪ Γ builds."""
         n = 2
         while n <= len(gamma):
             for part in partition(self._in_place(gamma), self._changes, n):
-                if builds(delta.union(part)):
-                    gamma, n = frozenset(part), 2
+                if (smaller := self._part(delta, gamma, part)) and builds(delta | smaller):
+                    gamma, n = smaller, 2
                     break
-                if n > 2 and builds(delta | gamma.difference(part)):
-                    gamma, n = gamma.difference(part), max(n - 1, 2)
+                rest = self._part(delta, gamma, gamma.difference(part)) if n > 2 else NOTHING
+                if rest and builds(delta | rest):
+                    gamma, n = rest, max(n - 1, 2)
                     break
             else:
                 if n == len(gamma):
                     break
                 n = min(2 * n, len(gamma))
         return gamma
+
+    def _part(self, delta: ChangeSet, gamma: ChangeSet, part: Iterable[ChangeId]) -> ChangeSet:
+        """A part of Γ with what its names ask for of Γ; nothing where that is all of it."""
+        smaller = self._closed(delta, part) & gamma
+        return smaller if smaller != gamma else NOTHING
 
     def _builds(self, reverted: ChangeSet) -> bool:
         if reverted not in self._build:

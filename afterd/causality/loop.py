@@ -15,7 +15,8 @@ debugging's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, LedBack, Oracles
@@ -278,16 +279,23 @@ class Loop:
         return replace(suspect, signs=signs, needs=along, home=own)
 
     def _together(self, reverted: ChangeSet) -> ChangeSet:
-        """Who shares names with a set that failed otherwise; where nobody does, the rest of the one function
-        that it is in: half of a rewritten loop does not end (tcsh's match of file names).
+        """What is undone as well where a set fails otherwise: the rest of a function of which it has several
+        changes, or that it is in (half of a rewritten loop does not end: tcsh's match of file names); else
+        who shares names with it.
         """
+        homes = Counter(home(self._changes[each]) for each in reverted & self._changes.keys())
+        inside = {place: number for place, number in homes.items() if len(place) > 1}
+        rewritten = {place for place, number in inside.items() if number > 1}
+        if self._standing.proves and self._inside(rewritten) - reverted:
+            return self._inside(rewritten) - reverted
         kin = self._oracles.closure.kin(reverted)
-        homes = {home(self._changes[each]) for each in reverted & self._changes.keys()}
         if kin or not self._standing.proves or len(homes) != 1:
             return kin
-        [place] = homes
-        inside = (each.id for each in self._changes.values() if home(each) == place)
-        return frozenset(inside) - reverted if len(place) > 1 else NOTHING
+        return self._inside(inside.keys()) - reverted
+
+    def _inside(self, places: Container[Sequence[str]]) -> ChangeSet:
+        """All changes in some functions."""
+        return frozenset(each.id for each in self._changes.values() if home(each) in places)
 
     def _loose(self, suspect: Suspect) -> Suspect:
         """As ``_alone``, by one question: for all changes of a range."""

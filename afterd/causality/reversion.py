@@ -308,12 +308,15 @@ class Reversion:
         """Puts back one change at a time, the least suspicious first, until each is needed.
 
         With all that went along before, which may have been needed for more than to build, or
-        with what the rest needs.
+        with what the rest needs. After one that is not needed the next are asked, and those before it
+        again at last: they were seen to be needed beside it.
         """
-        while True:
-            candidates = [passing.asked - {c} for c in reversed(_sorted(passing.asked, order))]
-            for trial in self._put_back([c for c in candidates if c], passing.auxiliary):
+        waiting = _sorted(passing.asked, order)[::-1]
+        while len(waiting) > 1:
+            candidates = [passing.asked - {change} for change in waiting]
+            for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
                 if trial.passed:
+                    waiting = [*waiting[number + 1 :], *waiting[:number]]
                     passing = trial
                     yield trial
                     break

@@ -5,11 +5,14 @@ it acts through the statements that mention the name and whose IR it altered.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.trace.c.build.source import Sources, identifiers, macro_definition
+from afterd.vcs.enclosing import Enclosing
+from afterd.vcs.tokens import Language
 
 _KEYWORDS = frozenset(
     [
@@ -87,20 +90,41 @@ def declarations(
     an enumeration or a long macro, whose names are known everywhere.
     """
     found: list[Declared] = []
+    sides = (_Side(good), _Side(bad))
     for change in changes:
         if change.form is not ChangeForm.HUNK:
             continue
-        names: set[str] = set()
-        for sources, file, span in (
-            (bad, change.file, change.new),
-            (good, change.old_file, change.old),
-        ):
+        names: dict[str, set[str]] = defaultdict(set)
+        own = change.symbol if is_function(change.symbol) else ""
+        places = ((change.old_file, change.old), (change.file, change.new))
+        for side, (file, span) in zip(sides, places, strict=True):
             for line in range(span.start, span.start + span.count):
-                names.update(_declared_at(sources, file, line))
-        if names:
-            function = change.symbol if is_function(change.symbol) else ""
-            found.append(Declared(change.id, frozenset(names), function))
+                declared = [*_declared_at(side.sources, file, line)]
+                inside = own or (side.around(file, line) if declared else "")
+                names[inside if is_function(inside) else ""].update(declared)
+        found += [
+            Declared(change.id, frozenset(known), function)
+            for function, known in names.items()
+            if known
+        ]
     return tuple(found)
+
+
+class _Side:
+    """One version's sources: which function a line is in, of a change that is of no one function: a
+    moved function's variables were taken for everybody's.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._enclosing: dict[str, Enclosing] = {}
+
+    def around(self, file: str, line: int) -> str:
+        """The innermost function or type around a line, or ''."""
+        if file not in self._enclosing:
+            text = "\n".join(self.sources.lines(file))
+            self._enclosing[file] = Enclosing(text.encode(), Language.C)
+        return self._enclosing[file].name(line)
 
 
 def _declared_at(sources: Sources, file: str, line: int) -> Iterator[str]:

@@ -36,3 +36,25 @@ def test_declared_names(tmp_path: Path, line: str, names: set[str]) -> None:
     change = Change("c1", "a.c", "a.c", LineSpan(1, 1), LineSpan(1, 1))
     found = declarations([change], Sources(good), Sources(bad), lambda _: False)
     assert {name for declared in found for name in declared.names} == names
+
+
+MOVED = """int first(int given)
+{
+    int spot = given;
+    return spot;
+}
+
+int second;
+"""
+
+
+def test_what_a_moved_function_declares_is_known_in_it_alone(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    for directory, text in ((good, "\n"), (bad, MOVED)):
+        directory.mkdir()
+        (directory / "a.c").write_text(text)
+    change = Change("c1", "a.c", "a.c", LineSpan(0, 0), LineSpan(1, 7))
+    found = declarations([change], Sources(good), Sources(bad), {"first"}.__contains__)
+    within = {name: declared.function for declared in found for name in declared.names}
+    assert within["spot"] == "first"
+    assert not within["second"]
