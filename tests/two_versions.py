@@ -185,10 +185,21 @@ def traced_cases(
     """Trace both versions once; every case by its name. The bad version without the last set of
     ``undone`` is what is explained; the runs without the other sets are only recorded.
     """
-    repository_path = directory / "repository"
-    repository_path.mkdir(parents=True)
-    write_versions(repository_path, versions)
-    repository = open_repository(repository_path)
+    (directory / "repository").mkdir(parents=True)
+    write_versions(directory / "repository", versions)
+    return traced_processes(directory, toolchain, limits, undone)
+
+
+def traced_processes(
+    directory: Path,
+    toolchain: Toolchain,
+    limits: Limits | None = None,
+    undone: Iterable[ChangeSet] = (),
+) -> dict[str, Case]:
+    """The same for the last two commits of ``repository`` in the directory, which have a Makefile and a
+    ``run.sh``: every process by the last word of its command.
+    """
+    repository = open_repository(directory / "repository")
     good, bad = resolve(repository, "HEAD~1"), resolve(repository, "HEAD")
     changes = changes_between(repository, good, bad, FileRules())
     variants = Variants(repository, good, bad, changes)
@@ -203,8 +214,8 @@ def traced_cases(
         pair = runs.pair(each, changes.ids)
     execution = LlvmExecution(pair)
     return {
-        pair.bad.recording.arguments[1]: Case(
-            pair.bad.recording.arguments[1], execution, changes, number
+        pair.bad.recording.arguments[-1]: Case(
+            pair.bad.recording.arguments[-1], execution, changes, number
         )
         for number, pair in execution._pairs.items()
     }

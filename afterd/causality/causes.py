@@ -76,8 +76,10 @@ class Causes:
             return False
         if not self._waiting and self._failures:
             level = 1 + max((link.level for link in self.links), default=-1)
+            failed = self._failures.pop(0)
+            known = Evidence.INFERRED if failed.is_inferred else Evidence.PROVED
             self._put(_Waiting(idle=False, aside=False, level=level, urgency=0, farness=0,
-                               predicate=self._failures.pop(0)))  # fmt: skip
+                               predicate=failed, evidence=known))  # fmt: skip
         if not self._waiting or self._left <= 0:
             return False
         first = self._waiting[0]

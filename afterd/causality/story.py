@@ -259,7 +259,8 @@ class _Told:
                 at = nearer
         for step in sorted(set(self._walk.entered.values())):
             self._carrying.follow(self._path(step))
-        tree = self._cause(self._predicate, Evidence.OBSERVED)
+        inferred = self._predicate.is_inferred
+        tree = self._cause(self._predicate, Evidence.INFERRED if inferred else Evidence.OBSERVED)
         if unlinked:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))

@@ -37,6 +37,7 @@ class FailureKind(StrEnum):
     CRASH = "crash"
     OUTPUT = "output"
     EXIT = "exit"
+    RESULT = "result"  # what a call gave to code that was not followed, which judged it
     HANG = "hang"  # it did not end within its limit
 
 

@@ -141,6 +141,13 @@ class Predicate:
     expected: str = ""
     failed_at: Location | None = None
 
+    @property
+    def is_inferred(self) -> bool:
+        """Whether it was seen to differ, but not that the test failed by it: code that is not followed
+        judged it.
+        """
+        return self.kind is FailureKind.RESULT
+
 
 class Execution(Protocol):
     """A traced failing run (with the green run beside it): what a tracer must provide.

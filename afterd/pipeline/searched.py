@@ -13,7 +13,7 @@ from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
 from afterd.model.change import Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
-from afterd.model.outcome import Unresolved
+from afterd.model.outcome import FailureKind, Unresolved
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing, traced
@@ -114,7 +114,7 @@ def _answered(
         test=case.test.recipe.test_id,
         status=Status.EXPLAINED if found.verified and not found.reason else Status.INCONCLUSIVE,
         range=wanted.revisions,
-        failure=found.failure or failure,
+        failure=_more_telling(found.failure, failure),
         root=_listed(wanted, found.root),
         auxiliary=_listed(wanted, found.auxiliary),
         minimal=found.minimal,
@@ -133,6 +133,15 @@ def _answered(
         ),
         reason=found.reason,
     )
+
+
+def _more_telling(traced: Failure | None, told: Failure | None) -> Failure | None:
+    """What the trace knows of the failure; what the test says where the trace only knows what the test was
+    given, and it says more than how it ended.
+    """
+    says = told is not None and (told.kind is not FailureKind.EXIT or told.file)
+    inferred = traced is not None and traced.kind is FailureKind.RESULT
+    return told if says and inferred else traced or told
 
 
 def _listed(wanted: Range, chosen: ChangeSet) -> tuple[Change, ...]:

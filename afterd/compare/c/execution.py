@@ -125,6 +125,9 @@ class LlvmExecution:
     def _step(self, identifier: StepId) -> Step:
         """The step; KeyError for an id that was never handed out."""
         pair = self._pairs[StepIds.process(identifier)]
+        failed = self._failed.get(identifier)
+        if failed is not None and failed.at is not None:
+            return self._failure_step(identifier, pair)
         try:
             statement = pair.bad.statements.statement(identifier)
         except KeyError:
@@ -175,9 +178,13 @@ class LlvmExecution:
         return pair.counterparts.step(statement) or pair.dual.partner(statement.step)
 
     def _failure_step(self, identifier: StepId, pair: ProcessPair) -> Step:
-        """A failed assertion that is no statement of its own: a faulting access, an exit status."""
+        """A failed assertion that is no statement of its own: a faulting access, an exit status, what a
+        call gave.
+        """
         failed = self._failed[identifier]
-        last = pair.bad.frames.instance(pair.bad.recording.end - 1)
+        last = failed.at or pair.bad.frames.instance(pair.bad.recording.end - 1)
+        compared = GreenValue(Aligned.DIFFERENT, rendered=failed.expected)
+        place, ties = failed.location, pair.ties if failed.at else None
         return Step(
             id=identifier,
             location=failed.location,
@@ -187,6 +194,10 @@ class LlvmExecution:
             value=False,
             rendered=failed.observed,
             control=pair.bad.statements.control_of(last),
+            changes=ties.of_line(failed.at.view, place.file, place.line)
+            if ties and failed.at
+            else (),
+            green=compared if failed.at else GreenValue(Aligned.UNKNOWN),
         )
 
     def _tied(self, pair: ProcessPair, statement: Statement) -> tuple[ChangeId, ...]:
@@ -370,6 +381,7 @@ _TELLING = {
     FailureKind.OUTPUT: 3,
     FailureKind.EXIT: 4,
     FailureKind.HANG: 5,
+    FailureKind.RESULT: 6,
 }
 
 

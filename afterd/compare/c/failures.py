@@ -1,11 +1,17 @@
-"""The failed assertion of a traced run: abort, crash, or the first observable departure from green."""
+"""The failed assertion of a traced run: abort, crash, or the first observable departure from green; of a
+library, what it gave otherwise to the code that called it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
+from afterd.compare.c.outer_calls import call_pairs
 from afterd.compare.c.outputs import Departure, departures
 from afterd.compare.c.printed import printed_otherwise
+from afterd.compare.c.results import departures as given_otherwise
+from afterd.limits import C_PAIR
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Term
 from afterd.trace.c.build.source import Sources
@@ -18,8 +24,15 @@ _MOST_DEPARTURES = 200
 _SYSTEM_LOG = 1 << 30  # runtime.c
 
 
-def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
-    """The failed assertions of one process, the most telling first."""
+def failures(bad: Process, green: Process | None, sources: Sources) -> list[Failed]:
+    """The failed assertions of one process, the most telling first; where none of its own statements
+    failed, what it gave otherwise to code that is not traced and that called it.
+    """
+    own = list(_own(bad, green, sources))
+    return own if own or green is None else list(islice(_results(bad, green), C_PAIR.results))
+
+
+def _own(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
     ending = bad.recording.ending
     if ending.how == "signal" and not (green and green.recording.ending.how == "signal"):
         yield from crash(bad, sources)
@@ -33,6 +46,29 @@ def failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[
     expected = green.recording.ending
     if ending.how == expected.how == "exit" and ending.status != expected.status:
         yield from wrong_status(bad, expected.status & 0xFF)
+
+
+def _results(bad: Process, green: Process) -> Iterator[Failed]:
+    """What calls from outside gave otherwise. Where the caller went another way after one of them, the last
+    ones first: it judged what it had. Else it went on whatever it was given, and the first one is the origin.
+    """
+    found = call_pairs(bad, green)
+    pairs = found.pairs[-C_PAIR.outer :]
+    for mine, other in reversed(pairs) if found.parted else pairs:
+        step = bad.ids.of(mine.last.position) + 1
+        for number, departure in enumerate(given_otherwise(bad, mine, green, other)):
+            yield Failed(
+                FailureKind.RESULT,
+                step + number,
+                departure.condition,
+                f"{departure.deed} something else, to code that is not followed",
+                departure.location,
+                departure.observed,
+                departure.expected,
+                records=(mine.last.position, other.last.position),
+                green=departure.green,
+                at=mine.last,
+            )
 
 
 def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, Apply, Const, Op, SortKind, StepId, Term
-from afterd.trace.c.read.frames import Call
+from afterd.trace.c.read.frames import Call, Instance
 from afterd.trace.c.read.process import Process
 from afterd.trace.c.read.values import known_value
 from afterd.trace.c.window import records
@@ -23,6 +23,8 @@ class Failed:
     ``green_event`` is the position of what green did at this point, where it did something else.
     ``records`` are the positions of the event in the failing run and of its like in the green one,
     ``green`` is the condition as the green run would put it: the data flow is paired from there.
+    ``at`` is the block instance that it came up in, where ``step`` is no step of the trace but an id after
+    what that did.
     """
 
     kind: FailureKind
@@ -35,6 +37,7 @@ class Failed:
     records: tuple[int, int] | None = None
     green: Term | None = None
     green_event: int = -1
+    at: Instance | None = None
 
 
 def call_at(process: Process, position: int) -> Call | None:

@@ -47,6 +47,20 @@ class DebugInformation:
         name = _text(node, "name")
         return Location(self.file(_reference(node, "file")), _number(node, "line"), function=name)
 
+    def returns_text(self, header: str) -> bool:
+        """Whether a function is declared to return a pointer to characters, from its define line."""
+        found = _ATTACHED.search(header)
+        node = self._nodes.get(int(found.group(1)), "") if found else ""
+        kind = self._nodes.get(_reference(node, "type"), "")
+        listed = re.match(r"!\{!(\d+)", self._nodes.get(_reference(kind, "types"), ""))
+        pointer = self._underlying(int(listed.group(1))) if listed else ""
+        return "DW_TAG_pointer_type" in pointer and (
+            re.search(
+                r"DW_ATE_(?:un)?signed_char\b", self._underlying(_reference(pointer, "baseType"))
+            )
+            is not None
+        )
+
     @cached_property
     def linked(self) -> dict[str, str]:
         """Source names of functions by their symbols, where the two differ (C++)."""
@@ -81,14 +95,18 @@ class DebugInformation:
         )
 
     def _unsigned(self, number: int) -> bool:
+        node = self._underlying(number)
+        return node.startswith("!DIBasicType") and "DW_ATE_unsigned" in node
+
+    def _underlying(self, number: int) -> str:
+        """A type without the names and qualifiers that it was given; pointers are not followed."""
+        node = ""
         for _ in range(20):
             node = self._nodes.get(number, "")
-            if node.startswith("!DIBasicType"):
-                return "DW_ATE_unsigned" in node
             if not node.startswith("!DIDerivedType") or "pointer_type" in node:
-                return False
+                break
             number = _reference(node, "baseType")
-        return False
+        return node
 
     def _location(self, number: int) -> Location | None:
         node = self._nodes.get(number, "")

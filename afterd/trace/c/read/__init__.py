@@ -11,6 +11,7 @@ from afterd.trace.c.read.formats import (
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.influence import Influence
 from afterd.trace.c.read.inner_branches import choices
+from afterd.trace.c.read.libc import allocates
 from afterd.trace.c.read.process import Process, partners, recorded_processes
 from afterd.trace.c.read.program import DEFINITION, FunctionView, Program, Unit
 from afterd.trace.c.read.statements import Passed, Statement
@@ -35,6 +36,7 @@ __all__ = [
     "Statement",
     "StepIds",
     "Unit",
+    "allocates",
     "argument",
     "choices",
     "conversions",

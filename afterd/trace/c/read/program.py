@@ -154,6 +154,11 @@ class FunctionView:
         return self.unit.debug.subprogram(self.function.header).function
 
     @cached_property
+    def returns_text(self) -> bool:
+        """Whether it returns a pointer to characters."""
+        return self.unit.debug.returns_text(self.function.header)
+
+    @cached_property
     def definitions(self) -> dict[str, tuple[int, int]]:
         """Register → (block, instruction) that defines it."""
         return {
