@@ -126,7 +126,6 @@ def test_the_wrong_output_that_the_test_prints_is_explained_first(cases: dict[st
 
 GUILTY = {
     "shared_inline": "-int given = 4; +int given = 5;",
-    "interpreted": "-orders[written++] = value; +orders[written++] = value < 4 ? value : 0;",
     "assertion": "-int sum = a + b; +int sum = a - b;",
     "aborting": "-int limit = 10; +int limit = 5;",
     "null": "-for (int i = 0; i < 3; i++) +for (int i = 0; i < 2; i++)",
@@ -331,7 +330,7 @@ def test_a_printed_byte_is_not_what_stood_in_its_memory_before(cases: dict[str, 
 
 
 def test_every_case_is_checked(cases: dict[str, Case]) -> None:
-    assert set(cases) == set(GUILTY) | {"consumer"}
+    assert set(cases) == set(GUILTY) | {"consumer", "interpreted"}  # interpreted: test_rounds
 
 
 def test_of_a_function_in_several_modules_the_copy_that_ran_is_meant(
