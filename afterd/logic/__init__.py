@@ -2,7 +2,7 @@
 
 from afterd.logic.constraint import Constraint, Kind, Problem, Unsatisfiable
 from afterd.logic.correction import Corrections, Diagnosis, Found, merged_formulas
-from afterd.logic.encoding import Encoded
+from afterd.logic.encoding import Encoded, Encoding
 from afterd.logic.evaluation import UNKNOWN, Evaluator, evaluate, same_value, signed_value
 from afterd.logic.gates import TRUE, Word
 from afterd.logic.infix import infix
@@ -30,6 +30,7 @@ __all__ = [
     "Definition",
     "Diagnosis",
     "Encoded",
+    "Encoding",
     "Evaluator",
     "Found",
     "Frontier",

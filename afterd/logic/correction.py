@@ -78,7 +78,11 @@ class Corrections:
 
     def restart(self) -> None:
         """Forget every formula: one that was given up would slow down all that come after it."""
-        self.encoding = Encoding()
+        self.resume(Encoding())
+
+    def resume(self, encoding: Encoding) -> None:
+        """Ask about the formulas of this encoding from now on, which was this solver's before."""
+        self.encoding = encoding
         self.encoding.over = lambda: self.over
         self._held.clear()
 

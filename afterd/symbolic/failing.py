@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from afterd.limits import DEMAND
@@ -11,8 +11,6 @@ from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.unrolling import Program, Shown, among
 from afterd.symbolic.world import Input
-
-_WINDOWS = (3000, 1000, 300, 100)
 
 
 @dataclass(slots=True)
@@ -46,13 +44,18 @@ class FailingRun:
         """The failing path alone: behind a branch that goes the other way all is free."""
         return self._formula(lambda _branch: False, all_paths=False, trace_only=True)
 
-    def narrow(self) -> bool:
-        """Ask less from now on: keep terms for fewer instructions, those before the first wrong output
-        or the end of the run; False where they are few.
+    def windows(self) -> Sequence[int]:
+        """Instructions that may be terms, those before the first wrong output or the end of the run.
+        Raises TooLargeError.
         """
-        now = self.window or (self.shown.instances if self.shown else 0)
-        self.window = next((size for size in _WINDOWS if size < now), 0)
-        return bool(self.window)
+        try:
+            return DEMAND.windows_of(min(self.length, self.program.bounds.symbolic))
+        except NotFollowedError as refused:
+            raise _not_followed(refused) from refused
+
+    def look_back(self, window: int) -> None:
+        """Terms for so many instructions from now on, and forced sides whole."""
+        self.window, self.whole_sides = window, True
 
     def force_less(self) -> bool:
         """From now on only the sides that are asked for are forced, none within them."""
@@ -78,7 +81,11 @@ class FailingRun:
                 last=last, trace_only=trace_only,
             )  # fmt: skip
         except NotFollowedError as refused:
-            raise TooLargeError(f"the program cannot be followed: {refused}") from refused
+            raise _not_followed(refused) from refused
         if all_paths and cut:
             raise TooLargeError("its paths have more instructions than are encoded")
         return formula
+
+
+def _not_followed(refused: NotFollowedError) -> TooLargeError:
+    return TooLargeError(f"the program cannot be followed: {refused}")

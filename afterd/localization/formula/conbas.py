@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from afterd.localization.formula.report import Line, places
 from afterd.localization.formula.subject import Subject
+from afterd.localization.formula.widening import Windows, widest_answer
 from afterd.logic import (
     Corrections,
-    Encoded,
     MaxSat,
     ProgramFormula,
     Statement,
@@ -37,6 +37,12 @@ class ReducedSlice:
     candidates: tuple[frozenset[Line], ...] = ()
     diagnoses: tuple[frozenset[Line], ...] = ()
     reason: str = ""
+    settled: bool = True  # nothing was given up, and no question was left without an answer
+
+    @property
+    def sets(self) -> tuple[frozenset[Line], ...]:
+        """What explains the failure."""
+        return self.diagnoses
 
     @property
     def summary(self) -> frozenset[Line]:
@@ -66,12 +72,29 @@ def smallest_first(found: ReducedSlice) -> dict[Line, float]:
 def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
     """The slice of every wrong output, reduced to what can explain all outputs together.
 
-    Where the formula of the run is too large, fewer of its instructions are asked for.
+    A long run is asked for from its end.
     """
+
+    def reduced(_windows: Windows) -> ReducedSlice:
+        return _reduced(subject, solver, hitting)
+
     try:
-        formula, encoded = _encoded(subject, solver)
+        return widest_answer([subject], solver, reduced)
     except TooLargeError as refused:
-        return ReducedSlice(reason=f"gives up: {refused}")
+        return _given_up(refused)
+
+
+def _given_up(refused: TooLargeError) -> ReducedSlice:
+    return ReducedSlice(reason=f"gives up: {refused}", settled=False)
+
+
+def _reduced(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
+    """The reduced slice in the subject's window."""
+    try:
+        formula = subject.trace()
+        encoded = solver.encoding.encode(formula)
+    except TooLargeError as refused:
+        return _given_up(refused)
     slices = [
         frozenset(s.line for s in relevant_slice(formula, [violated.term]))
         for violated in formula.violated
@@ -80,29 +103,19 @@ def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSli
         return ReducedSlice(tuple(slices), reason="no statement had an influence on the output")
     tried = ReducedSlice(tuple(slices))
     statements = _by_line(formula)
+    settled = True
     for size in SIZES:
         sets = _hitting_sets(slices, hitting, size)
         consistent = []
         for candidate in sets:
-            dropped = frozenset(statements[line] for line in candidate)
-            if solver.consistent(encoded, dropped):
+            explains = solver.consistent(encoded, frozenset(statements[line] for line in candidate))
+            settled = settled and explains is not None
+            if explains:
                 consistent.append(candidate)
-        tried = ReducedSlice(tuple(slices), sets, tuple(consistent))
+        tried = ReducedSlice(tuple(slices), sets, tuple(consistent), settled=settled)
         if consistent:
             return tried
     return replace(tried, reason=f"no set of up to {SIZES[-1]} statements could explain it")
-
-
-def _encoded(subject: Subject, solver: Corrections) -> tuple[ProgramFormula, Encoded]:
-    """The formula of the run, or of its end. Raises TooLargeError."""
-    while True:
-        try:
-            formula = subject.trace()
-            return formula, solver.encoding.encode(formula)
-        except TooLargeError:
-            if solver.over or not subject.narrow():
-                raise
-            solver.restart()
 
 
 def _by_line(formula: ProgramFormula) -> dict[Line, Statement]:

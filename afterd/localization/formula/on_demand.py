@@ -11,11 +11,13 @@ from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject
+from afterd.localization.formula.widening import Windows, look_back, widest_answer
 from afterd.logic import (
     Branch,
     Corrections,
     Diagnosis,
     Encoded,
+    Encoding,
     Found,
     Frontier,
     ProgramFormula,
@@ -39,41 +41,46 @@ def on_demand(
     CoMSS has a repair within the formula, so it is one of BugAssist's; and each of BugAssist's
     contains one of ours, so that the two sets are equal (the paper observed it).
 
+    A long run is asked for from its end, and single statements first: they are what is mostly wanted.
+    Larger sets are asked for in the widest window that was settled.
+
     Where the formula outgrows its bounds, even with no side but those that are needed, all sets of
     the last one that did not are the answer, and it says so: each of BugAssist's of that size is
     one of them, but what one of them needs of other sides is not known.
     """
-    growing = _Growing(subjects, solver, weights)
-    settled, reason = Found(), ""
-    for bound in sorted({1, size}):  # single statements first: they are what is mostly wanted
-        try:
-            complete = growing.settle(bound)
-        except TooLargeError as refused:
-            reason = f"{'stopped growing' if growing.history else 'gives up'}: {refused}"
-            if not settled.finished:
-                growing.as_far_as_it_went(bound)
-            break
-        if growing.found.complete or growing.found.finished:
-            settled = growing.found if complete else settled
-        if not (complete and growing.found.complete):
-            break
-    found = settled if settled.finished else growing.found
-    reason = reason or growing.found.reason
+    name = "OFC" if weights is None else "OFC+CW"
+
+    def settled(windows: Windows) -> _Growing:
+        growing = _Growing(subjects, windows, solver, weights)
+        growing.ask(1)
+        if not growing.sets:
+            growing.ask_on(size)
+        return growing
+
+    try:
+        growing = widest_answer(subjects, solver, settled)
+    except TooLargeError as refused:
+        return Report(name, reason=f"gives up: {refused}", weights=weights)
+    growing.ask_on(size)
+    found, reason = growing.found, growing.reason
     if not found.diagnoses:
         reason = reason or f"no set of up to {size} statements could repair it"
     notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))
     return Report(
-        "OFC" if weights is None else "OFC+CW", ordered(found.diagnoses, weights), reason,
-        tuple(growing.history), weights, (*notes, *solver.encoding.notes), solver.encoding.size,
+        name, ordered(found.diagnoses, weights), reason,
+        tuple(growing.history), weights, (*notes, *growing.encoding.notes), growing.encoding.size,
         found.finished, sum(formula.instances for formula in growing.formulas),
     )  # fmt: skip
 
 
 @dataclass(slots=True)
 class _Growing:
-    """The formula as it grows, and what was found in it last."""
+    """The formula of a window as it grows, and what is known of it. ``settled``: nothing that was found
+    needs a side, and all sets of that size were.
+    """
 
     subjects: Sequence[Subject]
+    windows: Windows
     solver: Corrections
     weights: Mapping[Line, int] | None
     explored: set[Branch] = field(default_factory=set)
@@ -85,6 +92,41 @@ class _Growing:
     last: Encoded | None = None
     found: Found = field(default_factory=Found)
     history: list[tuple[Diagnosis, ...]] = field(default_factory=list)
+    settled: bool = False
+    reason: str = ""  # why what was found is not all
+    encoding: Encoding = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.encoding = self.solver.encoding
+
+    @property
+    def sets(self) -> Sequence[Diagnosis]:
+        """What was found."""
+        return self.found.diagnoses
+
+    def ask_on(self, size: int) -> None:
+        """The sets up to a size where smaller ones were settled, whatever was asked for since."""
+        if not self.settled or self.found.finished >= size:
+            return
+        if self.solver.encoding is not self.encoding:
+            look_back(self.subjects, self.windows)
+            self.solver.resume(self.encoding)
+        self.ask(size)
+
+    def ask(self, size: int) -> None:
+        """The sets up to a size; what was settled before stays where these cannot be."""
+        before = self.found if self.settled else None
+        complete = False
+        try:
+            complete = self.settle(size)
+            self.reason = self.found.reason
+        except TooLargeError as refused:
+            self.reason = f"{'stopped growing' if self.history else 'gives up'}: {refused}"
+            if before is None:
+                self.as_far_as_it_went(size)
+        self.settled = complete and self.found.complete
+        if before is not None and not (complete and self.found.finished):
+            self.found = before
 
     def settle(self, size: int) -> bool:
         """Grow until no set up to ``size`` needs a side; False where that has no end. TooLargeError."""
@@ -97,7 +139,7 @@ class _Growing:
             fresh = {frontier[at].branch for at in self.found.needs} - self.explored
             if not fresh:
                 return True
-            if self.kept is None and self.solver.encoding.size > DEMAND.large:
+            if self.kept is None and self.encoding.size > DEMAND.large:
                 self.kept = self._all_of_the_last(size)
             added = fresh
             if self.by_factor:
@@ -109,7 +151,7 @@ class _Growing:
 
     def _visited(self) -> int:
         """How many sides the runs themselves took, if an iteration costs something."""
-        if self.solver.encoding.size < DEMAND.small:
+        if self.encoding.size < DEMAND.small:
             return 0
         return max(len(formula.path) for formula in self.formulas)
 
@@ -138,19 +180,13 @@ class _Growing:
         return [side for formula in self.formulas for side in formula.frontier], self.encoded
 
     def _makes_do_with_less(self) -> bool:
-        """Whether there is less to ask for: fewer instructions before anything was found, then only
-        the sides that are needed, and nothing within them before that is needed, too.
+        """Whether there is less to ask for: only the sides that are needed, and nothing within them
+        before that is needed, too.
         """
-        if self.solver.over:
+        if self.solver.over or self.encoding.size >= DEMAND.most or not self._forced_less():
             return False
-        if not self.found.diagnoses and self._narrowed():
-            self.explored, self.found, self.last = set(), Found(), None
-            self.solver.restart()
-        elif self._forced_less() and self.solver.encoding.size < DEMAND.most:
-            self.explored -= self.spare
-            self.by_factor = False
-        else:
-            return False
+        self.explored -= self.spare
+        self.by_factor = False
         self.spare = set()
         return True
 
@@ -158,11 +194,6 @@ class _Growing:
         """Whether fewer sides are asked for than were."""
         fewer = [subject.force_less() for subject in self.subjects]
         return any(fewer) or bool(self.spare)
-
-    def _narrowed(self) -> bool:
-        """Whether each input could be asked for fewer instructions; all of them then are."""
-        narrowed = [subject.narrow() for subject in self.subjects]
-        return all(narrowed)
 
 
 def grown(

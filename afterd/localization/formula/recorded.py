@@ -6,9 +6,10 @@ controlled, and what its other side could have redefined, is free (CONBAS's cont
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from afterd.limits import DEMAND
 from afterd.localization.formula.report import Line
 from afterd.logic import (
     Branch,
@@ -74,10 +75,14 @@ class RecordedRun:
         """No side is forced in a recording."""
         return False
 
-    def narrow(self) -> bool:
-        """Look back over half as many steps."""
-        self.steps //= 2
-        return self.steps > 50
+    def windows(self) -> Sequence[int]:
+        """Steps that are looked back over."""
+        found, _ = self._behind()
+        return DEMAND.windows_of(len(found))
+
+    def look_back(self, window: int, /) -> None:
+        """Look back over so many steps from now on."""
+        self.steps = window
 
     def _behind(self) -> tuple[dict[StepId, Step], dict[StepId, tuple[StepId, ...]]]:
         """The steps that the assertion depends on, latest first; per step the branches it rests on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from afterd.logic import Branch, ProgramFormula
@@ -27,6 +27,12 @@ class Subject(Protocol):
         """Force no side from now on but those that are asked for; False if that is so already."""
         ...
 
-    def narrow(self) -> bool:
-        """Ask for less of the run from now on, because a formula was too large; False if impossible."""
+    def windows(self) -> Sequence[int]:
+        """How much of the run's end a formula may be about, the least first; a short run is asked for
+        whole. May raise TooLargeError.
+        """
+        ...
+
+    def look_back(self, window: int, /) -> None:
+        """From now on a formula is about so much of the run's end, and forces all sides again."""
         ...

@@ -9,7 +9,7 @@ The failed tests of a counted suite as what formula-based techniques ask, whatev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -67,9 +67,13 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return self.run.force_less()
 
-    def narrow(self) -> bool:
+    def windows(self) -> Sequence[int]:
         """See ``formula.subject.Subject``."""
-        return self.run.narrow()
+        return self.run.windows()
+
+    def look_back(self, window: int, /) -> None:
+        """See ``formula.subject.Subject``."""
+        self.run.look_back(window)
 
     def suspect(self, statement: Statement) -> bool:
         """Whether a statement may be wrong."""

@@ -6,7 +6,7 @@ value that it had. The good version beside it, where a range is given, says whic
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,9 +48,13 @@ class RecordedTest:
         """No side is forced in a recording."""
         return False
 
-    def narrow(self) -> bool:
+    def windows(self) -> Sequence[int]:
         """See ``formula.subject.Subject``."""
-        return self.run.narrow()
+        return self.run.windows()
+
+    def look_back(self, window: int, /) -> None:
+        """See ``formula.subject.Subject``."""
+        self.run.look_back(window)
 
     def _suspect(self, statement: Statement) -> bool:
         rules = self.counted.workspace.rules

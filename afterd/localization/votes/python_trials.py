@@ -19,7 +19,7 @@ from afterd.compare import CautiousExecution, Pair
 from afterd.compare.python import PythonExecution
 from afterd.errors import TraceError
 from afterd.localization.examination import Line
-from afterd.localization.formula.recorded import RecordedRun, input_step
+from afterd.localization.formula.recorded import STEPS, RecordedRun, input_step
 from afterd.logic import Branch, ProgramFormula, TooLargeError, signed_value
 from afterd.model.term import StepId
 from afterd.spectra.python import EntityKind, counted_spectra
@@ -187,6 +187,11 @@ class GeneratedSubject:
         """No side is forced in a recording."""
         return False
 
-    def narrow(self) -> bool:
+    def windows(self) -> Sequence[int]:
+        """A trial is asked for whole."""
+        return (STEPS,)
+
+    def look_back(self, window: int, /) -> None:
         """See ``formula.subject.Subject``."""
-        return self.run is not None and self.run.narrow()
+        if self.run is not None:
+            self.run.look_back(window)

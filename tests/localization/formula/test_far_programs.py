@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from formula_programs import changed, loaded, named, numbers, program
 
+from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.logic.correction import Corrections
@@ -17,12 +19,16 @@ from afterd.symbolic.world import Input
 NAME = "far"
 
 
-@pytest.fixture
-def failing(tmp_path: Path) -> FailingRun:
+def far(tmp_path: Path, rounds: int) -> FailingRun:
     good = program(NAME)
-    given = Input(("6000",))
+    given = Input((str(rounds),))
     bad = loaded(changed(NAME, {"scaled = scaled - 5": "scaled = scaled - 4"}, tmp_path))
     return FailingRun(bad, given, good.run(given).expectation)
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> FailingRun:
+    return far(tmp_path, 6000)
 
 
 def test_all_paths_give_up_and_say_why(failing: FailingRun) -> None:
@@ -32,13 +38,39 @@ def test_all_paths_give_up_and_say_why(failing: FailingRun) -> None:
     assert not report.diagnoses
 
 
-def test_on_demand_still_answers(failing: FailingRun) -> None:
+@pytest.mark.parametrize("rounds", [1000, 6000])
+def test_on_demand_still_answers(tmp_path: Path, rounds: int) -> None:
+    """The last 6,000 of 14,000 instructions fit what a formula may be, and are not solved in minutes."""
+    failing = far(tmp_path, rounds)
     with Corrections() as solver:
         solver.begin(90.0)  # on a busy machine CPU time doubles
         report = on_demand([failing], solver, {}, size=1)
     lines = [line for line in report.lines if line[1] in numbers(NAME)]
     assert named(NAME, lines) == {1}
     assert any("are concrete" in note for note in report.notes)
+    assert report.complete
+    assert report.clauses < DEMAND.widest  # nothing larger was begun
+
+
+def test_what_was_settled_in_a_narrower_window_is_the_answer_when_the_time_is_up(
+    failing: FailingRun,
+) -> None:
+    """The time ends while the second window is executed."""
+    executions: list[int] = []
+    with Corrections() as solver:
+
+        def over() -> bool:
+            if failing.window not in executions:
+                executions.append(failing.window)
+            if len(executions) > 1:
+                solver.begin(0.0)
+            return solver.over
+
+        failing.over = over
+        report = on_demand([failing], solver, {}, size=1)
+    assert executions == [100, 300]
+    assert 1 in named(NAME, [line for line in report.lines if line[1] in numbers(NAME)])
+    assert report.complete
 
 
 def test_no_formula_is_begun_or_gone_on_with_when_its_time_is_up(failing: FailingRun) -> None:
@@ -67,7 +99,8 @@ def test_what_was_computed_before_the_window_may_be_wrong(
     """The fault was executed long before terms are kept; in one case by a side that was not taken."""
     good, given = program("early"), Input(("22",))
     bad = loaded(changed("early", change, tmp_path))
-    failing = FailingRun(bad, given, good.run(given).expectation, window=300)
+    bad.bounds = replace(bad.bounds, symbolic=300)
+    failing = FailingRun(bad, given, good.run(given).expectation)
     with Corrections() as solver:
         solver.begin(90.0)
         report = on_demand([failing], solver, {}, size=1)
