@@ -139,7 +139,7 @@ def _version(
     weights = clause_weights(suspicion)
     ochiai = places({line: -score for line, score in suspicion.items()})
     failing = [run.name for run in spectrum.shortest_failed]
-    runs, refused = _failing_runs(found, failing, golden, faulty, options.limits)
+    runs, refused = failing_runs(found, failing, golden, faulty, options.limits)
     results = {"Ochiai": Explained(_first(ochiai, version.faulty), 0.0, reported=lines)}
     votes: dict[str, Mapping[Line, float]] = {
         name: line_votes(spectrum, TECHNIQUES[name](spectrum)).scores
@@ -171,7 +171,7 @@ def _version(
     return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
 
 
-def _failing_runs(
+def failing_runs(
     found: Subject, tests: Sequence[str], golden: Program, faulty: Program, limits: FormulaLimits
 ) -> tuple[list[FailingRun], str]:
     """Failing tests that can be followed in both versions, as many as the limits say; why others not."""

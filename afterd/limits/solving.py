@@ -80,7 +80,6 @@ class DemandLimits:
     looks: int = 512  # instructions between two looks at the time
     whole: int = 1_000  # instructions of a run that is asked for at once: seconds of CPU
     windows: tuple[int, ...] = (100, 300, 1_000, 3_000)  # of a longer one, one after the other
-    widest: int = 400_000  # clauses of a window that is still tried, as the last ones foretell
 
     def windows_of(self, length: int) -> tuple[int, ...]:
         """The ends of a run that formulas are about, in instructions, the whole run last."""

@@ -63,6 +63,15 @@ def test_the_layout(folder: Path) -> None:
     assert found.folder == folder
 
 
+def test_a_test_whose_input_is_missing_is_left_out(folder: Path) -> None:
+    """Both versions would fail alike without it, and it would have passed."""
+    universe = folder / "testplans" / "universe"
+    universe.write_text(universe.read_text() + "\n4 5 6 < inputs/gone\n")
+    found = subject(folder)
+    assert found.missing == ("4 5 6 < inputs/gone",)
+    assert all(version.tests == tuple(TESTS) for version in found.versions)
+
+
 def test_scores(folder: Path) -> None:
     done = CliRunner().invoke(command, ["siemens", str(folder), "--format", "json", "--jobs", "1"])
     assert done.exit_code == 0, done.output

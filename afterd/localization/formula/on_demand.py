@@ -69,7 +69,7 @@ def on_demand(
     return Report(
         name, ordered(found.diagnoses, weights), reason,
         tuple(growing.history), weights, (*notes, *growing.encoding.notes), growing.encoding.size,
-        found.finished, sum(formula.instances for formula in growing.formulas),
+        growing.finished, sum(formula.instances for formula in growing.formulas),
     )  # fmt: skip
 
 
@@ -103,6 +103,12 @@ class _Growing:
     def sets(self) -> Sequence[Diagnosis]:
         """What was found."""
         return self.found.diagnoses
+
+    @property
+    def finished(self) -> int:
+        """The size up to which all sets of the run are known: of a part of it none are."""
+        whole = tuple(subject.windows()[-1] for subject in self.subjects)
+        return self.found.finished if self.windows == whole else 0
 
     def ask_on(self, size: int) -> None:
         """The sets up to a size where smaller ones were settled, whatever was asked for since."""

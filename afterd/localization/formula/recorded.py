@@ -39,10 +39,11 @@ class RecordedRun:
     predicate: Predicate
     steps: int = STEPS
     numbered: Mapping[Line, int] = field(default_factory=dict)
+    window: int = 0  # steps that are looked back over; 0: as far as terms are kept
 
     def trace(self) -> ProgramFormula:
         """What the run computed on the way to the assertion. Raises TooLargeError without terms."""
-        found, branches = self._behind()
+        found, branches = self._behind(self.window or self.steps)
         definitions: list[Definition] = []
         for identifier in sorted(found):
             definitions += self._defined(found[identifier], branches.get(identifier, ()))
@@ -77,19 +78,21 @@ class RecordedRun:
 
     def windows(self) -> Sequence[int]:
         """Steps that are looked back over."""
-        found, _ = self._behind()
+        found, _ = self._behind(self.steps)
         return DEMAND.windows_of(len(found))
 
     def look_back(self, window: int, /) -> None:
         """Look back over so many steps from now on."""
-        self.steps = window
+        self.window = window
 
-    def _behind(self) -> tuple[dict[StepId, Step], dict[StepId, tuple[StepId, ...]]]:
-        """The steps that the assertion depends on, latest first; per step the branches it rests on."""
+    def _behind(self, most: int) -> tuple[dict[StepId, Step], dict[StepId, tuple[StepId, ...]]]:
+        """At most so many steps that the assertion depends on, latest first; per step the branches it
+        rests on.
+        """
         found: dict[StepId, Step] = {}
         branches: dict[StepId, tuple[StepId, ...]] = {}
         waiting = {read.step for read in distinct_reads(self.predicate.condition)}
-        while waiting and len(found) < self.steps:
+        while waiting and len(found) < most:
             identifier = max(waiting)
             waiting.discard(identifier)
             step = found[identifier] = self.execution.step(identifier)

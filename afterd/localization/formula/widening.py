@@ -57,7 +57,8 @@ def widest_answer(
     best = _asked(subjects, levels[0], ask)
     last, sizes = best, [(sum(levels[0]), solver.encoding.size)]
     for windows in levels[1:]:
-        if not last.settled or solver.over or foretold(sizes, sum(windows)) > DEMAND.widest:
+        too_large = foretold(sizes, sum(windows)) > solver.encoding.most_clauses
+        if not last.settled or solver.over or too_large:
             break
         solver.restart()
         last = _asked(subjects, windows, ask)

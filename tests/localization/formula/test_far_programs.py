@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from formula_programs import changed, loaded, named, numbers, program
 
-from afterd.limits import DEMAND
+from afterd.limits import LOGIC
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.logic.correction import Corrections
@@ -49,7 +49,7 @@ def test_on_demand_still_answers(tmp_path: Path, rounds: int) -> None:
     assert named(NAME, lines) == {1}
     assert any("are concrete" in note for note in report.notes)
     assert report.complete
-    assert report.clauses < DEMAND.widest  # nothing larger was begun
+    assert report.clauses < LOGIC.clauses  # nothing larger was begun
 
 
 def test_what_was_settled_in_a_narrower_window_is_the_answer_when_the_time_is_up(
