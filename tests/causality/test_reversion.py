@@ -235,7 +235,7 @@ def test_monotone_oracles_and_budgets(roots: list[set[int]], budget: int) -> Non
         assert len(oracle.asked) == budget
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(st.sets(st.integers(1, 120), min_size=1, max_size=3))
 def test_a_large_flat_set_is_bisected(guilty: set[int]) -> None:
     root = {f"c{i}" for i in guilty}
