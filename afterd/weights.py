@@ -156,6 +156,8 @@ class RunShares:
         0.012  # costs more for each place in the code where what is undone begins or ends
     )
     entangled: float = 0.5  # worth less where others must go along: it tells of them as well
+    likeness: float = 0.5  # that two sets tell alike, for each change in which they differ
+    strangers: float = 0.25  # what runs of other sets weigh against that
     along: float = 8.0  # so many changes that go along make a run cost twice as much
     shrunk: float = 0.9  # what passes has become so much smaller: hypotheses are asked on
     too_little: float = (

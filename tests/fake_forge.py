@@ -258,7 +258,9 @@ _ROUTES: Mapping[ForgeKind, Mapping[str, Route]] = {
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else an answer's body waits 40 ms for its headers to be acknowledged
+    disable_nagle_algorithm = (
+        True  # else an answer's body waits 40 ms for its headers to be acknowledged
+    )
     state: State
 
     def _serve(self) -> None:

@@ -4,9 +4,10 @@ A hypothesis is a set of suspects that may be a smallest root. Its weight is tha
 prediction made for it, and what the runs so far say: a reversion that failed speaks against every
 hypothesis within it, one that passed leaves only those within it.
 
-Single changes are all listed, pairs and triples of the most suspicious ones. The many others of that
-size are counted, not listed (``wider``): when only the listed ones counted, the first forty of 150
-equal suspects were thought to hold every pair, and what should have been halves were thirds.
+Of few suspects all sets are listed. Of more, single changes all are, pairs and triples of the most
+suspicious ones. The many others of that size are counted, not listed (``wider``): when only the listed
+ones counted, the first forty of 150 equal suspects were thought to hold every pair, and what should have
+been halves were thirds.
 
 All weights are guesses, so no outcome makes a hypothesis impossible, and none is ever believed:
 the search (``reversion``) believes passing runs only.
@@ -21,6 +22,7 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from afterd.causality.suspicion import Suspect
 from afterd.causality.wider import Wider, flags_of
@@ -108,16 +110,19 @@ class Belief:
         self._trust = _trust(field)
         chances = _inside(field)
         outside = 1.0 - sum(chances)
+        count = len(self._places)
+        self._listed = dict.fromkeys(range(1, count + 1), count) if _few(field) else _LISTED
         self._wider = [
-            (chance, Wider(self._weights, size, listed, self._against))
-            for chance, (size, listed) in zip(chances, _LISTED.items(), strict=False)
+            (chance, Wider(self._weights, size, self._listed.get(size, 0), self._against))
+            for size, chance in enumerate(chances[: len(_LISTED)], start=1)
         ]
+        self._larger = _spread(chances[-1], len(_LISTED) + 1, count) if _few(field) else {}
         self._whole = Wider(self._weights, 1, 0, [])
         weighed = self._weighed(field.predict)
         for reverted, clash in field.clashes:
             self._move(weighed, self.mask(reverted), self.mask(clash))
         scale = sum(weighed.values()) + sum(chance * wider.mass for chance, wider in self._wider)
-        self._scale = sum(chances[:-1]) / scale
+        self._scale = sum(chances if _few(field) else chances[:-1]) / scale
         self._known = {
             mask: self._scale * weight * self._left(mask) for mask, weight in weighed.items()
         }
@@ -128,13 +133,16 @@ class Belief:
         self._several = {
             mask: weight for mask, weight in self._known.items() if mask.bit_count() > 1
         }
-        self._unmodelled = chances[-1] * self._left_unmodelled()
+        self._unmodelled = 0.0 if _few(field) else chances[-1] * self._left_unmodelled()
         wide = sum(chance * wider.left for chance, wider in self._wider)
         self._total = sum(self._known.values()) + self._scale * wide + self._unmodelled + outside
+        self._within = _sums_within(self._known, count) if _few(field) else None
 
     def passes(self, mask: int) -> float:
         """How likely reverting these suspects, and what they need, is to pass."""
         mask = self._closed(mask)
+        if self._within is not None:
+            return min(1.0, float(self._within[mask]) / self._total)
         single = float(self._single[flags_of(mask, len(self._places))].sum())
         outside = ~mask
         several = sum(weight for known, weight in self._several.items() if not known & outside)
@@ -181,6 +189,10 @@ class Belief:
         """The masks of the most likely hypotheses."""
         return nsmallest(count, self._known, key=lambda mask: (-self._known[mask], mask))
 
+    def every(self) -> range:
+        """The masks of all sets, where there are few; else none."""
+        return range(1, 1 << len(self._places)) if self._within is not None else range(0)
+
     def mask(self, changes: ChangeSet) -> int:
         """The mask of those changes that are suspects."""
         known = (self._place_of[change] for change in changes if change in self._place_of)
@@ -197,11 +209,16 @@ class Belief:
     def _weighed(self, predict: Predict) -> dict[int, float]:
         predictions = self._predictions(predict)
         weighed: dict[int, float] = {}
-        for size, (chance, wider) in enumerate(self._wider, start=1):
-            sets = list(combinations(range(min(len(self._places), _LISTED[size])), size))
+        listed = {
+            at: chance * (1.0 - wide.mass) for at, (chance, wide) in enumerate(self._wider, 1)
+        }
+        for size, chance in (listed | self._larger).items():
+            sets = list(
+                combinations(range(min(len(self._places), self._listed.get(size, 0))), size)
+            )
             products = [self._together(places) for places in sets]
             whole = sum(products) or 1.0
-            share = chance * (1.0 - wider.mass) / whole
+            share = chance / whole
             for places, product in zip(sets, products, strict=True):
                 mask = self._closed(sum(1 << i for i in places))
                 weight = share * product * _factor(mask, predictions) ** self._trust
@@ -311,6 +328,28 @@ def mask_of(places: Iterable[int], count: int) -> int:
     for place in places:
         octets[place >> 3] |= 1 << (place & 7)
     return int.from_bytes(octets, "little")
+
+
+def _few(field: Field) -> bool:
+    """Whether every set of the suspects can be listed."""
+    return field.passing is not None and len(field.suspects) <= SEARCH.all_sets
+
+
+def _spread(chance: float, smallest: int, largest: int) -> dict[int, float]:
+    """The chance of any larger size, over all of them: of each next one half as much."""
+    shares = {size: 0.5 ** (size - smallest) for size in range(smallest, largest + 1)}
+    return {size: chance * share / sum(shares.values()) for size, share in shares.items()}
+
+
+def _sums_within(weights: Mapping[int, float], count: int) -> npt.NDArray[np.float64]:
+    """For each mask over ``count`` places the weights of all masks within it (the zeta transform)."""
+    sums = np.zeros(1 << count)
+    for mask, weight in weights.items():
+        sums[mask] = weight
+    for place in range(count):
+        halves = sums.reshape(-1, 2, 1 << place)  # without the place, with it
+        halves[:, 1] += halves[:, 0]
+    return sums
 
 
 def _inside(field: Field) -> list[float]:

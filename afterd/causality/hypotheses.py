@@ -9,7 +9,7 @@ mixture: bisecting the commits is among the runs that can be made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import log2
 
@@ -30,17 +30,18 @@ def next_reversion(field: Field) -> ChangeSet | None:
     belief = Belief(field)
     past = (each for each in (*field.seen, field.passing, NOTHING) if each is not None)
     tried = {belief.mask(each) for each in past if belief.holds(each)}
-    mixed = _telling(field.seen)
+    telling = _telling(field.seen, belief)
     order = _code_order(field)
     best: int | None = None
     most = 0.0
     versions = frozenset(_unmixed(field, belief))
-    for candidate in (*_candidates(field, belief), *_cuts(order), *sorted(versions)):
+    candidates = (*_candidates(field, belief), *_cuts(order), *sorted(versions), *belief.every())
+    for candidate in candidates:
         if candidate in tried:
             continue
         chance = belief.passes(candidate)
         version = candidate in versions
-        together = 1.0 if version or candidate.bit_count() == 1 else mixed
+        together = 1.0 if version or candidate.bit_count() == 1 else telling(candidate)
         if not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
             continue
         gain = together * (_entropy(chance) + RUNS.direct * belief.exactly(candidate))
@@ -55,11 +56,30 @@ def next_reversion(field: Field) -> ChangeSet | None:
     return None if best is None else belief.changes(best)
 
 
-def _telling(seen: Seen) -> float:
-    """How often reverting several changes tells anything: parts of a rewrite, mixed, fail otherwise."""
-    several = [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
-    silent = several.count(Verdict.UNRESOLVED)
-    return (1 + len(several) - silent) / (1 + len(several) + silent)
+def _telling(seen: Seen, belief: Belief) -> Callable[[int], float]:
+    """How often reverting several changes tells anything: parts of a rewrite, mixed, fail otherwise.
+
+    Whether a set does so is told most by those that were tried and differ from it in few changes.
+    """
+    several = {reverted: verdict for reverted, verdict in seen.items() if len(reverted) > 1}
+    silent = [*several.values()].count(Verdict.UNRESOLVED)
+    usual = (1 + len(several) - silent) / (1 + len(several) + silent)
+    if not silent:
+        return lambda _: usual
+    known = [
+        (belief.mask(reverted), verdict is not Verdict.UNRESOLVED)
+        for reverted, verdict in seen.items()
+        if verdict is not None and belief.holds(reverted)
+    ]
+
+    def share(candidate: int) -> float:
+        near = [(RUNS.likeness ** (candidate ^ mask).bit_count(), told) for mask, told in known]
+        told = sum(weight for weight, tells in near if tells)
+        return (RUNS.strangers * usual + told) / (
+            RUNS.strangers + sum(weight for weight, _ in near)
+        )
+
+    return share
 
 
 def _candidates(field: Field, belief: Belief) -> Iterator[int]:

@@ -123,8 +123,8 @@ class Reversion:
         whole = frozenset(suspect.change for suspect in field.suspects)
         left = SEARCH.guided
         while left > 0:
-            left -= 1
             inside = field if passing is None else field.within(passing.asked)
+            left -= len(inside.suspects) > SEARCH.all_sets or passing is None
             inside = replace(inside, seen=self._seen)
             reverted = next_reversion(inside)
             untried = thorough and passing is None and whole not in self._seen

@@ -62,6 +62,7 @@ class LoopLimits:
     many: int = 24  # stands for those that must go along where few are not enough
 
     # hypotheses
+    all_sets: int = 12  # suspects of which every set is a hypothesis: 4,096
     listed: int = 5000  # most suspicious changes that are a hypothesis each
     listed_pairs: int = 48  # of which all pairs are
     listed_triples: int = 14

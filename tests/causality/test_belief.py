@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_changes import ids
 
-from afterd.causality.belief import Belief, Field, bits
+from afterd.causality.belief import Belief, Field, _sums_within, bits
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
@@ -152,3 +152,23 @@ def test_nothing_seen_is_no_evidence() -> None:
     assert (
         Belief(Field(suspects(), {NOTHING: None})).guilt() == Belief(Field(suspects(), {})).guilt()
     )
+
+
+def test_of_few_every_set_is_thought_of_however_many_changes_it_has() -> None:
+    """anyio: five of eleven changes to one function."""
+    count, root = 11, {4, 5, 6, 8, 11}
+    every = changes(*range(1, count + 1))
+    halves = [every - changes(missing) for missing in sorted(root)]
+    seen = dict.fromkeys(halves, Verdict.FAIL)
+    belief = Belief(Field(suspects(count), seen).within(every))
+    likeliest = max(belief.every(), key=belief.exactly)
+    assert changes(*root) <= belief.changes(likeliest)
+    assert not Belief(Field(suspects(13), {}).within(changes(*range(1, 14)))).every()
+
+
+@given(st.dictionaries(st.integers(1, 63), st.floats(0, 1), max_size=20))
+def test_what_lies_within_a_set_is_summed(weights: dict[int, float]) -> None:
+    sums = _sums_within(weights, 6)
+    for within in range(64):
+        inside = sum(weight for each, weight in weights.items() if not each & ~within)
+        assert sums[within] == pytest.approx(inside)

@@ -223,3 +223,14 @@ def test_what_clashed_is_needed_together_with_what_it_clashed_with() -> None:
     assert after.exactly(0b0111) > 2 * before.exactly(0b0111)
     assert abs(after.exactly(0b1000) - before.exactly(0b1000)) < 1e-9
     assert abs(after.passes(0b1111) - before.passes(0b1111)) < 1e-9
+
+
+def test_what_is_like_a_set_that_told_nothing_waits() -> None:
+    """anyio: with one change undone and not another one all fails otherwise, whatever else is undone."""
+    every = frozenset(f"c{n}" for n in range(1, 9))
+    suspects = tuple(Suspect(change, Tier.CAUSE) for change in sorted(every))
+    silent = dict.fromkeys([frozenset({"c8"}), frozenset({"c7", "c8"})], Verdict.UNRESOLVED)
+    told = dict.fromkeys([frozenset({"c1"}), frozenset({"c1", "c2"})], Verdict.FAIL)
+    found = next_reversion(Field(suspects, {**silent, **told}).within(every))
+    assert found is not None
+    assert "c8" not in found or len(found) > 4
