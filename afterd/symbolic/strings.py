@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from zlib import crc32
 
 from afterd.logic import distinct_reads, signed_value
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Term, Value, bitvec
@@ -16,6 +17,7 @@ CONVERSION = re.compile(
     r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGcspn%])"
 )
 _LONGEST = 1 << 16
+_UNWRITTEN = 1 << 62  # addresses of texts that the program lacks: no object has one
 
 
 def text_at(memory: Memory, address: int, most: int = _LONGEST) -> bytes:
@@ -64,7 +66,9 @@ def is_text(memory: Memory, address: int, wanted: bytes) -> tuple[Term | None, b
 
 
 def shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None, bool]:
-    """What must hold for a shown string to be as wanted: its bytes are, or it is another string."""
+    """What must hold for a shown string to be as wanted: its bytes are, or it is another string. Where
+    the program has none with these bytes, it is one that a repair would write.
+    """
     address, term = text.pointer
     assert isinstance(address, int)
     if term is None:
@@ -78,6 +82,8 @@ def shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None, bool]
         here: Term = Apply(Op.EQ, (term, Const(place, term.sort)), BOOL)
         here = here if match is None else Apply(Op.AND, (here, match), BOOL)
         found = here if found is None else Apply(Op.OR, (found, here), BOOL)
+    if found is None:
+        found = Apply(Op.EQ, (term, Const(_UNWRITTEN + crc32(wanted), term.sort)), BOOL)
     return found, held
 
 

@@ -104,6 +104,38 @@ def test_a_table_is_chosen_from_by_its_index_not_by_addresses(tmp_path: Path) ->
     assert report.clauses < 1500
 
 
+GRADES = """\
+#include <stdio.h>
+static const char *const grades[] = {"steady", "loose", "loose", "wild"};
+static const char *graded(int at)
+{
+    return grades[at];
+}
+int main(int count, char **words)
+{
+    int at = count * 2 - 1;
+    (void)words;
+    printf("%s\\n", graded(at));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "repairs"),
+    [(b"fair", {5}), (b"wild", {5, 9, 11})],
+    ids=["a text that the program lacks", "a text of another place"],
+)
+def test_a_repair_may_write_a_text(tmp_path: Path, text: bytes, repairs: set[int]) -> None:
+    """Whoever reads the table may have its entry wrong; another index does not give what is not there."""
+    file = tmp_path / "grades.c"
+    file.write_text(GRADES)
+    failing = FailingRun(loaded(file), Input(), Expectation((Event("%s\n", (text,)),)))
+    with Corrections() as solver:
+        for technique in (bugassist, on_demand):
+            assert {line for _, line in technique([failing], solver, size=1).lines} == repairs
+
+
 ROUNDS = """\
 #include <stdio.h>
 int main(int argc, char **argv)
