@@ -18,7 +18,7 @@ def test_a_call_through_a_pointer_is_a_branch_with_a_side_for_each_function(
 
 
 def test_a_call_taken_out_of_a_loop_is_still_the_same_call(cases: dict[str, Case]) -> None:
-    (value,) = [step for step in cases["peeled"].at("static void show") if step.value == 3]
+    (value,) = [step for step in cases["peeled"].at("show(text, given[0] * 3);") if step.value == 3]
     assert value.green.alignment is Alignment.DIFFERENT
     assert value.green.value == 2
 
