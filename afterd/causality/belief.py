@@ -110,19 +110,19 @@ class Belief:
         self._trust = _trust(field)
         chances = _inside(field)
         outside = 1.0 - sum(chances)
-        count = len(self._places)
-        self._listed = dict.fromkeys(range(1, count + 1), count) if _few(field) else _LISTED
+        count, few = len(self._places), _few(field)
+        self._listed = dict.fromkeys(range(1, count + 1), count) if few else _LISTED
         self._wider = [
             (chance, Wider(self._weights, size, self._listed.get(size, 0), self._against))
             for size, chance in enumerate(chances[: len(_LISTED)], start=1)
         ]
-        self._larger = _spread(chances[-1], len(_LISTED) + 1, count) if _few(field) else {}
+        self._larger = _spread(chances[-1], len(_LISTED) + 1, count) if few else {}
         self._whole = Wider(self._weights, 1, 0, [])
         weighed = self._weighed(field.predict)
         for reverted, clash in field.clashes:
             self._move(weighed, self.mask(reverted), self.mask(clash))
         scale = sum(weighed.values()) + sum(chance * wider.mass for chance, wider in self._wider)
-        self._scale = sum(chances if _few(field) else chances[:-1]) / scale
+        self._scale = sum(chances if few else chances[:-1]) / scale
         self._known = {
             mask: self._scale * weight * self._left(mask) for mask, weight in weighed.items()
         }
@@ -133,10 +133,10 @@ class Belief:
         self._several = {
             mask: weight for mask, weight in self._known.items() if mask.bit_count() > 1
         }
-        self._unmodelled = 0.0 if _few(field) else chances[-1] * self._left_unmodelled()
+        self._unmodelled = 0.0 if few else chances[-1] * self._left_unmodelled()
         wide = sum(chance * wider.left for chance, wider in self._wider)
         self._total = sum(self._known.values()) + self._scale * wide + self._unmodelled + outside
-        self._within = _sums_within(self._known, count) if _few(field) else None
+        self._within = _sums_within(self._known, count) if few else None
 
     def passes(self, mask: int) -> float:
         """How likely reverting these suspects, and what they need, is to pass."""
@@ -338,7 +338,8 @@ def _few(field: Field) -> bool:
 def _spread(chance: float, smallest: int, largest: int) -> dict[int, float]:
     """The chance of any larger size, over all of them: of each next one half as much."""
     shares = {size: 0.5 ** (size - smallest) for size in range(smallest, largest + 1)}
-    return {size: chance * share / sum(shares.values()) for size, share in shares.items()}
+    whole = sum(shares.values())
+    return {size: chance * share / whole for size, share in shares.items()}
 
 
 def _sums_within(weights: Mapping[int, float], count: int) -> npt.NDArray[np.float64]:

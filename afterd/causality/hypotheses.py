@@ -61,8 +61,8 @@ def _telling(seen: Seen, belief: Belief) -> Callable[[int], float]:
 
     Whether a set does so is told most by those that were tried and differ from it in few changes.
     """
-    several = {reverted: verdict for reverted, verdict in seen.items() if len(reverted) > 1}
-    silent = [*several.values()].count(Verdict.UNRESOLVED)
+    several = [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
+    silent = several.count(Verdict.UNRESOLVED)
     usual = (1 + len(several) - silent) / (1 + len(several) + silent)
     if not silent:
         return lambda _: usual
@@ -74,10 +74,9 @@ def _telling(seen: Seen, belief: Belief) -> Callable[[int], float]:
 
     def share(candidate: int) -> float:
         near = [(RUNS.likeness ** (candidate ^ mask).bit_count(), told) for mask, told in known]
-        told = sum(weight for weight, tells in near if tells)
-        return (RUNS.strangers * usual + told) / (
-            RUNS.strangers + sum(weight for weight, _ in near)
-        )
+        tells = sum(weight for weight, told in near if told)
+        every = sum(weight for weight, _ in near)
+        return (RUNS.strangers * usual + tells) / (RUNS.strangers + every)
 
     return share
 

@@ -286,8 +286,8 @@ class Loop:
         homes = Counter(home(self._changes[each]) for each in reverted & self._changes.keys())
         inside = {place: number for place, number in homes.items() if len(place) > 1}
         rewritten = {place for place, number in inside.items() if number > 1}
-        if self._standing.proves and self._inside(rewritten) - reverted:
-            return self._inside(rewritten) - reverted
+        if self._standing.proves and (rest := self._inside(rewritten) - reverted):
+            return rest
         kin = self._oracles.closure.kin(reverted)
         if kin or not self._standing.proves or len(homes) != 1:
             return kin

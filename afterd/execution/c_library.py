@@ -14,11 +14,8 @@ from afterd.execution.sandbox import run
 from afterd.limits import Limits
 
 _HEADERS = {"include_dir": "stdlib.h", "sys_include_dir": "sys/errno.h"}
-_OBJECTS = {
-    "crt_dir": "crt1.o",
-    "cc_dir": "crtbegin.o",
-    "gcc_dir": "crtbegin.o",  # its name before zig 0.16
-}
+# gcc_dir: the name of cc_dir before zig 0.16
+_OBJECTS = {"crt1.o": ("crt_dir",), "crtbegin.o": ("cc_dir", "gcc_dir")}
 # Windows, macOS: zig wants each of them named
 _ELSEWHERE = ("msvc_lib_dir", "kernel32_lib_dir", "darwin_sdk_dir")
 _BEGIN, _END = "#include <...> search starts here:", "End of search list."
@@ -29,9 +26,9 @@ def c_library_description(environment: Mapping[str, str]) -> str:
     asking = {**environment, "LC_ALL": "C"}  # its words are read
     searched = _include_folders(_answer(("cc", "-E", "-Wp,-v", "-x", "c", os.devnull), asking))
     found = {key: _folder_with(header, searched) for key, header in _HEADERS.items()}
-    for key, name in _OBJECTS.items():
+    for name, keys in _OBJECTS.items():
         place = Path(_answer(("cc", f"-print-file-name={name}"), asking).strip())
-        found[key] = str(place.parent) if place.is_absolute() else ""
+        found |= dict.fromkeys(keys, str(place.parent) if place.is_absolute() else "")
     if not all(found.values()):
         return ""
     found |= dict.fromkeys(_ELSEWHERE, "")

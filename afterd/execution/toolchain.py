@@ -83,8 +83,10 @@ def settled(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:
     if not toolchain.is_zig or not setter:
         return argv
     environment = scrubbed_environment()
+    if not (description := c_library_description(environment)):
+        return argv
     kept = directory.absolute() / "zig-libc.txt"
-    kept.write_text(c_library_description(environment))
+    kept.write_text(description)
     told = (setter, f"ZIG_LIBC={kept}", *argv)
     checking = Command((*told, "-E", "-x", "c", os.devnull), directory, environment)
     result = run(checking, Limits().probe)

@@ -83,13 +83,16 @@ def test_the_environment_in_the_work_tree_runs_and_is_traced(tmp_path: Path) -> 
     assert found["ranking"], found["notes"]
 
 
-def test_an_interrupt_while_lines_are_ranked_loses_no_answer(tmp_path: Path) -> None:
-    """The answer is given before its suite is counted, and is kept."""
-    path = tmp_path / "r"
+def one_function(path: Path, bad: str) -> Path:
+    """A repository of a module, which becomes ``bad``, and a test of its function, which says what is wrong."""
     path.mkdir()
     test = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
-    changed = {"a.py": GOOD.replace("x + 1", "x + 2")}
-    repository(path, {"a.py": GOOD, "test_a.py": test}, changed)
+    return repository(path, {"a.py": GOOD, "test_a.py": test}, {"a.py": bad})
+
+
+def test_an_interrupt_while_lines_are_ranked_loses_no_answer(tmp_path: Path) -> None:
+    """The answer is given before its suite is counted, and is kept."""
+    path = one_function(tmp_path / "r", GOOD.replace("x + 1", "x + 2"))
     given = list[tuple[Explanation, ...]]()
 
     class Impatient(Silent):
@@ -126,11 +129,8 @@ def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Pa
 
 def test_a_change_that_asks_for_what_is_missing_says_so(tmp_path: Path) -> None:
     """It is guilty here, and may not be where that is installed."""
-    path = tmp_path / "r"
-    path.mkdir()
-    test = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
-    changed = {"a.py": GOOD.replace("def f(x):", "def f(x):\n    import absent_here")}
-    repository(path, {"a.py": GOOD, "test_a.py": test}, changed)
+    bad = GOOD.replace("def f(x):", "def f(x):\n    import absent_here")
+    path = one_function(tmp_path / "r", bad)
     [answer] = explain(Settings(repository=path, range="HEAD~1..HEAD"))
     assert [change.id for change in answer.root] == ["c1"]
     assert any("lacks the module absent_here; install it" in note for note in answer.notes)

@@ -157,10 +157,8 @@ class Alignment:
                 return UNKNOWN if self._is_cut(start) and not in_round else ABSENT
             mine, start = int(here[high - 1]), int(there[first + at])
             if first + at + 1 < last and blocks.to_good[block] in around:
-                limit, in_round = (
-                    int(there[first + at + 1]),
-                    True,
-                )  # the round ends with the next one
+                limit = int(there[first + at + 1])  # the round ends with the next one
+                in_round = True
         return Found(self.green.instance_at(start))
 
     def _rounds(

@@ -9,6 +9,8 @@ from afterd.model.location import Location
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?(.*)$", re.MULTILINE)
 _ATTACHED = re.compile(r"!dbg !(\d+)")
+_FIRST = re.compile(r"!\{!(\d+)")
+_CHARACTER = re.compile(r"DW_ATE_(?:un)?signed_char\b")
 _DECLARED = re.compile(r"#dbg_declare\(ptr (%[-a-zA-Z$._0-9]+), !(\d+),")
 
 
@@ -42,24 +44,22 @@ class DebugInformation:
 
     def subprogram(self, header: str) -> Location:
         """The file, line and source name of a function, from its define line."""
-        found = _ATTACHED.search(header)
-        node = self._nodes.get(int(found.group(1)), "") if found else ""
+        node = self._attached(header)
         name = _text(node, "name")
         return Location(self.file(_reference(node, "file")), _number(node, "line"), function=name)
 
     def returns_text(self, header: str) -> bool:
         """Whether a function is declared to return a pointer to characters, from its define line."""
-        found = _ATTACHED.search(header)
-        node = self._nodes.get(int(found.group(1)), "") if found else ""
-        kind = self._nodes.get(_reference(node, "type"), "")
-        listed = re.match(r"!\{!(\d+)", self._nodes.get(_reference(kind, "types"), ""))
+        kind = self._nodes.get(_reference(self._attached(header), "type"), "")
+        listed = _FIRST.match(self._nodes.get(_reference(kind, "types"), ""))
         pointer = self._underlying(int(listed.group(1))) if listed else ""
-        return "DW_TAG_pointer_type" in pointer and (
-            re.search(
-                r"DW_ATE_(?:un)?signed_char\b", self._underlying(_reference(pointer, "baseType"))
-            )
-            is not None
-        )
+        pointed = self._underlying(_reference(pointer, "baseType"))
+        return "DW_TAG_pointer_type" in pointer and bool(_CHARACTER.search(pointed))
+
+    def _attached(self, header: str) -> str:
+        """The node of a function by its define line; '' where it has none."""
+        found = _ATTACHED.search(header)
+        return self._nodes.get(int(found.group(1)), "") if found else ""
 
     @cached_property
     def linked(self) -> dict[str, str]:

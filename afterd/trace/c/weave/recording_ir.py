@@ -85,13 +85,7 @@ define internal void @__afterd_record(ptr %at, i64 %a, i64 %b) alwaysinline {{
   ret void
 }}
 
-define internal void @__afterd_put(ptr %at, i64 %a, i64 %b, ptr %place) alwaysinline {{
-  %c = load ptr, ptr %at
-  store i64 %a, ptr %c, align 8
-  %s = getelementptr i8, ptr %c, i64 8
-  store i64 %b, ptr %s, align 8
-  %n = getelementptr i8, ptr %c, i64 16
-  store ptr %n, ptr %at
+define internal void @__afterd_look(ptr %n, ptr %place) alwaysinline {{
   %w = load ptr, ptr @__afterd_asked
   %is = icmp eq ptr %n, %w
   br i1 %is, label %replaced, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
@@ -102,16 +96,17 @@ done:
   ret void
 }}
 
+define internal void @__afterd_put(ptr %at, i64 %a, i64 %b, ptr %place) alwaysinline {{
+  call void @__afterd_record(ptr %at, i64 %a, i64 %b)
+  %n = load ptr, ptr %at
+  call void @__afterd_look(ptr %n, ptr %place)
+  ret void
+}}
+
 define internal void @__afterd_decide(ptr %at, ptr %place) alwaysinline {{
   %c = load ptr, ptr %at
   %n = getelementptr i8, ptr %c, i64 16
-  %w = load ptr, ptr @__afterd_asked
-  %is = icmp eq ptr %n, %w
-  br i1 %is, label %replaced, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
-replaced:
-  call void @__afterd_replace(ptr %place)
-  br label %done
-done:
+  call void @__afterd_look(ptr %n, ptr %place)
   ret void
 }}
 
