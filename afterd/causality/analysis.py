@@ -22,6 +22,11 @@ TracedVariant = Callable[[ChangeSet], Execution | None]
 """The failing run of the bad version with a set of changes undone, the green run beside it."""
 
 
+def not_shorter() -> bool:
+    """The answer where no commits can be bisected."""
+    return False
+
+
 def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it answers a TracedVariant's question
     """The answer where no variant is traced."""
     return None
@@ -37,8 +42,8 @@ class Oracles:
     against the runs that it saves. ``named`` is what the failure names.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
-    that changes define and use; ``commits`` are those of the range, oldest first. ``watch`` ends the search with
-    the budget.
+    that changes define and use; ``commits`` are those of the range, oldest first. ``shorter``: whether the commits'
+    own versions tell a shorter range, which is then searched instead. ``watch`` ends the search with the budget.
     """
 
     outcome: OutcomeOf
@@ -52,6 +57,7 @@ class Oracles:
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
     commits: Sequence[str] = ()
+    shorter: Callable[[], bool] = not_shorter
     watch: Watch = field(default_factory=Watch)
     width: int = 1
 

@@ -51,8 +51,7 @@ class Field:
     ``stands``: whether a reversion needs no other changes to go along, as far as is known.
     ``clashes``: reversions that failed otherwise, each with what its failure says must be undone as well.
     ``sizes``: as ``ODDS.sizes``, after what passed. ``neighbours``: all suspects as they follow each other in
-    the code, where there are too many to go by suspicion alone. ``versions``: reversions that leave the program
-    as it was between two commits.
+    the code, where there are too many to go by suspicion alone.
     """
 
     suspects: tuple[Suspect, ...]
@@ -64,7 +63,6 @@ class Field:
     clashes: tuple[tuple[ChangeSet, ChangeSet], ...] = ()
     sizes: tuple[float, ...] = ODDS.sizes
     neighbours: tuple[ChangeId, ...] = ()
-    versions: tuple[ChangeSet, ...] = ()
 
     def within(self, passing: ChangeSet) -> Field:
         """From here on only what passed is in question.

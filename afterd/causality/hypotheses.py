@@ -3,19 +3,17 @@
 Blind halving takes log2 n runs and more for each guilty change; evidence does better. The next run
 is the one whose answer is expected to tell most for what it costs, and a hypothesis itself is tried
 rather than a set around it. What cannot be built without many others costs more: their builds, and
-what they blur in its answer. What stood between two commits of the range once builds and is no
-mixture: bisecting the commits is among the runs that can be made.
+what they blur in its answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
 from math import log2
 
 import numpy as np
 
-from afterd.causality.belief import Belief, Field, Seen, bits
+from afterd.causality.belief import Belief, Field, Seen
 from afterd.causality.wider import flags_of
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
@@ -34,22 +32,20 @@ def next_reversion(field: Field) -> ChangeSet | None:
     order = _code_order(field)
     best: int | None = None
     most = 0.0
-    versions = frozenset(_unmixed(field, belief))
-    candidates = (*_candidates(field, belief), *_cuts(order), *sorted(versions), *belief.every())
+    candidates = (*_candidates(field, belief), *_cuts(order), *belief.every())
     for candidate in candidates:
         if candidate in tried:
             continue
         chance = belief.passes(candidate)
-        version = candidate in versions
-        together = 1.0 if version or candidate.bit_count() == 1 else telling(candidate)
+        together = 1.0 if candidate.bit_count() == 1 else telling(candidate)
         if not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
             continue
         gain = together * (_entropy(chance) + RUNS.direct * belief.exactly(candidate))
         cost = belief.cost(candidate)
-        if gain / cost > most + 1e-9 and not version:
+        if gain / cost > most + 1e-9:
             cost += RUNS.border * _borders(candidate, order)
         gain /= cost
-        if gain > most + 1e-9 and not version and not field.stands(belief.changes(candidate)):
+        if gain > most + 1e-9 and not field.stands(belief.changes(candidate)):
             gain *= RUNS.entangled
         if gain > most + 1e-9:
             best, most = candidate, gain
@@ -121,21 +117,6 @@ def _borders(mask: int, order: Sequence[int]) -> int:
         return 0
     inside = flags_of(mask, max(mask.bit_length(), len(order)))[order]
     return int(np.count_nonzero(inside[1:] != inside[:-1]))
-
-
-def _unmixed(field: Field, belief: Belief) -> Iterator[int]:
-    """What undoes whole commits: those after the one that halves what is guilty, and the likeliest alone."""
-    if not field.versions:
-        return
-    guilt = belief.guilt()
-    newest = [*map(belief.mask, field.versions), (1 << len(field.suspects)) - 1]
-    commits = [mask & ~before for before, mask in pairwise([0, *newest])]
-    shares = [sum(guilt[place] for place in bits(mask)) for mask in commits]
-    half, passed = sum(shares) / 2, list(accumulate(shares))
-    nearest = sorted(range(len(newest)), key=lambda at: (abs(passed[at] - half), at))
-    yield from (newest[at] for at in nearest[: SEARCH.commits])
-    likeliest = sorted(range(len(commits)), key=lambda at: (-shares[at], at))
-    yield from (commits[at] for at in likeliest[: SEARCH.commits] if commits[at])
 
 
 def _prefixes(order: Sequence[int]) -> Iterator[int]:

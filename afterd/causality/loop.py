@@ -8,9 +8,9 @@ nothing is run while an infected step of a cause is still unexplained, for as lo
 somewhere to look, or when no plausible change was added.
 
 Where undoing a change leaves another failure, that one is explained in the same way, by the run of
-the variant: what must be undone together shows one after the other. When P runs dry the search goes
-on over all other changes, nearest to the trace first: the answer is never worse than delta
-debugging's.
+the variant: what must be undone together shows one after the other. When P runs dry in a range of
+several commits, their own versions tell a shorter one; in what is left the search goes on over all
+other changes, nearest to the trace first: the answer is never worse than delta debugging's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
-from afterd.causality.deltas.history import made_after, since_each
+from afterd.causality.deltas.history import made_after
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
@@ -100,10 +100,13 @@ class Loop:
         self._notes: list[str] = []
 
     def explain(self) -> Analysis:
-        """Run until a root is found, or nothing is left to try."""
+        """Run until a root is found, a shorter range is, or nothing is left to try."""
         root: Root | None = None
         try:
             root = self._where_shown() or self._along_causes() or self._whole_functions()
+            many = len(self._changes) > SEARCH.all_sets
+            if root is None and many and self._oracles.shorter():
+                return self._concluded(None)
             root = root or self._through_other_failures() or self._anywhere()
             root = root and self._that_broke_it(root)
         except BudgetSpentError:
@@ -319,10 +322,7 @@ class Loop:
             )
             return None
         in_code = structural_order(self._changes.values())
-        versions = since_each(self._oracles.commits, self._changes)
-        return self._reversion.find_root(
-            suspects, 0.0, passing=whole, neighbours=in_code, versions=versions
-        )
+        return self._reversion.find_root(suspects, 0.0, passing=whole, neighbours=in_code)
 
     def _all_suspects(self) -> list[Suspect]:
         tiers = (

@@ -60,22 +60,21 @@ class Reversion:
         *,
         thorough: bool = True,
         neighbours: Sequence[ChangeId] = (),
-        versions: Sequence[ChangeSet] = (),
     ) -> Root | None:
         """A smallest set of ``suspects`` whose reversal passes; None when none is likely.
 
         ``outside`` is how likely it is that a guilty change is not among them; ``passing`` a reversion
         that is known to. ``thorough``: none is given up before all were reverted together: a root
         farther from the failure may only take another way around the fault. ``neighbours`` are the
-        suspects in the order of the code, for sets that are cut from it, ``versions`` reversions that leave
-        what stood between two commits. Raises BudgetSpentError when the budget ends before any run passed.
+        suspects in the order of the code, for sets that are cut from it. Raises BudgetSpentError when the
+        budget ends before any run passed.
         """
         found = passing
         self._needs.update({suspect.change: suspect.needs for suspect in suspects})
         try:
             field = Field(
                 tuple(suspects), {}, None, outside, predict, self._trials.stands,
-                neighbours=tuple(neighbours), versions=tuple(versions),
+                neighbours=tuple(neighbours),
             )  # fmt: skip
             for trial in self._guided(field, passing, thorough=thorough):
                 found = trial
@@ -296,12 +295,16 @@ class Reversion:
                 return
 
     def _part_or_complement(self, ordered: list[ChangeId], n: int) -> tuple[Trial, int] | None:
-        """A part, or what is left without it, that passes; and into how many to split it."""
+        """A half that passes, or what is left without a smaller part; and into how many to split it.
+
+        A small part by itself is not tried, unlike in the paper: where it were enough, one of the halves, or
+        what is left without another part, most often is so too (ProbDD, Wang and others, FSE 2021, never
+        tries a part).
+        """
         for part in partition(ordered, self._changes, n):
-            if (trial := self._try(frozenset(part))).passed:
-                return trial, 2
-            if n > 2 and (trial := self._try(frozenset(ordered).difference(part))).passed:
-                return trial, max(n - 1, 2)
+            left = frozenset(part) if n == 2 else frozenset(ordered).difference(part)
+            if (trial := self._try(left)).passed:
+                return trial, 2 if n == 2 else max(n - 1, 2)
         return None
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:

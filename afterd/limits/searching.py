@@ -72,7 +72,6 @@ class LoopLimits:
     cuts: int = (
         24  # places at which what follows each other is cut in two; fewer changes are not cut
     )
-    commits: int = 3  # at which the range is cut in two, and as many of which each is undone alone
 
     # runs
     guided: int = 10  # that hypotheses may ask for in a row; after them evidence has given out

@@ -8,7 +8,7 @@ Revisions and the range between the baseline and the regression.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from enum import StrEnum
 
 from afterd.model.change import Change, ChangeId
@@ -109,6 +109,12 @@ class Seconds:
     solve: float = 0.0
     story: float = 0.0
 
+    def __add__(self, later: Seconds) -> Seconds:
+        """Both by stage, where ``later`` is of the same clock: its total has these in it."""
+        both = zip(fields(self), astuple(self), astuple(later), strict=True)
+        stages = {each.name: before + after for each, before, after in both}
+        return Seconds(**{**stages, "total": max(self.total, later.total)})
+
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
@@ -127,6 +133,15 @@ class RunCounts:
     seconds: Seconds = field(default_factory=Seconds)
     warm: int = 0
     interventions: int = 0
+
+    def __add__(self, later: RunCounts) -> RunCounts:
+        """What two searches of one explanation cost together."""
+        return RunCounts(
+            **{
+                each.name: getattr(self, each.name) + getattr(later, each.name)
+                for each in fields(self)
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)

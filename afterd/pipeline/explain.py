@@ -23,6 +23,7 @@ from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered
+from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
@@ -284,10 +285,19 @@ def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Expl
 
 
 def _searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
-    """The search and its answer; imported by now, while both ends were confirmed."""
-    from afterd.pipeline.searched import searched  # noqa: PLC0415 - read ahead
+    """The search and its answer: in the whole range, or in the part that its commits' own versions leave."""
+    from afterd.pipeline.searched import searched  # noqa: PLC0415 - imported while both ends were confirmed
 
-    return searched(case, wanted, oracle, confirmation)
+    bisection = Bisection(case.workspace, wanted, oracle)
+    found = searched(case, wanted, oracle, confirmation, bisection.narrows)
+    if bisection.within is None:
+        return found
+    left = _left_after(case, found)
+    if left is not None:
+        inside = replace(case, settings=replace(case.settings, budget=left))
+        answer = _explained(inside, bisection.within, ())
+        found = replace(answer, runs=found.runs + answer.runs)
+    return replace(found, notes=(bisection.note(), *found.notes))
 
 
 def _oracle(case: Case, wanted: Range) -> Oracle:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -52,8 +52,10 @@ class Found:
     reason: str = ""
 
 
-def search(case: Case, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
-    """Find the root with the strategy of the settings."""
+def search(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, shorter: Callable[[], bool]
+) -> Found:
+    """Find the root with the strategy of the settings; AFTER's gives up where there is a ``shorter`` range."""
     strategy = case.settings.strategy
     if strategy is not Strategy.AFTER:
         return _delta_debugging(strategy, wanted, oracle, tracing)
@@ -82,6 +84,7 @@ def search(case: Case, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found
             clashing=variants.clashing,
             closure=tracing.closure,
             commits=wanted.changes.commits,
+            shorter=clock.over(Phase.RUN, shorter),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )

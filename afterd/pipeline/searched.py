@@ -6,8 +6,10 @@ An answer does not rest on warm processes alone.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
+from afterd.causality.analysis import not_shorter
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
@@ -25,8 +27,16 @@ _UNCHECKED = (
 )
 
 
-def searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
-    """The answer to a failure that was seen at both ends, as the case's strategy finds it."""
+def searched(
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    confirmation: Confirmation,
+    shorter: Callable[[], bool] = not_shorter,
+) -> Explanation:
+    """The answer to a failure that was seen at both ends, as the case's strategy finds it; none where there is
+    a ``shorter`` range to search.
+    """
     blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
     test = _bounded(case.test, oracle.ledger.seconds_left)
     clock = case.workspace.clock
@@ -39,7 +49,7 @@ def searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmati
             else traced(case.workspace, wanted, test, case.progress, hangs=hangs)
         )
     with clock.during(Phase.COMPARE):
-        found = _checked_search(case, wanted, oracle, tracing)
+        found = _checked_search(case, wanted, oracle, tracing, shorter)
     return _answered(case, wanted, oracle, found, tracing, told_by_test(confirmation.bad))
 
 
@@ -62,14 +72,16 @@ def _patient(test: FailingTest) -> FailingTest:
     return replace(test, recipe=replace(test.recipe, limits=limits))
 
 
-def _checked_search(case: Case, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:
+def _checked_search(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, shorter: Callable[[], bool]
+) -> Found:
     """Search; an answer that only warm processes saw is run once more, in a process of its own.
 
     That run counts among those that confirm. Where it does not pass, nothing that was seen in warm
     processes counts, and the search is made again without them.
     """
     workspace = case.workspace
-    found = search(case, wanted, oracle, tracing)
+    found = search(case, wanted, oracle, tracing, shorter)
     reverted = found.root | found.auxiliary
     if not found.verified or not oracle.is_warm(reverted):
         return _told(found, workspace, oracle)
@@ -81,7 +93,7 @@ def _checked_search(case: Case, wanted: Range, oracle: Oracle, tracing: Tracing)
     if not outcome.passed:
         workspace.reruns.distrust(oracle.recipe, "the answer did not pass outside a warm process")
         oracle.distrust_warm()
-        found = search(case, wanted, oracle, tracing)
+        found = search(case, wanted, oracle, tracing, shorter)
     return _told(found, workspace, oracle)
 
 

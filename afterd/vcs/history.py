@@ -1,4 +1,5 @@
-"""The last green revision: walk back along first parents in growing steps, then bisect.
+"""The last green revision: walk back along first parents in growing steps, then bisect; or bisect between
+two ends that are known.
 
 Merge-aware: where the first red commit is a merge whose first parent is green, the red side branch
 is searched in the same way, so the range that is left is as small as the history allows.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 
 import pygit2
 
@@ -48,10 +49,21 @@ def find_baseline(
     return search.along(first_parents(repository, resolve(repository, bad)))
 
 
+def first_red(repository: pygit2.Repository, good: str, bad: str, passes: Passes) -> Baseline:
+    """Where between a green commit and a red one the failure came in.
+
+    At most twice as many commits are asked as halving needs: some cannot be tested. Where ``good`` is no
+    ancestor of ``bad``, the commit at which both parted takes its place, if it is green. Raises
+    RepositoryError for unknown commits.
+    """
+    good, bad = resolve(repository, good), resolve(repository, bad)
+    return _Search(repository, passes).between(good, bad)
+
+
 class _Search:
     """One search: the questions it may still ask, and the answers it has."""
 
-    def __init__(self, repository: pygit2.Repository, passes: Passes, budget: int) -> None:
+    def __init__(self, repository: pygit2.Repository, passes: Passes, budget: int = 0) -> None:
         self._repository = repository
         self._passes = passes
         self._left = budget
@@ -66,6 +78,18 @@ class _Search:
             why = _end_of_history(self._repository) if ended else "the budget ran out"
             return Baseline("", commits[0], adjacent=False, reason=f"no green revision: {why}")
         return self._into_merge(self._bisect(commits[: green + 1]))
+
+    def between(self, good: str, bad: str) -> Baseline:
+        """Search the first parents of a red commit that came after a green one."""
+        base = self._repository.merge_base(good, bad)
+        after = self._repository.descendant_of
+        chain = first_parents(self._repository, bad) if base else iter(())
+        commits = [*takewhile(lambda commit: after(commit, str(base)), chain), str(base)]
+        self._left = 2 * len(commits).bit_length()
+        self._known.update({bad: Verdict.FAIL, good: Verdict.PASS})
+        if len(commits) == 1 or self._verdict(str(base)) is not Verdict.PASS:
+            return Baseline("", bad, adjacent=False, reason="no green commit is where both parted")
+        return self._into_merge(self._bisect(commits))
 
     def _verdict(self, commit: str) -> Verdict:
         """The answer for a commit; UNRESOLVED once the budget is spent."""

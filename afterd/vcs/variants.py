@@ -82,6 +82,15 @@ class Variants:
         found.bad = found.tree(NOTHING)
         return found
 
+    def on(self, bad: str) -> Variants:
+        """The same variants of another bad version, which differs from this one in files that no change of
+        ``everything`` touches.
+        """
+        found = copy(self)
+        found.bad = found._base = bad  # noqa: SLF001 - a copy of this object
+        found._trees = {NOTHING: bad}  # noqa: SLF001
+        return found
+
     def _built(self, reverted: ChangeSet) -> str:
         kept: list[Placed] = []  # where a file keeps its place of the bad version
         restored: list[Placed] = []

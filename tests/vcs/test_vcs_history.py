@@ -12,7 +12,7 @@ from made_repositories import Made, git, texts
 
 from afterd.errors import RepositoryError
 from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.vcs.history import Baseline, find_baseline
+from afterd.vcs.history import Baseline, find_baseline, first_red
 from afterd.vcs.repository import open_repository
 
 PASS, FAIL = Outcome(Verdict.PASS), Outcome(Verdict.FAIL)
@@ -159,3 +159,68 @@ def test_a_shallow_clone_says_that_its_history_ends(tmp_path: Path) -> None:
     assert "shallow" in found.reason
     with pytest.raises(RepositoryError, match="is not a commit"):
         find_baseline(repository, "HEAD~3", lambda _: FAIL)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 39), st.integers(1, 39))
+def test_between_two_known_ends_halving_is_enough(
+    chain: tuple[Made, list[str]], greens: int, reds: int
+) -> None:
+    made, commits = chain
+    outcomes = "+" * greens + "-" * min(reds, 40 - greens)
+    answers = Answers({c: _OUTCOMES[o] for c, o in zip(commits, outcomes, strict=False)})
+    found = first_red(made.repository, commits[0], commits[len(outcomes) - 1], answers)
+    assert found == Baseline(commits[greens - 1], commits[greens], adjacent=True)
+    assert len(answers.asked) <= (len(outcomes) - 1).bit_length()
+    assert not {commits[0], commits[len(outcomes) - 1]} & set(answers.asked)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text("+-?", max_size=38))
+def test_what_lies_between_two_known_ends_is_told_truly(
+    chain: tuple[Made, list[str]], inside: str
+) -> None:
+    made, commits = chain
+    outcomes = f"+{inside}-"
+    answers = Answers({c: _OUTCOMES[o] for c, o in zip(commits, outcomes, strict=False)})
+    found = first_red(made.repository, commits[0], commits[len(outcomes) - 1], answers)
+    assert answers.outcomes[found.good] is PASS
+    assert answers.outcomes[found.bad] is FAIL
+    assert commits.index(found.good) < commits.index(found.bad)
+    assert len(answers.asked) <= 2 * len(outcomes).bit_length()
+    assert found.adjacent == (commits.index(found.bad) - commits.index(found.good) == 1)
+
+
+def test_a_good_end_on_a_branch_of_its_own_is_left_for_where_both_parted(tmp_path: Path) -> None:
+    """A release with a commit on top of it: base - release; base - b1 - b2 - b3, of which b2 broke it."""
+    made = Made(tmp_path / "r")
+    base = made.text(a="0")
+    release = made.commit(texts(a="0", r="1"), base, ref=None)
+    line = [base]
+    for number in range(1, 4):
+        line.append(made.commit(texts(a=f"{number}"), line[-1], ref=None))
+    answers = Answers({base: PASS, line[1]: PASS, line[2]: FAIL})
+    found = first_red(made.repository, release, line[3], answers)
+    assert found == Baseline(line[1], line[2], adjacent=True)
+    red_before = Answers({base: FAIL})
+    assert first_red(made.repository, release, line[3], red_before).good == ""
+    assert red_before.asked == [base]
+
+
+def test_a_good_end_behind_a_merge_is_where_the_search_begins(tmp_path: Path) -> None:
+    """The release was made on a branch that was merged later; what came before it is not asked."""
+    made = Made(tmp_path / "r")
+    older = made.text(a="0")
+    release = made.commit(texts(a="0", s="1"), older, ref=None)
+    main = made.text(a="1")
+    merge = made.commit(texts(a="1", s="1"), main, release)
+    tip = made.commit(texts(a="2", s="1"), merge)
+    answers = Answers({merge: PASS})
+    assert first_red(made.repository, release, tip, answers) == Baseline(merge, tip, adjacent=True)
+    assert answers.asked == [merge]
+
+
+def test_histories_that_never_met_have_nothing_between_them(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    one, other = (made.commit(texts(a=text), ref=None) for text in ("0", "1"))
+    assert first_red(made.repository, one, other, Answers({})).good == ""

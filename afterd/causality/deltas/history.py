@@ -1,4 +1,4 @@
-"""Changes by the commits that made them: what stood together once builds, whatever the code looks like."""
+"""Changes by the commits that made them: with what came before a commit the test was still green."""
 
 from __future__ import annotations
 
@@ -6,22 +6,6 @@ from collections.abc import Sequence
 
 from afterd.causality.deltas.dependencies import Changes
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
-
-
-def since_each(commits: Sequence[str], changes: Changes) -> list[ChangeSet]:
-    """What the newest commit changed, the newest two, …, all but the oldest one: without it the program is
-    as it was between two commits.
-
-    A change that several commits had a hand in counts as the newest one's; one that no commit is known to
-    have made is in no set. ``commits`` are the oldest first.
-    """
-    made: dict[int, set[ChangeId]] = {}
-    for change, age in _ages(commits, changes).items():
-        made.setdefault(age, set()).add(change)
-    sets: list[ChangeSet] = []
-    for number in sorted(made):
-        sets.append((sets[-1] if sets else NOTHING) | made[number])
-    return sets[:-1]
 
 
 def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:

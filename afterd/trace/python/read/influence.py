@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 
 from afterd.limits import PYTHON_TRACE
 from afterd.trace.python.read.flow import region
@@ -41,17 +44,24 @@ class Influence:
             return
         local = not wanted[0].startswith(".")
         home = self.trace.frame(definition)
-        for row in range(use - 1, max(definition, use - PYTHON_TRACE.rows_between), -1):
-            kind = self.trace.kind(row)
-            if kind not in {Kind.TRUE, Kind.FALSE}:
-                continue
-            node = self.trace.node(row)
-            if node is None or node.type not in _BRANCHING:
-                continue
-            if local and self.trace.frame(row) is not home:
-                continue
-            if not self.written(node, taken=kind is Kind.FALSE).isdisjoint(wanted):
+        first = max(definition, use - PYTHON_TRACE.rows_between) + 1
+        sites = {id(rows): rows for name in wanted for rows in self._overwriting.get(name, ())}
+        between = (
+            rows[bisect_left(rows, first) : bisect_left(rows, use)] for rows in sites.values()
+        )
+        for row in sorted(chain.from_iterable(between), reverse=True):
+            if not local or self.trace.frame(row) is home:
                 yield row
+
+    @cached_property
+    def _overwriting(self) -> Mapping[str, list[list[int]]]:
+        """By cell: the rows, of each branch and way, whose other side writes it."""
+        found: dict[str, list[list[int]]] = {}
+        for node, kind, rows in self.trace.branches():
+            if node.type in _BRANCHING:
+                for name in self.written(node, taken=kind is Kind.FALSE):
+                    found.setdefault(name, []).append(rows)
+        return found
 
     def _cell(self, definition: int) -> Sequence[str]:
         """What a row defined: ``name``, ``.name`` of an attribute, ``…[]`` of a content."""

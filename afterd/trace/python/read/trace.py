@@ -7,6 +7,7 @@ step ids are made of. They differ where the window dropped rows in between.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -30,7 +31,6 @@ class Trace:
         self.modules: dict[int, Module] = {}
         self._files = {key: (path, name) for key, path, name in raw.header["modules"]}
         self._nodes: dict[int, tuple[Node | None, Kind]] = {}
-        self._by_site: dict[int, list[int]] | None = None
 
     def __len__(self) -> int:
         return len(self.sites)
@@ -153,11 +153,21 @@ class Trace:
 
     def at_site(self, node: Node, kind: Kind = Kind.VALUE) -> list[int]:
         """The positions of a node's rows of one kind, in order."""
-        if self._by_site is None:
-            self._by_site = {}
-            for position, site in enumerate(self.sites):
-                self._by_site.setdefault(site, []).append(position)
-        return self._by_site.get(self.site(node, kind), [])
+        return self._rows_by_site.get(self.site(node, kind), [])
+
+    def branches(self) -> Iterator[tuple[Node, Kind, list[int]]]:
+        """Each node at which the run went one way or the other, the way, and the rows of it in order."""
+        for site, rows in self._rows_by_site.items():
+            node, kind = self.decode(site)
+            if node is not None and kind in {Kind.TRUE, Kind.FALSE}:
+                yield node, kind, rows
+
+    @cached_property
+    def _rows_by_site(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for position, site in enumerate(self.sites):
+            found.setdefault(site, []).append(position)
+        return found
 
     @staticmethod
     def site(node: Node, kind: Kind) -> int:

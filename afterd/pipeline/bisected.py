@@ -1,0 +1,84 @@
+"""The commits' own versions, run to see in which part of a range the test turned red.
+
+What the search tries are versions made of changes, and where a file was rewritten over many commits each of
+them is a mixture that fails in a way of its own. A commit's version is what somebody made. So where evidence
+leads no further in a range of several commits, these are bisected, and the search is made anew in what is left.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+
+from afterd.errors import RepositoryError
+from afterd.execution.oracle import Oracle
+from afterd.limits import REPORT
+from afterd.model.change import FileKind
+from afterd.model.explanation import RevisionRange
+from afterd.model.outcome import Outcome
+from afterd.vcs.history import first_red
+from afterd.vcs.kinds import FileRules, kind_of
+from afterd.vcs.trees import TreeEditor, TreeReader
+from afterd.vcs.variants import Variants
+from afterd.workspace import Range, Workspace, range_between
+
+
+@dataclass
+class Bisection:
+    """The part of a range in which its test turned red: ``within``, once it was asked for and is shorter."""
+
+    workspace: Workspace
+    wanted: Range
+    oracle: Oracle
+    within: Range | None = field(default=None, init=False)
+
+    def narrows(self) -> bool:
+        """Whether the commits' own versions tell a shorter range; they are run for it, few of them."""
+        revisions = self.wanted.revisions
+        if len(self.wanted.changes.commits) < 2:
+            return False
+        repository = self.workspace.repository
+        try:
+            found = first_red(repository, revisions.good, revisions.bad, self._outcome)
+        except RepositoryError:
+            return False  # a patch that is tried is no commit
+        shorter = RevisionRange(found.good, found.bad)
+        if not found.good or shorter == revisions:
+            return False
+        part = range_between(self.workspace, shorter)
+        self.within = replace(part, variants=part.variants.on(self._version(found.bad)))
+        return True
+
+    def note(self) -> str:
+        """What was seen, as a sentence; empty where nothing was."""
+        if self.within is None:
+            return ""
+        good, bad = self.within.revisions.good, self.within.revisions.bad
+        return (
+            f"Commits of the range were run with the bad version's test files: the test is green at"
+            f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}."
+        )
+
+    def _outcome(self, commit: str) -> Outcome:
+        short = commit[: REPORT.commit]
+        self.oracle.progress.stage("bisecting the commits", f"running the version of {short}")
+        return self.oracle.tree_outcome(self._version(commit))
+
+    def _version(self, commit: str) -> str:
+        return version_with_tests(commit, self.wanted.variants, self.workspace.rules)
+
+
+def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str:
+    """The tree of a commit with the test files that every variant of a range has.
+
+    A file that holds tests beside what they test is the commit's own.
+    """
+    reader = TreeReader(variants.store)
+    own = reader.tree_of(commit)
+    editor = TreeEditor(reader, own)
+    for path, _, entry in reader.differences(own, variants.bad):
+        if rules.keep_tests and kind_of(os.fsdecode(path), rules) is FileKind.TEST:
+            editor.remove(path)
+            if entry is not None:
+                editor.put(path, entry)
+    return editor.write()

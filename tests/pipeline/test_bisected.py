@@ -1,0 +1,125 @@
+"""Where evidence leads no further in a range of several commits, their own versions are bisected."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from afterd.config import Budget, Settings
+from afterd.limits import SEARCH
+from afterd.model.explanation import Explanation, Status
+from afterd.pipeline.bisected import version_with_tests
+from afterd.pipeline.explain import explain
+from afterd.vcs.diff import changes_between
+from afterd.vcs.kinds import FileRules
+from afterd.vcs.repository import open_repository
+from afterd.vcs.variants import Variants
+
+COMMITS = 7
+BREAKS = 4
+ENTRIES = SEARCH.all_sets
+
+
+def _git(path: Path, *arguments: str) -> str:
+    settings = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    command = ["git", *settings, *arguments]
+    return subprocess.run(command, cwd=path, capture_output=True, text=True, check=True).stdout
+
+
+def _table(commit: int) -> str:
+    """Every commit rewrites each entry; what belongs together is only whole within one version."""
+    answer = 41 if commit >= BREAKS else 42
+    entries = [f"entry {number} of {commit}\n# {number}\n" for number in range(ENTRIES)]
+    return "".join((f"version {commit}\n", "# head\n", *entries, f"answer {answer} of {commit}\n"))
+
+
+CHECK = """
+import pathlib, re, sys
+text = pathlib.Path("table.txt").read_text()
+versions = set(re.findall(r"(?:version|of) (\\d+)", text))
+if len(versions) > 1:
+    sys.exit(f"Mixed: {sorted(versions)}")
+assert "answer 42" in text, "answer"
+"""
+
+
+def _history(path: Path, *, with_check_from: int = 0) -> list[str]:
+    """A history in which each commit rewrites the table; its commits, oldest first."""
+    _git(path.parent, "init", "-q", "-b", "main", str(path))
+    for commit in range(COMMITS):
+        (path / "table.txt").write_text(_table(commit))
+        if commit >= with_check_from:
+            (path / "test_table.py").write_text(CHECK)
+        _git(path, "add", "-A")
+        _git(path, "commit", "-q", "-m", f"version {commit}")
+    return _git(path, "rev-list", "--reverse", "HEAD").split()
+
+
+def _explained(path: Path, good: str, budget: Budget | None = None) -> Explanation:
+    [found] = explain(
+        Settings(
+            path,
+            range=f"{good}..HEAD",
+            test=(sys.executable, "test_table.py"),
+            budget=budget or Budget(),
+        )
+    )
+    return found
+
+
+def test_the_commit_that_broke_it_is_searched_alone(tmp_path: Path) -> None:
+    commits = _history(tmp_path / "repository")
+    found = _explained(tmp_path / "repository", commits[0])
+    assert found.status is Status.EXPLAINED
+    assert (found.range.good, found.range.bad) == (commits[BREAKS - 1], commits[BREAKS])
+    assert {change.file for change in found.root} == {"table.txt"}
+    assert found.verified
+    said = next(note for note in found.notes if note.startswith("Commits of the range were run"))
+    assert commits[BREAKS - 1][:10] in said
+    assert commits[BREAKS][:10] in said
+    assert found.runs.tests >= 3, "the runs of the bisection are counted"
+
+
+def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
+    """The regression's test is committed with the fix, long after what it tests."""
+    commits = _history(tmp_path / "repository", with_check_from=COMMITS - 1)
+    found = _explained(tmp_path / "repository", commits[0])
+    assert found.status is Status.EXPLAINED
+    assert found.range.bad == commits[BREAKS]
+
+
+def test_a_spent_budget_tells_between_which_commits_it_is(tmp_path: Path) -> None:
+    commits = _history(tmp_path / "repository")
+    runs = COMMITS.bit_length() + 2  # what halving the commits needs, and two more
+    found = _explained(tmp_path / "repository", commits[0], Budget(runs=runs))
+    assert found.status is Status.INCONCLUSIVE
+    assert any(commits[BREAKS][:10] in note for note in found.notes)
+    assert found.runs.tests <= runs
+
+
+@pytest.mark.parametrize(("keeps", "expected"), [(True, "new test\n"), (False, "old test\n")])
+def test_a_version_has_the_test_files_of_the_bad_one(
+    tmp_path: Path, keeps: bool, expected: str
+) -> None:
+    path = tmp_path / "repository"
+    _git(tmp_path, "init", "-q", "-b", "main", str(path))
+    for code, test in (("a", "old"), ("b", "old"), ("c", "new")):
+        (path / "code.py").write_text(f"{code}\n")
+        (path / "test_code.py").write_text(f"{test} test\n")
+        if code == "b":
+            (path / "test_gone.py").write_text("gone\n")
+        else:
+            (path / "test_gone.py").unlink(missing_ok=True)
+        _git(path, "add", "-A")
+        _git(path, "commit", "-q", "-m", code)
+    good, middle, bad = _git(path, "rev-list", "--reverse", "HEAD").split()
+    repository, rules = open_repository(path), FileRules(keep_tests=keeps)
+    variants = Variants(repository, good, bad, changes_between(repository, good, bad, rules))
+    tree = variants.store[version_with_tests(middle, variants, rules)].peel(pygit2.Tree)
+    assert (tree / "code.py").peel(pygit2.Blob).data == b"b\n"
+    assert (tree / "test_code.py").peel(pygit2.Blob).data.decode() == expected
+    assert ("test_gone.py" in tree) is not keeps
