@@ -46,6 +46,9 @@ class LoopLimits:
     selecting: int = (
         60  # infected steps behind a cause that are walked where another definition was read
     )
+    origins: int = (
+        60  # infected steps behind a cause that are walked where its core has not what it read
+    )
     near: int = 3  # branches above a step that are met level by level, as in the paper
     above: int = 300  # that are walked to where green went another way
     omissions: int = 200  # steps that are asked what writer is missing
