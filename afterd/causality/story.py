@@ -26,6 +26,7 @@ from afterd.causality.carrying import Carrying
 from afterd.causality.infection import clean, infected, settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
+from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
 from afterd.limits import StoryLimits
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import Change, ChangeId, ChangeSet, in_order
@@ -166,9 +167,11 @@ def story(
     changes: Changes,
     core_of: CoreOf,
     limits: StoryLimits,
+    alone: Alone = no_twin_alone,
 ) -> Story | None:
     """The story of the first failed assertion from which a guilty change can be reached; of the
-    first of all where none can. None where no failed assertion was recognised.
+    first of all where none can. None where no failed assertion was recognised. ``alone`` records
+    the twin of one cause, which is asked for where there are several.
     """
     best: tuple[_Walk, Predicate] | None = None
     for predicate in execution.failures()[: limits.failures]:
@@ -179,7 +182,7 @@ def story(
             break
     if best is None:
         return None
-    return _Told(execution, *best, root, changes, core_of, limits).story()
+    return _Told(execution, *best, root, changes, core_of, limits, alone).story()
 
 
 def _behind(
@@ -228,8 +231,11 @@ class _Told:
         changes: Changes,
         core_of: CoreOf,
         limits: StoryLimits,
+        alone: Alone,
     ) -> None:
         self._execution = execution
+        self._alone = alone
+        self._twins: Mapping[ChangeId, TwinExecution] = {}
         self._walk = walk
         self._predicate = predicate
         self._root = root
@@ -257,6 +263,8 @@ class _Told:
                 if nearer is not None:
                     self._behind[nearer].append(at)
                 at = nearer
+        if self._is_divided(kept):
+            self._twins = twins_alone(self._root, self._alone)
         for step in sorted(set(self._walk.entered.values())):
             self._carrying.follow(self._path(step))
         inferred = self._predicate.is_inferred
@@ -265,6 +273,11 @@ class _Told:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))
         return Story(tree, unlinked, self._carrying.runs)
+
+    def _is_divided(self, kept: set[StepId]) -> bool:
+        """Whether there are steps of which the text does not say whose they are, and runs for a twin a cause."""
+        carried = kept - set(self._walk.entered.values()) - {self._predicate.step}
+        return bool(carried) and 1 < len(self._root) <= self._limits.alone
 
     def _path(self, first: StepId) -> list[StepId]:
         """The steps from one at which a change acts to the last before the failed assertion."""
@@ -355,10 +368,18 @@ class _Told:
         return not_linked(change) if missed is None else not_run(change, missed)
 
     def _shown(self, step: Step, proved: frozenset[StepId]) -> Iterator[TreeStep]:
-        """The step; once for each change that acts there."""
-        acting: list[Change | None] = [
-            self._changes[each] for each in in_order(frozenset(self._guilty(step)))
-        ]
-        for change in acting or [None]:
+        """The step; once for each change that acts there. One that acts by what did not happen stands
+        behind it with that: the step's own text is not what it altered.
+        """
+        acting = in_order(frozenset(self._guilty(step)))
+        missed = {each: self._execution.missed(each) for each in acting if each not in step.changes}
+        absent = {each: seen for each, seen in missed.items() if seen is not None}
+        own: list[Change | None] = [self._changes[each] for each in acting if each not in absent]
+        for change in own or [None]:
             tested = step.id in self._carrying.carriers
-            yield self._telling.step(step, proved=step.id in proved, tested=tested, change=change)
+            told = self._telling.step(step, proved=step.id in proved, tested=tested, change=change)
+            if change is None and self._twins:
+                told = replace(told, whose=branch_of(step, self._twins))
+            yield told
+        for each, seen in absent.items():
+            yield not_run(self._changes[each], seen)

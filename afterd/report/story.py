@@ -28,6 +28,7 @@ from afterd.report.sanitize import one_line
 from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_WORD = re.compile(r"\w")
 _REPAIRS = "; set to that here, the test passes"
 _FACTS = frozenset({EMPTY, NOT_EMPTY})
 _VERDICTS = frozenset({"True", "False", "true", "false"})
@@ -40,7 +41,7 @@ class Told:
     ``was``: the part of the statement that the change altered, as it was. ``values`` says what it did
     and what it did without the changes; empty where the statement says it all. ``evidence``: how it is
     known; empty for the failure itself. ``tested``: given the value that it has without the changes, and
-    nothing else altered, the test passes; said of the first such step.
+    nothing else altered, the test passes; said of the first such step. ``whose``: the change whose branch it is.
     """
 
     file: str
@@ -51,6 +52,7 @@ class Told:
     evidence: str = ""
     tested: bool = False
     change: str = ""
+    whose: str = ""
     carried: tuple[TreeStep, ...] = ()
 
     @property
@@ -89,7 +91,29 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
             carried = []
         else:
             carried.append(step)
-    return [*told, replace(end, carried=tuple(carried))]
+    return [*_joined(told), replace(end, carried=tuple(carried))]
+
+
+def _joined(told: Sequence[Told]) -> list[Told]:
+    """What several changes did at one step, said once, with all their names."""
+    found: list[Told] = []
+    for step in told:
+        last = found[-1] if found else None
+        if last is not None and last.change and step.change and _is_same_truth(last, step):
+            changes = f"{last.change}, {step.change}"
+            found[-1] = replace(last, change=changes, was=last.was or step.was)
+        else:
+            found.append(step)
+    return found
+
+
+def _is_same_truth(one: Told, next_one: Told) -> bool:
+    same = (one.place, one.text, as_plain(one.values).removesuffix(_REPAIRS)) == (
+        next_one.place,
+        next_one.text,
+        as_plain(next_one.values),
+    )
+    return same and not next_one.carried
 
 
 def carried_words(carried: Sequence[TreeStep]) -> str:
@@ -121,7 +145,8 @@ def _end(explanation: Explanation, tree: CauseNode) -> Told:
         told = Told(tree.file, tree.line, tree.predicate)
     else:
         here = (failure.file, failure.line) == (tree.file, tree.line)
-        text = tree.predicate if here else failure.message.split("\n")[0]
+        text = tree.predicate if here else ""
+        text = text if _WORD.search(text) else failure.message.split("\n")[0]
         told = Told(failure.file, failure.line, text)
     if failure.observed and failure.expected and failure.observed != failure.expected:
         mine, other = beside(failure.observed, failure.expected)
@@ -205,6 +230,7 @@ def _told(step: TreeStep, values: Phrase, root: ChangeSet) -> Told:
         evidence=step.evidence.value if not step.tested else Evidence.OBSERVED.value,
         tested=step.tested,
         change=step.change if step.change in root else "",
+        whose=step.whose,
     )
 
 

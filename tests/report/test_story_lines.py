@@ -188,3 +188,20 @@ def test_a_failure_does_not_repeat_its_statement() -> None:
     failure = Failure(FailureKind.ASSERTION, f"{TREE.predicate} failed", TREE.file, TREE.line)
     told = story(replace(RUNNING_EXAMPLE, failure=failure))
     assert (told[-1].text, as_plain(told[-1].values)) == (TREE.predicate, "failed")
+
+
+def test_one_truth_of_two_changes_is_told_once() -> None:
+    """Both changed a part of one statement: it did one thing."""
+    one, other = (_step(7, "1", "4", change=name) for name in ("c2", "c3"))
+    explanation = _explained(other, replace(one, tested=True))
+    told, _ = story(explanation)
+    assert told.change == "c2, c3"
+    assert as_plain(told.values).endswith("; set to that here, the test passes")
+
+
+def test_a_statement_without_a_word_is_no_failure_to_quote() -> None:
+    """C returns at the brace that closes the function."""
+    failure = Failure(FailureKind.EXIT, "exit status 1", "main.c", 107, "1", "4")
+    tree = replace(TREE, predicate="}", file="main.c", line=107, steps=(), causes=())
+    (end,) = story(replace(RUNNING_EXAMPLE, failure=failure, tree=tree))
+    assert end.text == "exit status 1"
