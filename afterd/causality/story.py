@@ -43,6 +43,7 @@ class Way(IntEnum):
     DATA = 2  # it defined what was read
     BRANCH = 3  # it decided that the other was executed
     OVERWRITE = 4  # its other side, taken by the twin, overwrote what was read
+    PERHAPS = 5  # it could have, but another branch is where the twin was seen to part
     OBJECT = 6  # an object that looks the same as the twin's, and may not be
     ABSENCE = 7  # a change acts by what did not happen: only where no step near by is its own
     CALL = (
@@ -213,10 +214,15 @@ def _behind(
 def _overwriting(
     execution: TwinExecution, use: StepId, definition: StepId
 ) -> Iterator[tuple[StepId, Way]]:
-    """The branches by which the twin went to overwrite what the failing run read."""
+    """The branches by which the twin went to overwrite what the failing run read: the first is the one that
+    led to what the twin has, where that was seen; a digit stands where a comma would be for the round that
+    left the comma out, not for a later one.
+    """
+    way = Way.OVERWRITE
     for branch in execution.indirect_influences(use, definition):
         if infected(execution.step(branch)):
-            yield branch, Way.OVERWRITE
+            yield branch, way
+            way = Way.PERHAPS
 
 
 class _Told:

@@ -76,6 +76,7 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
     steps = list(_in_order(explanation.tree))
     end = _end(explanation, explanation.tree)
     steps = [step for step in steps if step.change or not _is_said_by(step, end)]
+    steps = steps if most is None else _last_of_each_statement(steps)
     shown = [_is_told(step) for step in steps]
     if most is not None:
         _without_carriers(steps, shown)
@@ -87,7 +88,8 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
         if chosen:
             first = step.tested and not any(before.tested for before in told)
             values = (*_values(step, without), _REPAIRS) if first else _values(step, without)
-            told.append(replace(_told(step, values, root), carried=tuple(carried)))
+            between = carried if told or any(one.change for one in carried) else []
+            told.append(replace(_told(step, values, root), carried=tuple(between)))
             carried = []
         else:
             carried.append(step)
@@ -163,6 +165,22 @@ def _is_said_by(step: TreeStep, end: Told) -> bool:
 
 def _is_told(step: TreeStep) -> bool:
     return bool(step.change) or step.observed != step.green
+
+
+def _last_of_each_statement(steps: Sequence[TreeStep]) -> list[TreeStep]:
+    """Without what a statement did on the way to what it gave: the target of a comprehension, an argument."""
+    found: list[TreeStep] = []
+    for step in steps:
+        if found and _is_on_the_way(found[-1], step):
+            found.pop()
+        found.append(step)
+    return found
+
+
+def _is_on_the_way(before: TreeStep, step: TreeStep) -> bool:
+    same = (before.file, before.line, before.text) == (step.file, step.line, step.text)
+    told = before.tested or before.change not in {"", step.change} or not _is_told(step)
+    return same and not told
 
 
 def _without_carriers(steps: Sequence[TreeStep], shown: list[bool]) -> None:

@@ -148,6 +148,19 @@ def test_what_a_change_took_away_is_told_by_that_and_not_by_what_reads_it() -> N
     assert told == [("source", "", "0"), ("set", "c9", "not executed")]
 
 
+def test_of_branches_that_could_have_overwritten_the_one_that_was_seen_to_comes_first() -> None:
+    """Two rounds leave a comma out; that a digit stands at its place is the first one's doing."""
+    run = Recorded()
+    seen = run.branch(2, compare(Op.EQ, run.input(1, "i", 1), 4), green=True, changes=["c1"])
+    digit = run.assign(3, "digit", 5, green=5)
+    later = run.branch(4, compare(Op.EQ, run.input(5, "j", 2), 4), green=True, changes=["c1"])
+    copied = run.assign(6, "copied", digit, green=44)
+    run.influences[6, 3] = [seen, later]
+    run.fail(7, compare(Op.EQ, copied, 44))
+    found = _told(aligned(run), "c1")
+    assert [(step.line, step.change) for step in _steps(found.tree)] == [(6, ""), (2, "c1")]
+
+
 def test_an_object_that_only_looks_the_same_is_looked_behind() -> None:
     """A pattern is told by its type; what it was compiled from is in both runs."""
     run = Recorded()

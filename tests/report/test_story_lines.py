@@ -190,6 +190,27 @@ def test_a_failure_does_not_repeat_its_statement() -> None:
     assert (told[-1].text, as_plain(told[-1].values)) == (TREE.predicate, "failed")
 
 
+def test_of_one_statement_in_a_row_the_last_is_told() -> None:
+    """``[each.name for each in rows]``: what was bound on the way is not what it gave; ``--all`` has it."""
+    bound, given = (replace(_step(3, one, "4"), line=3, target=one) for one in ("1", "2"))
+    first = _step(2, "0", "5", change="c2")
+    assert [told.place for told in story(_explained(given, bound, first))][:-1] == [
+        "a.py:2",
+        "a.py:3",
+    ]
+    assert story(_explained(given, bound, first))[1].carried == ()
+    assert len(story(_explained(given, bound, first), most=None)) == 4
+    kept = story(_explained(given, replace(bound, tested=True), first))
+    assert [told.tested for told in kept] == [False, True, False, False]
+
+
+def test_nothing_is_carried_to_the_first_that_is_told() -> None:
+    """What the story begins with came from nowhere that a reader saw."""
+    same, first = replace(_step(1, "3", "3"), text="y = g()"), _step(2, "0", "5", change="c2")
+    assert story(_explained(first, same))[0].carried == ()
+    assert story(_explained(_step(3, "1", "2"), same, first))[1].carried == (same,)
+
+
 def test_one_truth_of_two_changes_is_told_once() -> None:
     """Both changed a part of one statement: it did one thing."""
     one, other = (_step(7, "1", "4", change=name) for name in ("c2", "c3"))
