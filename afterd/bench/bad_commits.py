@@ -99,14 +99,16 @@ class Workshop:
         self._guilty: list[Mutant] = []
         self._sort_out(_spaced(tried))
 
-    def bad_commit(self, directory: Path, most_harmless: int) -> BadCommit | None:
+    def bad_commit(
+        self, directory: Path, most_harmless: int, chance: random.Random
+    ) -> BadCommit | None:
         """A new one in ``directory``; None where what was drawn is not red by its guilty alone."""
         if not self._guilty:
             return None
-        count = self._chance.randint(1, min(SOAK.guilty, len(self._guilty)))
-        guilty = tuple(self._chance.sample(self._guilty, count))
+        count = chance.randint(1, min(SOAK.guilty, len(self._guilty)))
+        guilty = tuple(chance.sample(self._guilty, count))
         most = min(most_harmless, len(self._harmless))
-        harmless = tuple(self._chance.sample(self._harmless, self._chance.randint(0, most)))
+        harmless = tuple(chance.sample(self._harmless, chance.randint(0, most)))
         repairs = self._repairs(harmless, guilty)
         if not repairs:
             return None

@@ -21,7 +21,7 @@ class SoakBudget:
     enough: int = 5  # of the harmless ones, and of the guilty ones
     guilty: int = 3  # in one bad commit
     apart: int = 2  # lines between two mutants, so that they are two hunks
-    commits: int = 8  # made of the mutants that were tried once
+    commits: int = 20  # made of the mutants that were tried once
 
 
 SOAK = SoakBudget()
