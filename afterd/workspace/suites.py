@@ -30,6 +30,7 @@ from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.runners.unittest import Unittest
 from afterd.execution.runners.version_file import version_files
 from afterd.execution.signature import telling_signature
+from afterd.execution.told import THE_END
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import PythonTraceRequest
@@ -75,6 +76,8 @@ class Suite:
         if name == self.recipe.test_id:
             return FailingTest(replace(self.recipe, told_by=""), runner if self.found else GIVEN)
         beside = replace(self.recipe, test_id=name, scope=Scope.AMONG)
+        if name == THE_END:
+            return FailingTest(beside, runner)
         if self.found is None:
             command, build = alone(self.recipe.test, runner, name), self.recipe.build
         else:
