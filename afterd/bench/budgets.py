@@ -38,7 +38,7 @@ class DayBudget:
     full: float = 20.0  # that the disk is full
     disk: int = 512 << 20  # bytes of the disk that is filled
     between: float = 2.0  # at most between two kills of a daemon at work
-    lurking: float = 1.0  # at most, for a process of the kind that was killed least
+    lurking: float = 2.0  # at most, for a process of the kind that was killed least
     peep: float = 0.01  # between two looks for it
     of_c: float = 0.3  # the part of the pushes that are to the project in C
     filled: float = 0.3  # the part of the day after which it is

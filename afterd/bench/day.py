@@ -214,8 +214,10 @@ class _Replay:
     def _disturb(self) -> None:
         """Kill something of a daemon at work, so often that the day has as many kills as are asked for."""
         due = self._day.kills * (len(self._pushed) + 1) / self._day.commits
-        if self._kills.done < due and any(record.under_way() > 0 for record in self._records):
-            self._kills.disturb(self.daemon.pid)
+        busy = [record.people.project for record in self._records if record.under_way() > 0]
+        if self._kills.done < due and busy:
+            builds = any(project.build for project in busy)
+            self._kills.disturb(self.daemon.pid, builds=builds)
 
     def keep(self, place: Path) -> None:
         """Leave the repositories there, to look at."""

@@ -33,9 +33,11 @@ _OF_PYTHON = {
     "correction_process": "solver",
     "afterd-cc": "compiler",
     "ziglang": "compiler",
+    "afterd_runtime.warm": "warm process",
     "afterd": "another process of afterd",
 }
 _ANY = "program"
+_BUILDING = frozenset({"make", "compiler", "linker"})
 
 
 class Kills:
@@ -44,7 +46,7 @@ class Kills:
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(f"kills {seed}")  # noqa: S311 - no secret
         self._next: float | None = None
-        self._known = {DAEMON}
+        self._known = {DAEMON, *_BUILDING}
         self.counted: Counter[str] = Counter()
 
     @property
@@ -52,31 +54,35 @@ class Kills:
         """How many there were."""
         return self.counted.total()
 
-    def disturb(self, daemon: int) -> None:
-        """Kill something of a daemon that is at work, if it is time; to be called again and again."""
+    def disturb(self, daemon: int, *, builds: bool) -> None:
+        """Kill something of a daemon that is at work, if it is time; to be called again and again.
+
+        ``builds``: what it works at is built.
+        """
         now = time.monotonic()
         if self._next is None:
             self._next = now + self._chance.uniform(0.0, DAY.between)
         if now < self._next:
             return
         self._next = None
-        kind, pid = self._victim(daemon)
+        kind, pid = self._victim(daemon, builds=builds)
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             return
         self.counted[kind] += 1
 
-    def _victim(self, daemon: int) -> tuple[str, int]:
+    def _victim(self, daemon: int, *, builds: bool) -> tuple[str, int]:
         """One of the kind that was killed least. A compiler lives for a tenth of a second, a daemon all day: it
         is waited for, a while, to be there.
         """
+        left_out = frozenset() if builds else _BUILDING
         until = time.monotonic() + DAY.lurking
         while True:
             there = self._there(daemon)
             self._known |= there.keys()
             kind = min(there, key=lambda each: (self.counted[each], each))
-            least = min(self.counted[each] for each in self._known)
+            least = min(self.counted[each] for each in self._known - left_out)
             if self.counted[kind] == least or time.monotonic() > until:
                 return kind, self._chance.choice(there[kind])
             time.sleep(DAY.peep)
