@@ -82,9 +82,9 @@ def day_replayed(day: Day, say: Callable[[str], None] = lambda _line: None) -> A
             replay.run()
         finally:
             replay.daemon.end()
-            if day.kept is not None:
-                replay.keep(day.kept)
         account = replay.account(time.monotonic() - began)
+        if day.kept is not None:
+            replay.keep(day.kept)
     return replace(account, cpu=_children_cpu() - before)
 
 
@@ -220,9 +220,11 @@ class _Replay:
             self._kills.disturb(self.daemon.pid, builds=builds)
 
     def keep(self, place: Path) -> None:
-        """Leave the repositories there, to look at."""
+        """Leave the repositories there, to look at; without recordings, which take much room once they are copied."""
         for record in self._records:
-            shutil.copytree(record.repository, place / record.repository.name, symlinks=True)
+            kept = place / record.repository.name
+            left_out = shutil.ignore_patterns("traced", "slots")
+            shutil.copytree(record.repository, kept, symlinks=True, ignore=left_out)
 
     def account(self, seconds: float) -> Account:
         """Every verdict compared."""
