@@ -315,6 +315,8 @@ class Machine(Control):
             name = self.image.names.get(target, "")
         body = self.image.body(name)
         if body is None:
+            for at in code.computed:
+                given[at] = self._argument(frame, code, at, given[at], code.operands[at])
             result = self.library(
                 self, frame, code, name, given if self.symbolic else _values(given)
             )
@@ -332,13 +334,15 @@ class Machine(Control):
         self._enter(body, self.key(frame), passed, code.result)
 
     def _argument(self, frame: Frame, code: Code, at: int, known: Known, operand: Operand) -> Known:
-        """An argument is defined by the call's statement."""
+        """An argument is defined by the call's statement: of a function of the program each, of one that
+        shows values those that the statement computes itself.
+        """
         value, term = known
         if operand.register in frame.carried or (value and value == self.arguments.start):
             return self._input(known, frame, operand.sort)
         if not self.symbolic:
             return self._made_of((value, None), operand.sort, [known], frame, code.statement)
-        if code.statement is None or not branches.is_word(_zero(operand)):
+        if code.statement is None or not branches.is_scalar(_zero(operand)):
             return known
         term = Const(value, operand.sort) if term is None else term
         return value, self.collector.define((self.key(frame), at), term, value, code.statement)
@@ -349,7 +353,7 @@ class Machine(Control):
             known = self.operand(frame, code.operands[0])
             if code.operands[0].register in frame.carried:
                 known = self._input(known, frame, code.operands[0].sort)
-            elif branches.is_word(_zero(code.operands[0])):
+            elif branches.is_scalar(_zero(code.operands[0])):
                 known = self.define(frame, code, known)
         if frame.open:
             self.arrived(frame, {"return": known}, frame.meeting(RETURN))

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, Value
+from afterd.model.term import BOOL, Apply, Const, Op, Term, Value
 from afterd.symbolic.branches import Position
 from afterd.symbolic.collecting import TRUE, Collector, conjoined, implied, negated
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
-from afterd.symbolic.strings import Displayed, Text, shows
+from afterd.symbolic.strings import Displayed, Rounded, Text, shows, shows_number
 
 NO_MORE = "no more is asked"
 """How a side ends after the last output that it is asked for."""
@@ -141,13 +141,15 @@ class Observer:
         return term, all_held
 
     def _equal(self, known: Displayed, wanted: Value) -> tuple[Term | None, bool]:
+        if isinstance(known, Rounded):
+            return shows_number(known, wanted)
         if not isinstance(known, Text):
             return _equal(known, wanted)
         return shows(self._memory, known, wanted) if isinstance(wanted, bytes) else (None, False)
 
 
 def _value(shown: Displayed) -> Value:
-    return shown.value if isinstance(shown, Text) else shown[0]
+    return shown.value if isinstance(shown, Text | Rounded) else shown[0]
 
 
 def _equal(known: Known, wanted: Value) -> tuple[Term | None, bool]:
@@ -155,8 +157,6 @@ def _equal(known: Known, wanted: Value) -> tuple[Term | None, bool]:
     held = repr(value) == repr(wanted)
     if term is None or type(value) is not type(wanted):
         return None, held
-    if term.sort.kind is SortKind.FLOAT:
-        return Apply(Op.EQ, (term, Const(wanted, term.sort)), BOOL), held
-    if not isinstance(wanted, int):
+    if not isinstance(wanted, int | float):
         return None, held
     return Apply(Op.EQ, (term, Const(wanted, term.sort)), BOOL), held
