@@ -57,6 +57,13 @@ class Observer:
         self.moments: list[int] = []
         self.status: int | None = None
 
+    def copy(self, memory: Memory, collector: Collector, last: int | None) -> Observer:
+        """One that has seen the same, and asks for no more after another event."""
+        other = Observer(memory, collector, self._expected, last)
+        other.events, other.moments = list(self.events), list(self.moments)
+        other.status = self.status
+        return other
+
     def asserted(self, name: str, condition: Term, *, held: bool, real: bool) -> None:
         """An assertion of the program was evaluated."""
         self._collector.require(condition, name=name, violated=real and not held)
