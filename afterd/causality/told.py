@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from afterd.causality.infection import clean, infected, settled
+from afterd.causality.infection import infected, settled
 from afterd.limits import STORY
 from afterd.logic import infix
 from afterd.model.change import Change
@@ -49,11 +49,12 @@ class Telling:
 
 
 def _makes_one_alike(step: Step) -> bool:
-    """Whether a step makes an object that looks like the twin's, as a function of other parameters does.
+    """Whether a step makes an object that looks like the twin's, as a function of other parameters does, or a
+    file that is opened with another encoding.
 
     Both runs made it here; where its text is another one, that tells it, and the two values tell nothing.
     """
-    return clean(step) and not settled(step) and step.rendered == step.green.shown != ""
+    return not settled(step) and step.rendered == step.green.shown != ""
 
 
 def was(change: Change, text: str) -> str:

@@ -140,11 +140,9 @@ def _tested_within(limits: StoryLimits, oracle: Oracle, causes: int) -> StoryLim
     counts = oracle.counts()
     recorded = 2
     runs = counts.tests + counts.confirmation + recorded
-    left = max(1, runs // limits.runs_a_test)
-    alone = causes if 1 < causes <= min(left, limits.alone) else 0
-    return replace(
-        limits, alone=alone, interventions=min(limits.interventions, max(1, left - alone))
-    )
+    alone = causes if 1 < causes <= min(runs // limits.runs_a_twin, limits.alone) else 0
+    tests = max(1, runs // limits.runs_a_test - alone)
+    return replace(limits, alone=alone, interventions=min(limits.interventions, tests))
 
 
 def _story(

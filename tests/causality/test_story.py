@@ -173,11 +173,12 @@ def test_an_object_that_only_looks_the_same_is_looked_behind() -> None:
     assert [step.target for step in steps] == ["end", "rules"]
 
 
-def test_a_function_of_other_parameters_is_told_by_its_text() -> None:
+@pytest.mark.parametrize("seen", [Alignment.SAME, Alignment.DIFFERENT])
+def test_a_function_of_other_parameters_is_told_by_its_text(seen: Alignment) -> None:
     """``def pipe(val, field)`` where ``def pipe(val)`` was: each is shown as a function, and both runs made one."""
     run = Recorded()
     made = Concrete(None, OPAQUE, "a function", ())
-    pipe = run.assign(1, "pipe", made, green=Alignment.SAME, changes=["c1"], line=1)
+    pipe = run.assign(1, "pipe", made, green=seen, changes=["c1"], line=1)
     look = run.steps[1]
     shown = replace(look.green, rendered="<function pipe>")
     run.steps[1] = replace(
