@@ -21,7 +21,7 @@ class SoakBudget:
     enough: int = 5  # of the harmless ones, and of the guilty ones
     guilty: int = 3  # in one bad commit
     apart: int = 2  # lines between two mutants, so that they are two hunks
-    commits: int = 8  # made of the mutants that were tried once
+    commits: int = 20  # made of the mutants that were tried once
 
 
 SOAK = SoakBudget()
@@ -38,6 +38,9 @@ class DayBudget:
     full: float = 20.0  # that the disk is full
     disk: int = 512 << 20  # bytes of the disk that is filled
     between: float = 2.0  # at most between two kills of a daemon at work
+    lurking: float = 2.0  # at most, for a process of the kind that was killed least
+    peep: float = 0.01  # between two looks for it
+    of_c: float = 0.3  # the part of the pushes that are to the project in C
     filled: float = 0.3  # the part of the day after which it is
     dependency: tuple[float, float] = (0.45, 0.6)  # the part in which the dependency is broken
     faults: int = 3  # of a branch at once

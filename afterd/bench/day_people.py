@@ -10,11 +10,12 @@ from pathlib import Path
 import pygit2
 
 from afterd.bench.budgets import DAY
-from afterd.bench.day_project import FUNCTIONS, MODULES, Fault, State, fault_of, files, merged
+from afterd.bench.day_project import SCALE, Fault, Project, State, fault_of, merged
 
 MAIN = "refs/heads/main"
 _PEOPLE = ("Ada", "Ben", "Cem", "Dua", "Eva")
 _MORNING = 1_700_000_000
+_HIDING = (Fault.HANGS, Fault.UNBUILDABLE)  # what keeps others from being seen, and is mended soon
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,11 @@ class Event:
 
 
 class People:
-    """The repository, bare as at a forge, and what stands in each commit of it (``states``)."""
+    """A project's repository, bare as at a forge, and what stands in each commit of it (``states``)."""
 
-    def __init__(self, path: Path, seed: int) -> None:
-        self._chance = random.Random(seed)  # noqa: S311 - no secret
+    def __init__(self, project: Project, path: Path, seed: int) -> None:
+        self.project = project
+        self._chance = random.Random(f"{project.name} {seed}")  # noqa: S311 - no secret
         self.repository = pygit2.init_repository(path, bare=True, initial_head="main")
         self.states: dict[str, State] = {}
         self._minute = 0
@@ -90,8 +92,8 @@ class People:
         other = _PEOPLE[(_PEOPLE.index(person) + 1) % len(_PEOPLE)]
         main = self._tip(MAIN)
         before = self.states[main]
-        if before.get("scale", "10") != "10" or before.get("half"):
-            mended = {**before, "scale": "10", "half": ""}
+        if before.get("scale", SCALE) != SCALE or before.get("half"):
+            mended = {**before, "scale": SCALE, "half": ""}
             yield self._push(MAIN, mended, (main,), person, "commit")
             return
         for who, key, value in ((person, "scale", "100"), (other, "half", "5")):
@@ -103,15 +105,16 @@ class People:
         """What one commit does: mend, break, or neither."""
         state = dict(before)
         state["notes"] = str(self._minute)
-        faulty = [number for number in range(FUNCTIONS) if fault_of(state, number)]
+        project = self.project
+        faulty = [number for number in range(project.functions) if fault_of(state, number)]
         for number in faulty:
-            hangs = fault_of(state, number) is Fault.HANGS
-            if self._chance.random() < (0.8 if hangs else 0.3):
+            hides = fault_of(state, number) in _HIDING
+            if self._chance.random() < (0.8 if hides else 0.3):
                 state[f"line {number}"] = ""
         if len(faulty) < DAY.faults and self._chance.random() < 0.4:
-            [fault] = self._chance.choices(tuple(Fault), (6, 3, 1, 1))
-            state[f"line {self._chance.randrange(FUNCTIONS)}"] = fault.value
-        module = self._chance.randrange(MODULES)
+            [fault] = self._chance.choices(tuple(project.faults), tuple(project.faults.values()))
+            state[f"line {self._chance.randrange(project.functions)}"] = fault.value
+        module = self._chance.randrange(project.modules)
         state[f"remark {module}"] = str(self._minute)
         if self._chance.random() < 0.1:
             state[f"pause {module}"] = self._chance.choice(("0.001", "0.005", "0.02"))
@@ -126,7 +129,7 @@ class People:
         self, ref: str, state: State, parents: tuple[str, ...], person: str, message: str
     ) -> str:
         builder = self.repository.TreeBuilder()
-        for name, content in files(state).items():
+        for name, content in self.project.files(state).items():
             blob = self.repository.create_blob(content.encode())
             builder.insert(name, blob, pygit2.enums.FileMode.BLOB)
         self._minute += 1

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from afterd.bench.formula_work import Watched, Work, mean_work
 from afterd.bench.siemens import faulty_versions
 from afterd.bench.siemens_layout import Sources, Subject
 from afterd.execution.toolchain import Toolchain
@@ -60,9 +61,9 @@ class FormulaOptions:
 class Explained:
     """One technique on one version: the place of the fault (None: not reported) and its cost.
 
-    ``seconds`` is CPU time a failing input, ``instructions`` how many its formula was made of (on all
-    sides that it has); ``iterations`` of OFC; ``agrees`` whether OFC's sets are
-    BugAssist's, as far as both are known; ``said`` why an answer is missing or not complete.
+    ``seconds`` is CPU time a failing input, ``work`` what was done in it; ``iterations`` of OFC; ``agrees``
+    whether OFC's sets are BugAssist's, as far as both are known; ``said`` why an answer is missing or
+    not complete.
     """
 
     rank: float | None
@@ -71,7 +72,7 @@ class Explained:
     reported: int = 0
     agrees: bool | None = None
     said: str = ""
-    instructions: float = 0.0
+    work: Work = field(default_factory=Work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,18 +150,16 @@ def _version(
     reports: dict[str, list[Report]] = {}
     for name in FORMULAS:
         technique = bugassist if name.startswith("BA") else on_demand
-        reports[name], seconds = _reports(
-            technique, runs, weights if "CW" in name else None, options
-        )
+        reports[name], work = _reports(technique, runs, weights if "CW" in name else None, options)
         named = combined_places(reports[name])
         if name == "OFC+CW":
             votes["ofc-cw"] = {line: -place for line, place in named.items()}
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
-            _first(places(named), version.faulty), seconds,
+            _first(places(named), version.faulty), work.seconds,
             sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
             len(named), agrees, refused or "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
-            sum(r.instructions for r in reports[name]) / max(1, len(runs)),
+            work,
         )  # fmt: skip
     slices, seconds = _reduced(runs, options)
     votes["conbas"] = {line: -place for line, place in slices.items()}
@@ -205,17 +204,24 @@ def _reports(
     runs: Sequence[FailingRun],
     weights: Mapping[Line, int] | None,
     options: FormulaOptions,
-) -> tuple[list[Report], float]:
-    """A report an input, and the mean CPU time."""
-    found = []
-    seconds = 0.0
+) -> tuple[list[Report], Work]:
+    """A report an input, and the mean of what was done."""
+    found: list[Report] = []
+    works: list[Work] = []
     for run in runs:
         with Corrections() as solver:
             solver.begin(options.seconds / len(runs))
             began = time.process_time()
-            found.append(technique([_own(run, solver)], solver, weights))
-            seconds += time.process_time() - began + solver.seconds
-    return found, seconds / max(1, len(runs))
+            watched = Watched(_own(run, solver))
+            found.append(technique([watched], solver, weights))
+            own = time.process_time() - began
+        works.append(
+            Work(
+                run.length, found[-1].instructions, watched.instructions, found[-1].clauses,
+                solver.calls, watched.seconds, own - watched.seconds, solver.seconds,
+            )
+        )  # fmt: skip
+    return found, mean_work(works)
 
 
 def _own(run: FailingRun, solver: Corrections) -> FailingRun:

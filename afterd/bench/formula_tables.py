@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult
+from afterd.bench.formula_work import mean_work
 from afterd.bench.tables import Grid
 from afterd.localization.fusion import WEIGHTS, Case, fused_lines, learned, place_of
 
@@ -24,6 +25,7 @@ def formula_tables(results: Sequence[VersionResult]) -> list[Grid]:
         _ranks(results, scored),
         _seconds(scored),
         _averages(scored),
+        _works(scored),
         _weights(scored),
         _fusions(scored),
     ]
@@ -98,7 +100,7 @@ def _seconds(scored: Sequence[VersionResult]) -> Grid:
 
 def _instructions(explained: Explained) -> str:
     """How large the program is of which the formula was made, where it was made."""
-    return f"{explained.instructions:.0f}" if explained.instructions else "-"
+    return f"{explained.work.formula:.0f}" if explained.work.formula else "-"
 
 
 def _factor(result: VersionResult) -> str:
@@ -118,6 +120,34 @@ def _averages(scored: Sequence[VersionResult]) -> Grid:
         if group
     ]
     return Grid("Table III: CPU seconds a failing input", ("", *_TIMED), tuple(rows))
+
+
+def _works(scored: Sequence[VersionResult]) -> Grid:
+    """Where BugAssist and OFC both answered: what they touched, and how many times as long BugAssist took.
+
+    The last column is the most that the factor could be if OFC were done with the failing path alone.
+    """
+    rows: list[tuple[str, ...]] = []
+    for which, group in _groups(scored):
+        both = [r for r in group if r.techniques["BA"].reported and r.techniques["OFC"].reported]
+        every, few = (mean_work([r.techniques[name].work for r in both]) for name in ("BA", "OFC"))
+        for name, work in (("BA", every), ("OFC", few)) if both else ():
+            factor = f"{every.seconds / max(few.seconds, 1e-9):.2f}"
+            rows.append(
+                (
+                    f"{name} of {which} ({len(both)})",
+                    *(f"{n:.0f}" for n in (work.run, work.formula, work.executed, work.clauses)),
+                    f"{work.questions:.1f}",
+                    *(f"{s:.2f}" for s in (work.executing, work.encoding, work.solving)),
+                    factor if name == "OFC" else "-",
+                    f"{every.formula / max(1.0, work.run):.1f}" if name == "OFC" else "-",
+                )
+            )
+    headings = (
+        "", "instructions of the run", "of the last formula", "of all formulas", "clauses",
+        "questions", "s to execute", "to encode", "to solve", "BA/OFC", "at most",
+    )  # fmt: skip
+    return Grid("What a failing input took, where both answered", headings, tuple(rows))
 
 
 def _weights(scored: Sequence[VersionResult]) -> Grid:

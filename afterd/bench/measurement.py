@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 
 from afterd.bench.choices import Choice
@@ -13,21 +13,24 @@ from afterd.bench.tree_facts import TreeFacts
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """``guilty`` counts the changes to be found, ``root`` and ``auxiliary`` those reported.
+    """``language`` is what the case is written in; empty where it was skipped. ``guilty`` counts the
+    changes to be found, ``root`` and ``auxiliary`` those reported.
 
     ``floor`` is the least number of test runs for this root: one that passes, and one for each
     change that shows it is needed. ``tests`` leaves out the confirmation of both ends. ``seconds``
     are wall clock and hold everything, builds and confirmation included. ``memory`` is the peak in
     bytes of afterd with its solver and LLVM processes, without builds and tests. ``events`` is the
     length of the failing run's trace (0: unknown), ``causes`` the size of the causal tree,
-    ``tree`` what it is worth. ``log`` are the progress lines, ``choices`` what was known of the changes of a
-    matched case each time that the next runs were chosen.
+    ``tree`` what it is worth. ``cpu`` seconds are of everything, by stage. ``log`` are the progress
+    lines, ``choices`` what was known of the changes of a matched case each time that the next runs
+    were chosen.
     """
 
     case: str
     strategy: str
     verdict: Verdict
     note: str = ""
+    language: str = ""
     changes: int = 0
     guilty: int = 0
     root: int = 0
@@ -41,6 +44,7 @@ class Measurement:
     events: int = 0
     causes: int = 0
     tree: TreeFacts | None = None
+    cpu: Mapping[str, float] = field(default_factory=dict)
     log: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
 

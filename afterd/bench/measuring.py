@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -59,7 +60,8 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The explanation's id in the repository's database, or the sentence that says why none; ``suspicions``
-    is what was known of each change, each time that the next runs were chosen.
+    is what was known of each change, each time that the next runs were chosen; ``cpu`` seconds of this
+    process and of all that it started, by the stage they were spent in.
     """
 
     identifier: int = 0
@@ -68,6 +70,7 @@ class Answered:
     memory: int = 0
     events: int = 0
     suspicions: list[Suspicion] = field(default_factory=list)
+    cpu: dict[str, float] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -91,7 +94,9 @@ def _measured(request: Request, progress: ProgressLog) -> Answered:
             progress.stage("traceback", " | ".join(traceback.format_exc().splitlines()[-6:]))
     seconds = time.monotonic() - began
     events = _events(Path(request.repository))
-    return Answered(identifier, problem, seconds, memory.peak, events, progress.suspicions)
+    return Answered(
+        identifier, problem, seconds, memory.peak, events, progress.suspicions, progress.spent()
+    )
 
 
 def _settings(request: Request) -> Settings:
@@ -165,16 +170,24 @@ _MOST_CHARACTERS = 160
 
 class ProgressLog:
     """A listener that writes one line an event, with the seconds since it was made, and keeps what was known
-    of each change whenever the next runs were chosen.
+    of each change whenever the next runs were chosen, and what each stage took.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._began = time.monotonic()
         self.suspicions: list[Suspicion] = []
+        self._stage, self._since = "", _cpu_seconds()
+        self._spent: dict[str, float] = defaultdict(float)
+
+    def spent(self) -> dict[str, float]:
+        """Seconds of CPU by stage up to now."""
+        self._turn(self._stage)
+        return dict(self._spent)
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
+        self._turn(name)
         self._write(f"{name}{': ' + detail if detail else ''}")
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
@@ -197,11 +210,37 @@ class ProgressLog:
         self._write(f"suspects: {_named(list(signs))}")
         self.suspicions.append({change: dict(each) for change, each in signs.items()})
 
+    def _turn(self, stage: str) -> None:
+        now = _cpu_seconds()
+        self._spent[self._stage] += now - self._since
+        self._stage, self._since = stage, now
+
     def _write(self, line: str) -> None:
         seconds = time.monotonic() - self._began
         shown = one_line(clipped(line, _MOST_CHARACTERS))
         self._stream.write(f"{seconds:7.1f}s  {shown}\n")
         self._stream.flush()
+
+
+_CPU = slice(11, 15)
+"""Behind the name in /proc/PID/stat: user and system time, its own and that of its ended children."""
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of all that it started; where there is no /proc, of those that have ended.
+
+    The solver lives as long as the search does: its time would be that of the stage in which it ends.
+    """
+    return sum(os.times()[:4]) + sum(map(_used, walk(os.getpid())))
+
+
+def _used(pid: int) -> float:
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # it ended in the meantime
+        return 0.0
+    ticks = told.rpartition(")")[2].split()[_CPU]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _cost(outcome: Outcome) -> str:

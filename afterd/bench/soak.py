@@ -6,13 +6,16 @@ says. An answer is exact where it names the guilty mutants that are to be undone
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from afterd.bench.bad_commits import BadCommit, Workshop, programs
+from afterd.bench.bad_commits import BadCommit, Program, Workshop, programs
 from afterd.bench.budgets import SOAK
 from afterd.bench.case import Prepared
 from afterd.bench.mutation import Mutant
@@ -24,6 +27,7 @@ from afterd.errors import RepositoryError
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, Status
 from afterd.report.revert import revert_patch
+from afterd.vcs.tokens import language_of
 
 _BUDGET = Budget(seconds=SOAK.explanation, runs=None)
 _NEVER = frozenset({Status.GREEN, Status.ALREADY_RED, Status.FLAKY, Status.BROKEN})
@@ -34,7 +38,8 @@ _SAID = "the answer is %s, and the test is green before and red after, each time
 class Soaked:
     """One answer: ``broken`` are the promises that did not hold, as sentences; ``runs`` its test runs.
 
-    ``exact``: the root and what goes along are the guilty mutants to be undone. None: no answer.
+    ``exact``: the root and what goes along are the guilty mutants to be undone. None: no answer. ``language``
+    is that of the program, ``guilty`` how many mutants were drawn that turn the test red.
     """
 
     case: str
@@ -44,6 +49,8 @@ class Soaked:
     runs: int
     changes: int
     note: str = ""
+    language: str = ""
+    guilty: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,34 +68,52 @@ class Soak:
 
 
 def soaked(
-    soak: Soak, names: Collection[str] = (), say: Callable[[str], None] = lambda _line: None
+    soak: Soak,
+    names: Collection[str] = (),
+    say: Callable[[str], None] = lambda _line: None,
+    journal: Journal | None = None,
 ) -> Iterator[Soaked]:
-    """Each case as soon as it is judged; ``names``: only the programs of these fixtures.
+    """Each case as soon as it is judged; ``names``: only the programs of these fixtures. What the ``journal``
+    has of an earlier soak is not made again.
 
     Programs take turns, in an order that the seed decides.
     """
     every = programs(names)
     random.Random(soak.seed).shuffle(every)  # noqa: S311 - no secret
+    judged = journal or Journal(None)
     done = turn = 0
     while done < soak.cases and every:
-        program = every[turn % len(every)]
-        chance = random.Random(f"{soak.seed} {turn} {program.name}")  # noqa: S311
+        name = f"{every[turn % len(every)].name}, seed {soak.seed}.{turn}"
+        for found in _of_one_program(soak, every[turn % len(every)], name, say, judged):
+            yield found
+            done += 1
+            if done == soak.cases:
+                return
         turn += 1
-        with tempfile.TemporaryDirectory(
-            prefix="afterd-soak-", ignore_cleanup_errors=True
-        ) as place:
-            say(f"{program.name}: trying mutants")
-            workshop = Workshop(program, Path(place), chance, soak.drawn)
-            for number in range(min(SOAK.commits, soak.cases - done)):
-                home = (soak.kept or Path(place)) / f"case-{turn}-{number}"
-                case = workshop.bad_commit(_fresh(home) / "repository", soak.most_harmless)
-                if case is None:
-                    continue
-                found = soaked_case(
-                    case, home, soak, f"{program.name}, seed {soak.seed}.{turn - 1}.{number}"
-                )
+
+
+def _of_one_program(
+    soak: Soak, program: Program, name: str, say: Callable[[str], None], journal: Journal
+) -> Iterator[Soaked]:
+    """Some cases of a program, whose mutants are tried once for all of them."""
+    with tempfile.TemporaryDirectory(prefix="afterd-soak-", ignore_cleanup_errors=True) as place:
+        workshop: Workshop | None = None
+        for number in range(SOAK.commits):
+            case_name = f"{name}.{number}"
+            if case_name not in journal:
+                if workshop is None:
+                    say(f"{program.name}: trying mutants")
+                    chance = random.Random(name)  # noqa: S311 - no secret
+                    workshop = Workshop(program, Path(place), chance, soak.drawn)
+                home = (soak.kept or Path(place)) / f"case-{case_name.rpartition(' ')[2]}"
+                chance = random.Random(case_name)  # noqa: S311 - no secret
+                case = workshop.bad_commit(_fresh(home) / "repository", soak.most_harmless, chance)
+                judged = soaked_case(case, home, soak, case_name) if case else None
+                journal.add(case_name, judged)
+                if soak.kept is None:
+                    shutil.rmtree(home, ignore_errors=True)
+            if found := journal.judged(case_name):
                 yield found
-                done += 1
 
 
 def _fresh(home: Path) -> Path:
@@ -103,8 +128,18 @@ def soaked_case(case: BadCommit, home: Path, soak: Soak, name: str) -> Soaked:
     )
     options = Options((Strategy.AFTER,), 1, soak.budget)
     found = answered(prepared, Strategy.AFTER, options, home)
+    language = language_of(case.guilty[0].file).value
     if not found.identifier:
-        return Soaked(name, "no answer", None, (found.problem,), 0, 0)
+        return Soaked(
+            name,
+            "no answer",
+            None,
+            (found.problem,),
+            0,
+            0,
+            language=language,
+            guilty=len(case.guilty),
+        )
     explanation = stored_explanation(case.path, found.identifier)
     broken = tuple(broken_promises(case, explanation, home))
     return Soaked(
@@ -115,6 +150,8 @@ def soaked_case(case: BadCommit, home: Path, soak: Soak, name: str) -> Soaked:
         explanation.runs.tests,
         explanation.changes.total,
         _note(case, explanation),
+        language,
+        len(case.guilty),
     )
 
 
@@ -169,6 +206,40 @@ def _note(case: BadCommit, explanation: Explanation) -> str:
 
 def _named(changes: Sequence[Change]) -> str:
     return " and ".join(each.id for each in changes) or "nothing"
+
+
+class Journal:
+    """What was judged already, by the cases' names: a JSON object a line, added as it is judged.
+
+    ``path``: None keeps it in memory. A line that was cut off by a kill is made again.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._judged: dict[str, Soaked | None] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):
+                    stored = json.loads(line)
+                    found = stored["found"]
+                    if found is not None:
+                        found = Soaked(**{**found, "broken": tuple(found["broken"])})
+                    self._judged[stored["case"]] = found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._judged
+
+    def judged(self, name: str) -> Soaked | None:
+        """What came of a case; None where what was drawn is no bad commit."""
+        return self._judged[name]
+
+    def add(self, name: str, found: Soaked | None) -> None:
+        """Keep it."""
+        self._judged[name] = found
+        if self._path is not None:
+            line = json.dumps({"case": name, "found": asdict(found) if found else None})
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"\n{line}")
 
 
 def rate(found: Sequence[Soaked]) -> Proportion:

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from afterd.bench.measurement import SLACKS, Measurement, Summary, summaries
 from afterd.bench.overhead import Comparison
-from afterd.bench.tree_facts import HEADINGS
+from afterd.bench.tree_facts import HEADINGS, TOTALS
 from afterd.bench.tree_facts import rows as tree_rows
+from afterd.bench.tree_facts import totals as tree_totals
 from afterd.report.sanitize import prose, visible
 
 Row = Sequence[str]
@@ -94,6 +95,7 @@ def trees(title: str, rows: Sequence[Measurement]) -> list[Grid]:
     notes = [[row.case, row.note] for row in rows if row.note]
     return [
         Grid(title, HEADINGS, tree_rows(rows), words=2),
+        Grid("All of them", TOTALS, tree_totals(rows)),
         Grid("Notes", ["case", "note"], notes, words=2),
     ]
 

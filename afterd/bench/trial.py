@@ -70,6 +70,7 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
             prepared = case.prepare(directory / "repository")
         except UnavailableError as error:
             return replace(blank, note=f"skipped: {error}")
+        blank = replace(blank, language="C" if prepared.build else "Python")
         found = answered(prepared, strategy, options, directory)
         log = _lines(directory / "log")
         costs = replace(
@@ -77,6 +78,7 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
             seconds=found.seconds,
             memory=found.memory,
             events=found.events,
+            cpu=found.cpu,
             log=log,
         )
         if not found.identifier:
@@ -116,7 +118,7 @@ def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measure
         builds=runs.builds,
         solver_calls=runs.smt_calls,
         causes=sum(1 for _ in explanation.tree.nodes()) if explanation.tree else 0,
-        tree=tree_facts(explanation),
+        tree=tree_facts(explanation, costs.cpu),
     )
 
 

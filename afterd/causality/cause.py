@@ -17,7 +17,8 @@ class Cause:
     step last. ``evidence`` is PROVED for an unsat core, ``minimal`` where each of its steps was
     shown to be needed; INFERRED for a dynamic slice, and for a core that rests on values taken as
     observed because the walk was cut. ``beyond`` are the other steps that the predicate depends on,
-    nearest first, as far as they were looked at. ``made_concrete`` are the reasons why terms of its
+    nearest first, as far as they were looked at; ``origins`` those from which its infected steps have what
+    no step of the core gave them. ``made_concrete`` are the reasons why terms of its
     steps were not followed by the theory, each once.
     """
 
@@ -28,6 +29,7 @@ class Cause:
     beyond: tuple[Step, ...] = ()
     made_concrete: tuple[str, ...] = ()
     note: str = ""
+    origins: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

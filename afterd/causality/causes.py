@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
 from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
+from afterd.causality.origins import origins
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.signs import Sign
 from afterd.causality.worth import Worth
@@ -100,7 +101,8 @@ class Causes:
 
     def explained(self) -> bool:
         """Whether every infected step of the causes was changed or has it from another of them."""
-        steps = {step.id: step for link in self.links for step in link.cause.steps}
+        causes = [link.cause for link in self.links]
+        steps = {step.id: step for cause in causes for step in (*cause.steps, *cause.origins)}
         return all(self._accounted(step, steps.keys()) for step in steps.values() if infected(step))
 
     def acting(self) -> dict[StepId, tuple[ChangeId, ...]]:
@@ -108,7 +110,7 @@ class Causes:
         return {
             step.id: (*step.changes, *(() if clean(step) else self._execution.omitted(step.id)))
             for link in self.links
-            for step in link.cause.steps
+            for step in (*link.cause.origins, *link.cause.steps)
         }
 
     def slice_changes(self, most: int = 4000) -> list[str]:
@@ -154,6 +156,7 @@ class Causes:
         self._left -= 1
         self._progress.stage("solving", waiting.predicate.text)
         cause = semantic_analysis(self._execution, waiting.predicate, self._core_of, self._limits)
+        cause = replace(cause, origins=origins(self._execution, cause.steps))
         own = len(self.links)
         self.links.append(
             Link(cause, waiting.parent, waiting.evidence, waiting.level, waiting.doubt)

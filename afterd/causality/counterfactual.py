@@ -42,7 +42,7 @@ class Counterfactual:
         self._execution = execution
         self._green = green
         causes = [link.cause for link in links]
-        steps = {s.id: s for cause in causes for s in (*cause.beyond, *cause.steps)}
+        steps = {s.id: s for cause in causes for s in (*cause.beyond, *cause.origins, *cause.steps)}
         self._failure = links[0].cause.predicate if links else None
         own = self._failure.step if self._failure else None
         self._steps = [steps[identifier] for identifier in sorted(steps) if identifier != own]

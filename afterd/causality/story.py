@@ -26,6 +26,7 @@ from afterd.causality.carrying import Carrying
 from afterd.causality.infection import clean, infected, settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
+from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
 from afterd.limits import StoryLimits
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import Change, ChangeId, ChangeSet, in_order
@@ -42,6 +43,7 @@ class Way(IntEnum):
     DATA = 2  # it defined what was read
     BRANCH = 3  # it decided that the other was executed
     OVERWRITE = 4  # its other side, taken by the twin, overwrote what was read
+    PERHAPS = 5  # it could have, but another branch is where the twin was seen to part
     OBJECT = 6  # an object that looks the same as the twin's, and may not be
     ABSENCE = 7  # a change acts by what did not happen: only where no step near by is its own
     CALL = (
@@ -166,9 +168,11 @@ def story(
     changes: Changes,
     core_of: CoreOf,
     limits: StoryLimits,
+    alone: Alone = no_twin_alone,
 ) -> Story | None:
     """The story of the first failed assertion from which a guilty change can be reached; of the
-    first of all where none can. None where no failed assertion was recognised.
+    first of all where none can. None where no failed assertion was recognised. ``alone`` records
+    the twin of one cause, which is asked for where there are several.
     """
     best: tuple[_Walk, Predicate] | None = None
     for predicate in execution.failures()[: limits.failures]:
@@ -179,7 +183,7 @@ def story(
             break
     if best is None:
         return None
-    return _Told(execution, *best, root, changes, core_of, limits).story()
+    return _Told(execution, *best, root, changes, core_of, limits, alone).story()
 
 
 def _behind(
@@ -210,10 +214,15 @@ def _behind(
 def _overwriting(
     execution: TwinExecution, use: StepId, definition: StepId
 ) -> Iterator[tuple[StepId, Way]]:
-    """The branches by which the twin went to overwrite what the failing run read."""
+    """The branches by which the twin went to overwrite what the failing run read: the first is the one that
+    led to what the twin has, where that was seen; a digit stands where a comma would be for the round that
+    left the comma out, not for a later one.
+    """
+    way = Way.OVERWRITE
     for branch in execution.indirect_influences(use, definition):
         if infected(execution.step(branch)):
-            yield branch, Way.OVERWRITE
+            yield branch, way
+            way = Way.PERHAPS
 
 
 class _Told:
@@ -228,8 +237,11 @@ class _Told:
         changes: Changes,
         core_of: CoreOf,
         limits: StoryLimits,
+        alone: Alone,
     ) -> None:
         self._execution = execution
+        self._alone = alone
+        self._twins: Mapping[ChangeId, TwinExecution] = {}
         self._walk = walk
         self._predicate = predicate
         self._root = root
@@ -257,6 +269,8 @@ class _Told:
                 if nearer is not None:
                     self._behind[nearer].append(at)
                 at = nearer
+        if self._is_divided(kept):
+            self._twins = twins_alone(self._root, self._alone)
         for step in sorted(set(self._walk.entered.values())):
             self._carrying.follow(self._path(step))
         inferred = self._predicate.is_inferred
@@ -265,6 +279,11 @@ class _Told:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))
         return Story(tree, unlinked, self._carrying.runs)
+
+    def _is_divided(self, kept: set[StepId]) -> bool:
+        """Whether there are steps of which the text does not say whose they are, and runs for a twin a cause."""
+        carried = kept - set(self._walk.entered.values()) - {self._predicate.step}
+        return bool(carried) and 1 < len(self._root) <= self._limits.alone
 
     def _path(self, first: StepId) -> list[StepId]:
         """The steps from one at which a change acts to the last before the failed assertion."""
@@ -355,10 +374,18 @@ class _Told:
         return not_linked(change) if missed is None else not_run(change, missed)
 
     def _shown(self, step: Step, proved: frozenset[StepId]) -> Iterator[TreeStep]:
-        """The step; once for each change that acts there."""
-        acting: list[Change | None] = [
-            self._changes[each] for each in in_order(frozenset(self._guilty(step)))
-        ]
-        for change in acting or [None]:
+        """The step; once for each change that acts there. One that acts by what did not happen stands
+        behind it with that: the step's own text is not what it altered.
+        """
+        acting = in_order(frozenset(self._guilty(step)))
+        missed = {each: self._execution.missed(each) for each in acting if each not in step.changes}
+        absent = {each: seen for each, seen in missed.items() if seen is not None}
+        own: list[Change | None] = [self._changes[each] for each in acting if each not in absent]
+        for change in own or [None]:
             tested = step.id in self._carrying.carriers
-            yield self._telling.step(step, proved=step.id in proved, tested=tested, change=change)
+            told = self._telling.step(step, proved=step.id in proved, tested=tested, change=change)
+            if change is None and self._twins:
+                told = replace(told, whose=branch_of(step, self._twins))
+            yield told
+        for each, seen in absent.items():
+            yield not_run(self._changes[each], seen)

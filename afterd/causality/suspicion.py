@@ -187,7 +187,7 @@ def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]
     """Changes outside the core: it shows one way in which the failure had to come about, and when
     that way is barred there may be another.
     """
-    for step in link.cause.beyond:
+    for step in (*link.cause.origins, *link.cause.beyond):
         if step.changes:
             tier = _tier(step, role(execution, green, step))
             tier = Tier.CARRIER if tier is Tier.ENTRY else Tier.SLICE

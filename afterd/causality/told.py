@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from afterd.causality.infection import infected
+from afterd.causality.infection import infected, settled
 from afterd.limits import STORY
 from afterd.logic import infix
 from afterd.model.change import Change
@@ -25,7 +25,10 @@ class Telling:
         that the test passes when it is given what it had in the twin.
         """
         absent = step.green.alignment is Alignment.ABSENT
-        known = Evidence.OBSERVED if infected(step) else Evidence.INFERRED
+        own = change is not None and change.id in step.changes
+        old = was(change, step.text) if change is not None and own else ""
+        alike = bool(old) and _makes_one_alike(step)
+        known = Evidence.OBSERVED if alike or infected(step) else Evidence.INFERRED
         computed = infix(step.term)
         twin = None if absent else self._execution.counterpart(step.id)
         undone = "" if twin is None else infix(twin)
@@ -34,15 +37,24 @@ class Telling:
             line=step.location.line,
             text=step.text,
             target=step.target,
-            observed=step.rendered,
-            green=step.green.shown,
+            observed="" if alike else step.rendered,
+            green="" if alike else step.green.shown,
             change=change.id if change is not None else "",
             evidence=Evidence.PROVED if proved else known,
             tested=tested,
-            was=was(change, step.text) if change is not None else "",
+            was=old,
             computed=computed if computed != undone else "",
             undone=undone if computed != undone else "",
         )
+
+
+def _makes_one_alike(step: Step) -> bool:
+    """Whether a step makes an object that looks like the twin's, as a function of other parameters does, or a
+    file that is opened with another encoding.
+
+    Both runs made it here; where its text is another one, that tells it, and the two values tell nothing.
+    """
+    return not settled(step) and step.rendered == step.green.shown != ""
 
 
 def was(change: Change, text: str) -> str:

@@ -46,7 +46,8 @@ def _leading(links: Sequence[Link], root: ChangeSet, acting: Acting) -> set[int]
 
 
 def _changes(cause: Cause, acting: Acting) -> set[ChangeId]:
-    return {change for step in cause.steps for change in acting.get(step.id, step.changes)}
+    steps = (*cause.origins, *cause.steps)
+    return {change for step in steps for change in acting.get(step.id, step.changes)}
 
 
 def _repeats(step: Step, cause: Cause) -> bool:
@@ -104,7 +105,8 @@ class _Tree:
         That an assertion failed is said above them, where its condition is a step of its own.
         """
         told: dict[tuple[object, ...], Step] = {}
-        for step in cause.steps:
+        led = [step for step in cause.origins if self._guilty(step)]
+        for step in (*led, *cause.steps):
             if step.location.file and (self._guilty(step) or not _repeats(step, cause)):
                 place = (step.location.file, step.location.line, step.target)
                 told[(*place, step.rendered, step.green.alignment)] = step
@@ -117,7 +119,7 @@ class _Tree:
 
     def _shown(self, step: Step, cause: Cause) -> TreeStep:
         guilty = self._guilty(step)
-        evidence = cause.evidence
+        evidence = Evidence.INFERRED if step in cause.origins else cause.evidence
         if guilty and evidence is Evidence.INFERRED:
             evidence = Evidence.OBSERVED  # reverting it was seen to repair the test
         return TreeStep(

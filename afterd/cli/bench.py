@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ import click
 from afterd.bench.case import Case, selected_cases
 from afterd.bench.every_case import every_case
 from afterd.bench.fixtures import fixture_cases
+from afterd.bench.kept_rows import keeping, kept_rows
 from afterd.bench.machine import machine, sentence
 from afterd.bench.measurement import Measurement
 from afterd.bench.overhead import overheads
@@ -163,21 +164,30 @@ def real_python(
 
 @command.command("trees")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--kept", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Keep each row here as it is made; what has one is not run again, and is in the table.",
+)  # fmt: skip
 @_case_options
 def trees(
     names: tuple[str, ...],
     form: str,
     output: Path | None,
+    kept: Path | None,
     **given: Any,  # noqa: ANN401 - click has checked them
 ) -> None:
     """The causal trees of all cases: what stands in them, and how it is known.
 
     NAME is a case of fixtures, real-c or real-python. The only strategy is after, which makes trees.
 
-    Example: afterd bench trees sluice brindle/long-run
+    Example: afterd bench trees sluice brindle/long-run --kept trees.jsonl
     """
     options = replace(_options(**given), strategies=(Strategy.AFTER,))
-    rows = _rows(selected_cases(every_case(), names), options)
+    before = kept_rows(kept) if kept else []
+    done = {row.case for row in before}
+    left = [case for case in selected_cases(every_case(), names) if case.name not in done]
+    made = measurements(left, options)
+    rows = [*before, *_said(keeping(made, kept) if kept else made)]
     facts = machine()
     if form == "json":
         write(document("trees", facts, rows), output)
@@ -207,7 +217,7 @@ def _bench(
     name: str, cases: Sequence[Case], form: str, output: Path | None, options: Options
 ) -> None:
     """Measure, saying each row as it is done, and write the tables."""
-    rows = _rows(cases, options)
+    rows = _said(measurements(cases, options))
     facts = machine()
     if form == "json":
         write(document(name, facts, rows), output)
@@ -215,9 +225,9 @@ def _bench(
     _deliver(measurement_tables(f"{name}: {sentence(facts)}", rows), form, output)
 
 
-def _rows(cases: Sequence[Case], options: Options) -> list[Measurement]:
+def _said(made: Iterable[Measurement]) -> list[Measurement]:
     rows = []
-    for row in measurements(cases, options):
+    for row in made:
         errors().print(_line(row), markup=False, soft_wrap=True)
         rows.append(row)
     return rows

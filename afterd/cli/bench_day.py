@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
@@ -27,7 +28,7 @@ from afterd.errors import ExitStatus
 @click.option("--seed", type=int, default=0, show_default=True, help="Chooses what people do.")
 @click.option(
     "--keep", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Leave the repository here, to look at.",
+    help="Leave the repositories here, to look at.",
 )  # fmt: skip
 @output_option
 @click.pass_context
@@ -56,11 +57,11 @@ def command(
 
 def said(found: Account) -> str:
     """The result, a line each."""
-    kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(found.verdicts.items()))
-    killed = ", ".join(f"{number} {kind}" for kind, number in sorted(found.killed.items()))
+    kinds, killed = _each(found.verdicts), _each(found.killed)
     delays = found.delays or (0.0,)
     lines = [
-        f"{found.pushed} pushes, {found.tested} commits tested, in {found.seconds:.0f} s.",
+        f"{found.pushed.total()} pushes ({_each(found.pushed)}), {found.tested.total()} commits tested"
+        f" ({_each(found.tested)}), in {found.seconds:.0f} s.",
         f"{sum(found.verdicts.values())} verdicts ({kinds}), {len(found.wrong)} wrong.",
         f"From push to answer: {median(delays):.1f} s in the median, {max(delays):.0f} s at most;"
         f" {found.cpu:.0f} s of processor time in all.",
@@ -69,3 +70,7 @@ def said(found: Account) -> str:
         *found.wrong,
     ]
     return "\n".join(filter(None, lines)) + "\n"
+
+
+def _each(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in sorted(counted.items()))

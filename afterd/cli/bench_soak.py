@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
 import click
 
 from afterd.bench.machine import machine, sentence
-from afterd.bench.soak import Soak, Soaked, rate, soaked
+from afterd.bench.soak import Journal, Soak, Soaked, rate, soaked
 from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
 from afterd.errors import ExitStatus
@@ -30,6 +30,10 @@ from afterd.errors import ExitStatus
     "--keep", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Leave the repositories here, to look at.",
 )  # fmt: skip
+@click.option(
+    "--journal", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Add what is judged to this file, and do not judge again what is in it.",
+)  # fmt: skip
 @output_option
 @click.pass_context
 def command(
@@ -39,6 +43,7 @@ def command(
     harmless: int,
     seed: int,
     keep: Path | None,
+    journal: Path | None,
     output: Path | None,
 ) -> None:
     """Bad commits made of mutants, explained, and each answer tried without afterd.
@@ -48,7 +53,8 @@ def command(
     Example: afterd bench soak sluice --cases 20
     """
     found = []
-    for each in soaked(Soak(cases, seed, harmless, kept=keep), names, _tell):
+    soak = Soak(cases, seed, harmless, kept=keep)
+    for each in soaked(soak, names, _tell, Journal(journal)):
         _tell(_line(each))
         found.append(each)
     write(f"soak: {sentence(machine())}\n{said(found)}", output)
@@ -67,11 +73,19 @@ def said(found: Sequence[Soaked]) -> str:
     lines = [
         f"{len(found)} bad commits, {len(wrong)} promises broken.",
         f"The guilty changes and nothing else: {rate(found).describe()}.",
+        *_by_kind(found),
         f"Without an answer: {sum(each.exact is None for each in found)}.",
         f"Test runs: {median(runs):g} in the median, {max(runs)} at most." if runs else "",
         *wrong,
     ]
     return "\n".join(filter(None, lines)) + "\n"
+
+
+def _by_kind(found: Sequence[Soaked]) -> Iterator[str]:
+    """The rate by language and by how many mutants were guilty."""
+    for kind in sorted({(each.language, each.guilty) for each in found}):
+        some = [each for each in found if (each.language, each.guilty) == kind]
+        yield f"- {kind[0]}, {kind[1]} guilty: {rate(some).describe()}"
 
 
 def _line(each: Soaked) -> str:

@@ -77,6 +77,11 @@ _SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliabilit
 _NETWORK = Setting(FLAG, "builds and tests in a sandbox have the network")
 _WRITABLE = Setting(TEXTS, "more directories that builds and tests in a sandbox may write to")
 _PASS = Setting(TEXTS, "variables that tests and builds get although they look secret")
+_CONTAINER = Setting(
+    TEXT,
+    "the command that builds and tests run behind, such as `docker run --rm --init -v {slot}:{slot} IMAGE`;"
+    " `{slot}`: the checkout",
+)
 _WATCH = Setting(TEXTS, "refs that the daemon watches, as globs")
 _TRUSTED = Setting(
     TEXTS, "refs whose commits are tested without approval; empty: see reliability.md"
@@ -136,6 +141,7 @@ class Settings:
     sandbox: Annotated[Sandbox, _SANDBOX] = Sandbox.OFF
     network: Annotated[bool, _NETWORK] = False
     writable: Annotated[tuple[str, ...], _WRITABLE] = ()
+    container: Annotated[str, _CONTAINER] = ""
     pass_environment: Annotated[tuple[str, ...], _PASS] = ()
     solver_rlimit: Annotated[int, _RLIMIT] = _LIMITS.solver.rlimit
     trace_window: Annotated[int, _WINDOW] = _LIMITS.trace.window

@@ -112,6 +112,7 @@ def failing_of(
                 suite.recipe.build,
                 test_id=THE_BUILD,
                 extra=suite.recipe.extra,
+                container=suite.recipe.container,
                 limits=suite.recipe.limits,
             )
             yield FailingTest(build, GIVEN), failure

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
 
 from afterd.execution.confinement import current
-from afterd.execution.environment import digest, scrubbed_environment
+from afterd.execution.environment import REPEATABLE, digest, scrubbed_environment
 from afterd.execution.process import Command
 from afterd.limits import Limits
 
 SLOT = "{slot}"
 """Stands for the slot's directory in ``Recipe.extra``; its tree has another path in each slot."""
+
+
+_IN_FOLDER = 'cd "$0" && exec "$@"'
+_INTERPRETER = re.compile(r"/.*/python[\d.]*")
+_OURS = frozenset({"PATH"})
+"""Variables of ``Recipe.extra`` that a container has its own of."""
 
 
 class Scope(Enum):
@@ -35,7 +42,8 @@ class Recipe:
     ``extra`` is set on top of the scrubbed environment. ``tools`` is whatever else the
     outcome depends on, such as the compiler's version: it only goes into the cache key. ``generated`` are
     files of the checkout, with their text, that git ignores and a build elsewhere would have made: they
-    are put where a tree lacks them.
+    are put where a tree lacks them. ``container`` is the command that what is built and tested runs behind
+    (``docker run … IMAGE``, empty: none).
     """
 
     test: tuple[str, ...]
@@ -48,6 +56,7 @@ class Recipe:
     scope: Scope = Scope.WHOLE
     generated: Mapping[str, str] = field(default_factory=dict)
     assigned: tuple[str, ...] = ()
+    container: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     def environment(self, slot: Path) -> dict[str, str]:
@@ -60,11 +69,28 @@ class Recipe:
 
     def build_in(self, slot: Path) -> Command:
         """The build command in ``slot``, its diagnostics in the order they were written."""
-        return Command(self.build, slot / self.folder, self.environment(slot), merge=True)
+        argv = self._contained(self.build, slot)
+        return Command(argv, slot / self.folder, self.environment(slot), merge=True)
 
     def test_in(self, slot: Path) -> Command:
         """The test command in ``slot``."""
-        return Command(self.test, slot / self.folder, self.environment(slot))
+        argv = self._contained(self.test, slot)
+        return Command(argv, slot / self.folder, self.environment(slot))
+
+    def _contained(self, argv: tuple[str, ...], slot: Path) -> tuple[str, ...]:
+        """A command as it runs in the container, which inherits nothing: neither the folder nor variables.
+
+        What names places of this machine (its ``PATH``, an interpreter) has no meaning there.
+        """
+        if not self.container or not argv:
+            return argv
+        prefix = (word.replace(SLOT, str(slot)) for word in self.container)
+        extra = {name: value.replace(SLOT, str(slot)) for name, value in self.extra.items()}
+        there = {**REPEATABLE, **extra}
+        if _INTERPRETER.fullmatch(argv[0]):
+            argv = ("python3", *argv[1:])
+        assigned = (f"{name}={value}" for name, value in there.items() if name not in _OURS)
+        return (*prefix, "sh", "-c", _IN_FOLDER, str(slot / self.folder), "env", *assigned, *argv)
 
     @property
     def typed(self) -> tuple[str, ...]:
@@ -86,7 +112,8 @@ class Recipe:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
         text = digest(scrubbed_environment(extra=self.extra))
         made = (part for item in sorted(self.generated.items()) for part in item)
-        return _digest(text, self.tools, *made, *filter(None, [current().key]))
+        held = filter(None, [current().key, *self.container])
+        return _digest(text, self.tools, *made, *held)
 
 
 def _digest(*parts: str) -> str:

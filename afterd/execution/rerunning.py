@@ -162,7 +162,8 @@ class Reruns:
     def _of(self, recipe: Recipe) -> _Trust:
         with self._lock:
             return self._trust.setdefault(
-                _key(recipe), _Trust(meant=recipe.told_by not in _OWN_PROGRAMS)
+                _key(recipe),
+                _Trust(meant=recipe.told_by not in _OWN_PROGRAMS and not recipe.container),
             )
 
     def _ready(

@@ -91,6 +91,15 @@ class Corrections:
         self._until = self._spent() + seconds
         self.encoding.over = lambda: self.over
 
+    def spend(self, seconds: float) -> None:
+        """Another process's CPU time, for the same answer."""
+        self.seconds += seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds of CPU time that are left."""
+        return max(0.0, self._until - self._spent())
+
     @property
     def over(self) -> bool:
         """Whether the time is up."""
@@ -117,6 +126,7 @@ class Corrections:
         by_selector = _by_selector(encoded)
         selectors = sorted(by_selector)
         weigh = weights or {}
+        heaviest = max(weigh.values(), default=1)
         frontier = [taken for taken in encoded.frontier if taken not in (TRUE, -TRUE)]
         hard = [*encoded.hard, *encoded.bound]
         reply = self._ask(
@@ -125,7 +135,7 @@ class Corrections:
             ask="corrections",
             hard=hard,
             selectors=selectors,
-            weights=[weigh.get(by_selector[s].line, 1) for s in selectors],
+            weights=[weigh.get(by_selector[s].line, heaviest) for s in selectors],
             frontier=frontier,
             dominators=[[s, *encoded.dominators.get(s, ())] for s in selectors],
             cores=[list(core) for core in known],
@@ -197,7 +207,7 @@ class Corrections:
             **question,
             "fresh": fresh,
             "clauses": packed(clauses),
-            "seconds": max(0.0, min(self.limits.timeout, self._until - self._spent())),
+            "seconds": min(self.limits.timeout, self.left),
         }
         reply = self.worker.ask(request, SOLVER_SHARES.loaded * self.limits.wall)
         if isinstance(reply, Died):

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
-from threading import Timer
 from time import process_time
 from typing import Any, Self
 
@@ -23,8 +22,8 @@ from pysat.solvers import Solver
 
 from afterd.execution.worker_process import serve
 from afterd.limits import LOGIC
+from afterd.logic.cpu_alarm import CpuAlarm
 from afterd.logic.gates import unpacked
-from afterd.weights import SOLVER_SHARES
 
 Literals = list[int]
 
@@ -40,6 +39,7 @@ class Session:
     """The clauses sent so far, in one solver, and as they were sent."""
 
     solver: Any = field(default_factory=lambda: Solver(name=_SOLVER))
+    hitting: FewMembers | HittingSets | None = None
     sent: list[str] = field(default_factory=list)
     deadline: float = 0.0
     known: frozenset[int] = frozenset()
@@ -61,18 +61,18 @@ class Session:
             self.sent.clear()
         self.sent.append(request["clauses"])
         self.solver.append_formula(unpacked(request["clauses"]))
-        stop = Timer(SOLVER_SHARES.loaded * request["seconds"], self._interrupt)
-        stop.start()
         try:
-            found = self._asked(request)
+            with CpuAlarm(self.deadline - process_time(), self._interrupt):
+                found = self._asked(request)
         finally:
-            stop.cancel()
             self.solver.clear_interrupt()
         return {**found, "cpu": process_time() - began}
 
     def _interrupt(self) -> None:
         """Whichever solver is at work."""
         self.solver.interrupt()
+        if self.hitting is not None:
+            self.hitting.interrupt()
 
     def _asked(self, request: dict[str, Any]) -> dict[str, Any]:
         match request["ask"]:
@@ -171,7 +171,8 @@ class Session:
         known = [[s for s in core if s in weight] for core in cores]
         sets = FewMembers if size <= LOGIC.always else HittingSets
         with sets(weight, size, known) as hitting:
-            while (proposed := hitting.smallest()) is not None:
+            self.hitting = hitting
+            while (proposed := self._proposed(hitting)) is not None:
                 dropped = set(proposed)
                 rest = [s for s in soft if s not in dropped]
                 if self._repairs(hard, rest, frozenset(proposed)):
@@ -183,6 +184,13 @@ class Session:
                     return
                 cores.append([*core, *(s for s in hard if s in self.known)])
                 hitting.hit(core)
+
+    def _proposed(self, hitting: FewMembers | HittingSets) -> Literals | None:
+        """The next hitting set; an interrupted search for it looks like the end of them."""
+        proposed = hitting.smallest()
+        if proposed is None and self.deadline <= process_time():
+            raise TimeUpError
+        return proposed
 
     def _repairs(self, hard: Literals, rest: Literals, dropped: frozenset[int]) -> bool:
         """Whether all can hold without the dropped; first asked with the frontiers closed.
@@ -310,6 +318,9 @@ class FewMembers:
     def __exit__(self, *_: object) -> None:
         """Nothing is held."""
 
+    def interrupt(self) -> None:
+        """No call of it takes long."""
+
     def smallest(self) -> Literals | None:
         """The next one; None where there is none."""
         for members in self._rest:
@@ -353,16 +364,23 @@ class HittingSets:
         for selector, number in self._number.items():
             formula.append([-number], weight=weight[selector])
         self._solver = RC2(formula)
+        self._over = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over = True
         self._solver.delete()
+
+    def interrupt(self) -> None:
+        """End the search for the next one, from another thread."""
+        if not self._over:
+            self._solver.interrupt()
 
     def smallest(self) -> Literals | None:
         """The next one; None where there is none."""
-        model = self._solver.compute()
+        model = self._solver.compute(expect_interrupt=True)
         if model is None:
             return None
         return [self._selectors[n - 1] for n in model if 0 < n <= len(self._selectors)]

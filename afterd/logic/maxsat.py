@@ -6,6 +6,7 @@ that a limit cut short say so: what was found until then is kept where the kind 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -47,11 +48,12 @@ class Asks(Protocol):
 
 
 class MaxSat:
-    """python-sat in a process of its own; ``calls`` counts the questions."""
+    """python-sat in a process of its own; ``calls`` counts the questions, ``seconds`` its CPU time."""
 
     def __init__(self, limits: SolverLimits | None = None, worker: Asks | None = None) -> None:
         self.limits = limits or SolverLimits()
         self.calls = 0
+        self.seconds = 0.0
         self._worker = worker or Worker(
             "afterd.logic.maxsat_process",
             WorkerLimits(request=self.limits.wall, address_space=self.limits.address_space),
@@ -83,20 +85,19 @@ class MaxSat:
         size: int = 5,
         count: int = 1000,
         weights: Mapping[int, int] | None = None,
+        seconds: float = math.inf,
     ) -> Sets:
         """Minimal sets of elements (positive integers) with one in common with each of ``sets``.
 
-        Ordered and bounded as ``correction_sets``.
+        Ordered and bounded as ``correction_sets``, and by so many ``seconds`` of CPU time.
         """
         elements = sorted({element for members in sets for element in members})
         place = {element: index for index, element in enumerate(elements)}
         hard = tuple(tuple(place[e] + 1 for e in members) for members in sets)
         soft = tuple((-(index + 1),) for index in range(len(elements)))
         costs = tuple(weights[element] for element in elements) if weights else ()
-        if weights:
-            found = self.correction_sets(Formula(hard, soft, costs), size, count)
-        else:
-            found = self._sets("hitting", {"hard": hard}, size, count)
+        problem = _encoded(Formula(hard, soft, costs))
+        found = self._sets("correction", problem, size, count, seconds)
         chosen = tuple(tuple(elements[i] for i in members) for members in found.sets)
         return Sets(chosen, found.complete, found.reason)
 
@@ -104,18 +105,26 @@ class MaxSat:
         """End the process."""
         self._worker.close()
 
-    def _sets(self, question: str, problem: Mapping[str, Any], size: int, count: int) -> Sets:
+    def _sets(
+        self,
+        question: str,
+        problem: Mapping[str, Any],
+        size: int,
+        count: int,
+        seconds: float = math.inf,
+    ) -> Sets:
         self.calls += 1
         request = {
             **problem,
             "ask": question,
             "size": size,
             "count": count,
-            "seconds": self.limits.timeout,
+            "seconds": max(0.0, min(self.limits.timeout, seconds)),
         }
         reply = self._worker.ask(request, self.limits.wall)
         if isinstance(reply, Died):
             return Sets(complete=False, reason=f"the MaxSAT solver {reply.detail}")
+        self.seconds += float(reply.value["cpu"])
         sets = tuple(tuple(members) for members in reply.value["sets"])
         return Sets(sets, reply.value["complete"], reply.value["reason"])
 

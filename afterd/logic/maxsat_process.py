@@ -1,20 +1,20 @@
-"""python-sat's process: RC2 for correction sets, MUSX and OptUx for cores, Hitman to hit sets."""
+"""python-sat's process: RC2 for correction sets, MUSX and OptUx for cores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from threading import Timer
+from time import process_time
 from typing import Any
 
 from pysat.card import CardEnc, EncType
-from pysat.examples.hitman import Hitman
 from pysat.examples.musx import MUSX
 from pysat.examples.optux import OptUx
 from pysat.examples.rc2 import RC2
 from pysat.formula import WCNF
 
 from afterd.execution.worker_process import serve
+from afterd.logic.cpu_alarm import CpuAlarm
 
 Found = Iterator[list[int] | None]
 """Sets, best first; None when the time was up."""
@@ -22,16 +22,15 @@ Found = Iterator[list[int] | None]
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Answer one question; see ``maxsat.MaxSat`` for what they mean."""
+    began = process_time()
     match request["ask"]:
         case "correction":
             found = _correction_sets(request)
-        case "hitting":
-            found = _hitting_sets(request)
         case "core":
             found = _core(request)
         case _:
             found = _smallest_core(request)
-    return _collected(found, request["count"])
+    return {**_collected(found, request["count"]), "cpu": process_time() - began}
 
 
 def _collected(found: Found, count: int) -> dict[str, Any]:
@@ -53,15 +52,11 @@ def _correction_sets(request: dict[str, Any]) -> Found:
         for clause in bound.clauses:
             formula.append(clause)
     with RC2(formula) as solver:
-        timer = Timer(request["seconds"], solver.interrupt)
-        timer.start()
-        models = solver.enumerate(block=-1, expect_interrupt=True)
-        for model in models:
-            kept = set(model)
-            yield [index for index, selector in enumerate(selectors) if selector not in kept]
-        late = not timer.is_alive()
-        timer.cancel()
-        if late:
+        with CpuAlarm(request["seconds"], solver.interrupt) as alarm:
+            for model in solver.enumerate(block=-1, expect_interrupt=True):
+                kept = set(model)
+                yield [index for index, selector in enumerate(selectors) if selector not in kept]
+        if alarm.rang:
             yield None
 
 
@@ -79,14 +74,6 @@ def _relaxed(request: dict[str, Any]) -> tuple[WCNF, list[int]]:
         formula.append([-selector, *clause])
         formula.append([selector], weight=weight)
     return formula, selectors
-
-
-def _hitting_sets(request: dict[str, Any]) -> Found:
-    with Hitman(bootstrap_with=request["hard"], htype="sorted") as hitman:
-        for members in hitman.enumerate():
-            if len(members) > request["size"]:
-                return
-            yield sorted(element - 1 for element in members)
 
 
 def _weighted(request: dict[str, Any]) -> WCNF:

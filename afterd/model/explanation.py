@@ -61,7 +61,8 @@ class TreeStep:
 
     ``was`` is the statement as it stands with ``change`` undone. ``computed`` is the statement with
     the values that it read put in, ``undone`` the same of the run with the root undone. ``tested``:
-    with that run's value put here, and nothing else altered, the test passes.
+    with that run's value put here, and nothing else altered, the test passes. ``whose``: of several guilty
+    changes the one that alone alters this step.
     """
 
     file: str
@@ -76,6 +77,7 @@ class TreeStep:
     computed: str = ""
     undone: str = ""
     tested: bool = False
+    whose: ChangeId = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,8 @@ class Execution(Protocol):
     def indirect_influences(self, use: StepId, definition: StepId) -> Sequence[StepId]:
         """Executed branches between ``definition`` and ``use`` whose other side could have
         redefined what ``use`` read from ``definition`` (AFTER, Def. 2; potential dependence),
-        nearest to ``use`` first.
+        nearest to ``use`` first; before them those at which the other run was seen to part on its way to
+        what it has there.
         """
         ...
 

@@ -19,6 +19,7 @@ from afterd.workspace import (
     THE_SUITE,
     Range,
     Workspace,
+    contained,
     detected_tests,
     given_recipe,
     opened_workspace,
@@ -122,4 +123,4 @@ def _found(
         told_by=found.runner,
         limits=workspace.limits,
     )
-    return recipe, found.test
+    return contained(recipe, settings), found.test

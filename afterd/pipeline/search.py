@@ -21,15 +21,19 @@ from afterd.execution.failures.values import shown_lines
 from afterd.execution.oracle import Oracle
 from afterd.limits import WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
-from afterd.model.change import NOTHING, Change, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
-from afterd.model.trace import Execution, Predicate
+from afterd.model.trace import Execution, Predicate, TwinExecution
 from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing
 from afterd.workspace import Phase, Range
+
+_TWIN, _TELLING = "tracing the twin", "putting the story together"
+STORY_STAGES = (_TWIN, _TELLING)
+"""What the causal tree costs once the root is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def search(
             analysis = _promised(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
-        within = _tested_within(limits.story, oracle)
+        within = _tested_within(limits.story, oracle, len(analysis.root))
         told = None if late else _story(case, wanted, tracing, analysis, solver, within)
         led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
         found = _found(analysis, led, frozenset(live), oracle, execution, solver)
@@ -131,14 +135,17 @@ def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
     )
 
 
-def _tested_within(limits: StoryLimits, oracle: Oracle) -> StoryLimits:
-    """As many runs to test steps of the story as the runs before them are worth: one recording is about one."""
+def _tested_within(limits: StoryLimits, oracle: Oracle, causes: int) -> StoryLimits:
+    """As many runs to test steps of the story as the runs before them are worth: one recording is about one.
+
+    The twin of each of several causes comes first: it tells of every step.
+    """
     counts = oracle.counts()
     recorded = 2
     runs = counts.tests + counts.confirmation + recorded
-    return replace(
-        limits, interventions=min(limits.interventions, max(1, runs // limits.runs_a_test))
-    )
+    alone = causes if 1 < causes <= min(runs // limits.runs_a_twin, limits.alone) else 0
+    tests = max(1, runs // limits.runs_a_test - alone)
+    return replace(limits, alone=alone, interventions=min(limits.interventions, tests))
 
 
 def _story(
@@ -152,17 +159,21 @@ def _story(
     """What the root did, read from the failing run beside the one with only the root undone."""
     if not analysis.verified:
         return None
-    case.progress.stage("tracing the twin", "the bad version with only the guilty changes undone")
+    case.progress.stage(_TWIN, "the bad version with only the guilty changes undone")
     with case.workspace.clock.during(Phase.TRACE):
         twin = tracing.twin(analysis.root | analysis.auxiliary)
     if twin is None:
         return None
     changes = wanted.changes.by_id()
-    case.progress.stage(
-        "putting the story together", "steps on its way are set to what the twin had"
-    )
+
+    def alone(change: ChangeId) -> TwinExecution | None:
+        case.progress.stage(_TWIN, f"the bad version with only {change} undone")
+        with case.workspace.clock.during(Phase.TRACE):
+            return tracing.twin(frozenset({change}) | analysis.auxiliary)
+
+    case.progress.stage(_TELLING, "steps on its way are set to what the twin had")
     with case.workspace.clock.during(Phase.STORY):
-        return story(twin, analysis.root, changes, solver.core, limits)
+        return story(twin, analysis.root, changes, solver.core, limits, alone)
 
 
 def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing: Tracing) -> Found:

@@ -22,6 +22,7 @@ from afterd.pipeline.runs_as_builds import (
 )
 from afterd.workspace import FailingTest, Range, Workspace
 
+_CONTAINED = "Builds and tests run in a container, where no run is recorded: changes were found by undoing them alone."
 TracedTwin = Callable[[ChangeSet], TwinExecution | None]
 
 
@@ -64,6 +65,8 @@ def traced(
     ``hangs``: the failing run does not end by itself. A tracer is imported when its language is met: that of
     C alone takes as long as a short test.
     """
+    if test.recipe.container:
+        return Tracing(None, _CONTAINED)
     languages = changed_languages(wanted)
     reasons: list[str] = []
     if "c" in languages:

@@ -124,6 +124,8 @@ def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:
     text.append(_short(step.text.strip(), REPORT.statement), style)
     if step.change:
         text.append(f"  {signs.change} {one_line(step.change)}", style)
+    if step.whose:
+        text.append(f"  by {one_line(step.whose)}", "not bold dim")
     return text
 
 

@@ -232,7 +232,7 @@ _CHANGE = _record(
 _CHANGES = _several(_Form(_CHANGE.written, _change), RECEIVED.changes)
 _STEP = _record(
     TreeStep,
-    "file line text observed green change evidence target was computed undone tested",
+    "file line text observed green change evidence target was computed undone tested whose",
     file=_PATH,
     observed=_KNOWN_TEXT,
     green=_KNOWN_TEXT,
@@ -241,6 +241,7 @@ _STEP = _record(
     was=_KNOWN_TEXT,
     computed=_KNOWN_TEXT,
     undone=_KNOWN_TEXT,
+    whose=_Form(_or_null, _perhaps(_matching(_CHANGE_ID, "a change id"), "").read),
 )
 _TREE: _Form = _record(
     CauseNode,

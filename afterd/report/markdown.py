@@ -107,6 +107,8 @@ def _item(step: Told, permalink: Permalink) -> str:
     if step.change:
         was = f", was {code_span(step.was)}" if step.was else ""
         parts.append(f" ({code_span(step.change)}{was})")
+    if step.whose:
+        parts.append(f" by {code_span(step.whose)}")
     if step.values:
         parts.append(f": {as_markdown(clipped_phrase(step.values, REPORT.page_name))}")
     return "".join(parts) + (f" ({step.evidence})" if step.evidence else "")
@@ -156,6 +158,8 @@ def _step(step: TreeStep | int, permalink: Permalink) -> str:
         parts.append("green " + code_span(clipped(step.green, REPORT.page_name)))
     if step.change:
         parts.append("changed by " + code_span(step.change))
+    if step.whose:
+        parts.append("by " + code_span(step.whose))
     return f"- {', '.join(parts)} ({step.evidence.value})"
 
 

@@ -103,10 +103,14 @@ def _suspect(explanation: Explanation, line: RankedLine) -> Json:
 
 def _flow_step(step: Told) -> Json:
     value = f": {as_plain(step.values)}" if step.values else ""
+    whose = f", by {step.whose}" if step.whose else ""
     known = f" ({step.evidence})" if step.evidence else ""
     location = _location(step.file, step.line)
     return {
-        "location": {**location, "message": {"text": _message((f"{step.text}{value}{known}",))}},
+        "location": {
+            **location,
+            "message": {"text": _message((f"{step.text}{whose}{value}{known}",))},
+        },
         "importance": "essential" if step.change else "important",
     }
 

@@ -28,6 +28,7 @@ from afterd.report.sanitize import one_line
 from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_WORD = re.compile(r"\w")
 _REPAIRS = "; set to that here, the test passes"
 _FACTS = frozenset({EMPTY, NOT_EMPTY})
 _VERDICTS = frozenset({"True", "False", "true", "false"})
@@ -40,7 +41,7 @@ class Told:
     ``was``: the part of the statement that the change altered, as it was. ``values`` says what it did
     and what it did without the changes; empty where the statement says it all. ``evidence``: how it is
     known; empty for the failure itself. ``tested``: given the value that it has without the changes, and
-    nothing else altered, the test passes; said of the first such step.
+    nothing else altered, the test passes; said of the first such step. ``whose``: the change whose branch it is.
     """
 
     file: str
@@ -51,6 +52,7 @@ class Told:
     evidence: str = ""
     tested: bool = False
     change: str = ""
+    whose: str = ""
     carried: tuple[TreeStep, ...] = ()
 
     @property
@@ -74,6 +76,7 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
     steps = list(_in_order(explanation.tree))
     end = _end(explanation, explanation.tree)
     steps = [step for step in steps if step.change or not _is_said_by(step, end)]
+    steps = steps if most is None else _last_of_each_statement(steps)
     shown = [_is_told(step) for step in steps]
     if most is not None:
         _without_carriers(steps, shown)
@@ -85,11 +88,34 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
         if chosen:
             first = step.tested and not any(before.tested for before in told)
             values = (*_values(step, without), _REPAIRS) if first else _values(step, without)
-            told.append(replace(_told(step, values, root), carried=tuple(carried)))
+            between = carried if told or any(one.change for one in carried) else []
+            told.append(replace(_told(step, values, root), carried=tuple(between)))
             carried = []
         else:
             carried.append(step)
-    return [*told, replace(end, carried=tuple(carried))]
+    return [*_joined(told), replace(end, carried=tuple(carried))]
+
+
+def _joined(told: Sequence[Told]) -> list[Told]:
+    """What several changes did at one step, said once, with all their names."""
+    found: list[Told] = []
+    for step in told:
+        last = found[-1] if found else None
+        if last is not None and last.change and step.change and _is_same_truth(last, step):
+            changes = f"{last.change}, {step.change}"
+            found[-1] = replace(last, change=changes, was=last.was or step.was)
+        else:
+            found.append(step)
+    return found
+
+
+def _is_same_truth(one: Told, next_one: Told) -> bool:
+    same = (one.place, one.text, as_plain(one.values).removesuffix(_REPAIRS)) == (
+        next_one.place,
+        next_one.text,
+        as_plain(next_one.values),
+    )
+    return same and not next_one.carried
 
 
 def carried_words(carried: Sequence[TreeStep]) -> str:
@@ -121,7 +147,8 @@ def _end(explanation: Explanation, tree: CauseNode) -> Told:
         told = Told(tree.file, tree.line, tree.predicate)
     else:
         here = (failure.file, failure.line) == (tree.file, tree.line)
-        text = tree.predicate if here else failure.message.split("\n")[0]
+        text = tree.predicate if here else ""
+        text = text if _WORD.search(text) else failure.message.split("\n")[0]
         told = Told(failure.file, failure.line, text)
     if failure.observed and failure.expected and failure.observed != failure.expected:
         mine, other = beside(failure.observed, failure.expected)
@@ -138,6 +165,22 @@ def _is_said_by(step: TreeStep, end: Told) -> bool:
 
 def _is_told(step: TreeStep) -> bool:
     return bool(step.change) or step.observed != step.green
+
+
+def _last_of_each_statement(steps: Sequence[TreeStep]) -> list[TreeStep]:
+    """Without what a statement did on the way to what it gave: the target of a comprehension, an argument."""
+    found: list[TreeStep] = []
+    for step in steps:
+        if found and _is_on_the_way(found[-1], step):
+            found.pop()
+        found.append(step)
+    return found
+
+
+def _is_on_the_way(before: TreeStep, step: TreeStep) -> bool:
+    same = (before.file, before.line, before.text) == (step.file, step.line, step.text)
+    told = before.tested or before.change not in {"", step.change} or not _is_told(step)
+    return same and not told
 
 
 def _without_carriers(steps: Sequence[TreeStep], shown: list[bool]) -> None:
@@ -205,6 +248,7 @@ def _told(step: TreeStep, values: Phrase, root: ChangeSet) -> Told:
         evidence=step.evidence.value if not step.tested else Evidence.OBSERVED.value,
         tested=step.tested,
         change=step.change if step.change in root else "",
+        whose=step.whose,
     )
 
 

@@ -40,3 +40,8 @@ def add_failure_columns(database: Database) -> None:
 def add_cost_column(database: Database) -> None:
     """From schema 7 to 8: the CPU seconds of a run; of older runs they are not known, and 0."""
     database.execute("ALTER TABLE run ADD COLUMN cpu REAL NOT NULL DEFAULT 0")
+
+
+def add_branch_column(database: Database) -> None:
+    """From schema 8 to 9: whose branch a step is on, where several changes are guilty."""
+    database.execute("ALTER TABLE step ADD COLUMN whose TEXT NOT NULL DEFAULT ''")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from afterd.errors import StoreError
 from afterd.store.added_columns import (
     add_also_column,
+    add_branch_column,
     add_cost_column,
     add_failure_columns,
     add_story_columns,
@@ -38,6 +39,7 @@ STEPS: Mapping[int, Step] = {
     6: add_failure_columns,
     7: add_story_columns,
     8: add_cost_column,
+    9: add_branch_column,
 }
 
 

@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -112,6 +112,7 @@ CREATE TABLE step (
     computed TEXT NOT NULL DEFAULT '',  -- the statement with the values that it read put in
     undone TEXT NOT NULL DEFAULT '',  -- the same of the run with the root undone
     tested INTEGER NOT NULL DEFAULT 0,  -- 1: with that run's value put here alone the test passes
+    whose TEXT NOT NULL DEFAULT '',  -- of several guilty changes the one that alone alters the step; empty: not known
     PRIMARY KEY (explanation_id, node, position)
 ) WITHOUT ROWID;
 

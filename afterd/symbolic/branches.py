@@ -224,6 +224,6 @@ def cases_of(selected: Term, cases: dict[Value, int], default: int) -> list[Side
     return sides
 
 
-def is_word(term: Term) -> bool:
-    """Whether the solver can compare it with constants."""
-    return term.sort.kind in {SortKind.BITVEC, SortKind.BOOL}
+def is_scalar(term: Term) -> bool:
+    """Whether a statement can define it: a number, a truth value, an address."""
+    return term.sort.kind in {SortKind.BITVEC, SortKind.BOOL, SortKind.FLOAT}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from afterd.logic import Statement
@@ -51,6 +51,11 @@ CONVERTING = frozenset(
     ]
 ) | {"getenv"}
 """Functions that give the input in another form, where a text is the input."""
+SHOWING = {
+    "printf": 1, "fprintf": 2, "sprintf": 2, "snprintf": 3, "puts": 0, "fputs": 0,
+    "putchar": 0, "putc": 0, "fputc": 0, "_IO_putc": 0,
+}  # fmt: skip
+"""Functions that show values, or make a text of them, each with the first argument that is a value."""
 ASSERTS = frozenset({"__assert_fail", "abort", "__assert"})
 _LABELS = re.compile(rf"label %({NAME})")
 _CASE = re.compile(rf"(i\d+) (-?\w+), label %({NAME})")
@@ -71,7 +76,9 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One instruction. ``detail`` depends on the opcode: see ``_Decoder``."""
+    """One instruction. ``detail`` depends on the opcode: see ``_Decoder``. ``computed``: which values an
+    output statement computes itself.
+    """
 
     opcode: str
     result: str
@@ -80,6 +87,7 @@ class Code:
     detail: Any
     statement: Statement | None
     size: int = 0  # bytes that it loads, stores or allocates
+    computed: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +169,8 @@ class _Decoder:
     name: str
     context: Context
     numbers: Mapping[str, int]
+    made: set[str] = field(default_factory=set)  # registers that were computed, not only read
+    given_back: set[str] = field(default_factory=set)  # and that hold what is returned
 
     def block(self, instructions: tuple[Instruction, ...]) -> Block:
         kept = [i for i in instructions if not _is_debug(i)]
@@ -181,6 +191,7 @@ class _Decoder:
     def _code(self, i: Instruction) -> Code:
         decoded = getattr(self, f"_{i.opcode}", None)
         statement = self._statement(i, conditional=i.opcode in {"br", "switch", "select"})
+        statement = None if self._gives_back(i) else statement
         if decoded is not None:
             sort, given, detail, size = decoded(i)
         elif i.opcode in arithmetic.BINARY:
@@ -189,7 +200,34 @@ class _Decoder:
             sort, given, detail, size = self._cast(i)
         else:
             raise NotFollowedError(f"{self.name} has an instruction {i.opcode}")
-        return Code(i.opcode, i.result, sort, tuple(given), detail, statement, size)
+        computed = self._computed(i, given, detail)
+        return Code(i.opcode, i.result, sort, tuple(given), detail, statement, size, computed)
+
+    def _computed(self, i: Instruction, given: Sequence[Operand], detail: object) -> frozenset[int]:
+        """The values of an output statement that it computes: what reads a variable, or converts what a
+        call gave, only shows it, and what is shown is not what a repair changes.
+        """
+        registers = [operand.register for operand in given]
+        if i.opcode == "call":
+            assert isinstance(detail, tuple)
+            first = SHOWING.get(plain_name(detail[0]), len(given))
+            return frozenset(at for at in range(first, len(given)) if registers[at] in self.made)
+        indexed = i.opcode == "getelementptr" and any(registers[1:])
+        operation = i.opcode in arithmetic.BINARY or i.opcode in _OPERATIONS or indexed
+        passes_on = i.opcode in arithmetic.CASTS or i.opcode in {
+            *_CONVERSIONS,
+            "load",
+            "getelementptr",
+        }
+        if operation or (passes_on and self.made.issuperset(registers[:1])):
+            self.made.add(i.result)
+        return frozenset()
+
+    def _gives_back(self, i: Instruction) -> bool:
+        """Whether it only returns, at a function's closing brace, what a ``return`` before it assigned."""
+        if i.opcode == "load" and operands(i)[1][1] == _RETURNED:
+            self.given_back.add(i.result)
+        return i.opcode == "ret" and typed(i.body)[1] in self.given_back
 
     def _statement(self, i: Instruction, *, conditional: bool) -> Statement | None:
         place = self.context.debug.location_of(i.text)
@@ -321,3 +359,7 @@ def _is_debug(i: Instruction) -> bool:
 
 
 _CONVERSIONS = frozenset({"sitofp", "uitofp", "fptosi", "fptoui"})
+_RETURNED = (
+    "%retval"  # what clang calls the place of a function's value where several statements return
+)
+_OPERATIONS = frozenset({"icmp", "fcmp", "fneg", "select"})

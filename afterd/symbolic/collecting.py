@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from afterd.logic import (
     Branch,
@@ -49,6 +49,15 @@ class Collector:
     conditions: list[PathCondition] = field(default_factory=list)
     executed: dict[Statement, None] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+
+    def copy(self) -> Collector:
+        """A collector of its own that has said the same."""
+        return replace(
+            self,
+            definitions=list(self.definitions), inputs=list(self.inputs), hard=list(self.hard),
+            sane=list(self.sane), violated=list(self.violated), frontier=list(self.frontier),
+            conditions=list(self.conditions), executed=dict(self.executed), notes=dict(self.notes),
+        )  # fmt: skip
 
     def define(self, key: Hashable, term: Term, value: Value, statement: Statement | None) -> Read:
         """The value that a statement defined (hard without one)."""

@@ -49,15 +49,29 @@ class Control(ABC):
     origins: Origins | None
 
     def __init__(
-        self, wanted: Wanted, *, trace_only: bool, symbolic_from: int, whole_sides: bool
+        self,
+        wanted: Wanted,
+        bounds: Bounds,
+        *,
+        trace_only: bool,
+        symbolic_from: int,
+        alternatives: bool,
     ) -> None:
+        self.bounds = bounds
         self._wanted = wanted
-        self._whole_sides = whole_sides
+        self._alternatives = alternatives
+        self._whole_sides = alternatives and bounds.whole_sides
         self._trace_only = trace_only
         self._symbolic_from = symbolic_from
         self._forced = 0  # how many of the open branches are on a side that the run did not take
         self._sides = 0
         self._hypothetical_until = 0
+
+    def ask(self, wanted: Wanted, bounds: Bounds, symbolic_from: int, *, trace_only: bool) -> None:
+        """Other sides, and terms from elsewhere on, than it was begun with."""
+        self.bounds = bounds
+        self._wanted, self._trace_only, self._symbolic_from = wanted, trace_only, symbolic_from
+        self._whole_sides = self._alternatives and bounds.whole_sides
 
     @property
     def real(self) -> bool:

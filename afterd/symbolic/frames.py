@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from afterd.symbolic.branches import OpenBranch
 from afterd.symbolic.code import Body
@@ -55,6 +55,14 @@ class Frame:
     under: int = 0
     deciding: list[Decision] = field(default_factory=list)
     effects: dict[int, Mapping[int, int]] = field(default_factory=dict)
+
+    def copy(self) -> Frame:
+        """The same activation in an execution of its own."""
+        return replace(
+            self,
+            registers=dict(self.registers), visits=dict(self.visits), open=list(self.open),
+            carried=set(self.carried), deciding=list(self.deciding), effects=dict(self.effects),
+        )  # fmt: skip
 
     @property
     def control(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from afterd.limits import DEMAND
 from afterd.logic import ProgramFormula, Statement, TooLargeError
@@ -50,9 +51,10 @@ class Machine(Control):
     ) -> None:
         super().__init__(
             wanted,
+            bounds,
             trace_only=trace_only,
             symbolic_from=symbolic_from,
-            whole_sides=alternatives and bounds.whole_sides,
+            alternatives=alternatives,
         )
         self.image = image
         self.memory = image.memory.copy()
@@ -62,7 +64,6 @@ class Machine(Control):
             alternatives=alternatives,
         )  # fmt: skip
         self.observer = Observer(self.memory, self.collector, expectation, last)
-        self.bounds = bounds
         self.instances = 0
         self.frames: list[Frame] = []
         self.positions: tuple[Position, ...] = ((None, 0),)
@@ -71,6 +72,9 @@ class Machine(Control):
         self.library = library
         self.world = world
         self._invariant = invariant
+        self.passing: dict[int, Callable[[Machine], None]] = {}
+        """What is told of the execution when the run comes to so many instructions."""
+        self._in_library = 0
         self._call_backs: dict[int, int] = {}
         kept = 0 < symbolic_from < NEVER
         self.origins = Origins(self.collector, self.memory) if kept else None
@@ -82,6 +86,10 @@ class Machine(Control):
         if body is None:
             raise NotFollowedError(f"the program defines no function {entry}")
         self._enter(body, 0, arguments, "")
+        return self.go_on()
+
+    def go_on(self) -> ProgramFormula:
+        """Execute to the end; the formula of what was executed."""
         ended: SideEndedError | NotFollowedError | None = None
         while True:
             try:
@@ -99,6 +107,35 @@ class Machine(Control):
             except Finished:
                 return self.collector.formula(self.instances)
 
+    def fork(
+        self,
+        wanted: Wanted,
+        bounds: Bounds,
+        symbolic_from: int,
+        last: int | None,
+        *,
+        trace_only: bool,
+    ) -> Machine:
+        """This execution, before terms are kept, to be gone on with apart: what was executed until now is
+        the same whatever sides are wanted, and wherever terms begin.
+        """
+        other = copy(self)
+        other.ask(wanted, bounds, symbolic_from, trace_only=trace_only)
+        other.stand_alone(last)
+        return other
+
+    def stand_alone(self, last: int | None) -> None:
+        """Have a state of its own, as it is; no more is asked after the event ``last``."""
+        self.passing = {}
+        self.memory, self.collector = self.memory.copy(), self.collector.copy()
+        self.pointers = self.pointers.copy(self.memory, self.collector, lambda: self.symbolic)
+        self.observer = self.observer.copy(self.memory, self.collector, last)
+        self.frames = [frame.copy() for frame in self.frames]
+        self.world = self.world.copy()
+        if self.origins is not None:
+            self.origins = self.origins.copy(self.collector, self.memory)
+        self._call_backs = dict(self._call_backs)
+
     def _side_over(self, over: SideEndedError | NotFollowedError) -> None:
         """Go on with another side; an access that crashed the run is what must not be."""
         if isinstance(over, SideEndedError) and self.real and over.address is not None:
@@ -110,6 +147,8 @@ class Machine(Control):
     def _step(self) -> None:
         """Execute one instruction."""
         frame = self.frames[-1]
+        if self.instances in self.passing and not self._in_library:
+            self.passing.pop(self.instances)(self)
         if self.instances == self._symbolic_from:
             self._keep_terms()
         code = frame.body.blocks[frame.block].codes[frame.at]
@@ -203,6 +242,15 @@ class Machine(Control):
             raise NotFollowedError(f"{frame.body.name} has the library call an unknown function")
         depth = len(self.frames)
         self._enter(body, self._next_call_back(frame), list(given), _CALLED_BACK)
+        self._in_library += 1
+        try:
+            self._step_until(depth)
+        finally:
+            self._in_library -= 1
+        return frame.registers.pop(_CALLED_BACK, (0, None))
+
+    def _step_until(self, depth: int) -> None:
+        """Execute until no more than so many calls are under way."""
         while len(self.frames) > depth:
             try:
                 self._step()
@@ -211,7 +259,6 @@ class Machine(Control):
                 if not inside or (self.real and isinstance(ended, NotFollowedError)):
                     raise
                 self._side_over(ended)
-        return frame.registers.pop(_CALLED_BACK, (0, None))
 
     def _next_call_back(self, frame: Frame) -> int:
         """The number of one of several calls that the library makes for one instruction."""
@@ -315,6 +362,8 @@ class Machine(Control):
             name = self.image.names.get(target, "")
         body = self.image.body(name)
         if body is None:
+            for at in code.computed:
+                given[at] = self._argument(frame, code, at, given[at], code.operands[at])
             result = self.library(
                 self, frame, code, name, given if self.symbolic else _values(given)
             )
@@ -332,13 +381,15 @@ class Machine(Control):
         self._enter(body, self.key(frame), passed, code.result)
 
     def _argument(self, frame: Frame, code: Code, at: int, known: Known, operand: Operand) -> Known:
-        """An argument is defined by the call's statement."""
+        """An argument is defined by the call's statement: of a function of the program each, of one that
+        shows values those that the statement computes itself.
+        """
         value, term = known
         if operand.register in frame.carried or (value and value == self.arguments.start):
             return self._input(known, frame, operand.sort)
         if not self.symbolic:
             return self._made_of((value, None), operand.sort, [known], frame, code.statement)
-        if code.statement is None or not branches.is_word(_zero(operand)):
+        if code.statement is None or not branches.is_scalar(_zero(operand)):
             return known
         term = Const(value, operand.sort) if term is None else term
         return value, self.collector.define((self.key(frame), at), term, value, code.statement)
@@ -349,7 +400,7 @@ class Machine(Control):
             known = self.operand(frame, code.operands[0])
             if code.operands[0].register in frame.carried:
                 known = self._input(known, frame, code.operands[0].sort)
-            elif branches.is_word(_zero(code.operands[0])):
+            elif branches.is_scalar(_zero(code.operands[0])):
                 known = self.define(frame, code, known)
         if frame.open:
             self.arrived(frame, {"return": known}, frame.meeting(RETURN))

@@ -98,6 +98,7 @@ class Memory:
         other.objects = list(self.objects)
         other._starts = list(self._starts)
         other.of_kind = {kind: list(found) for kind, found in self.of_kind.items()}
+        other.journal = list(self.journal)
         return other
 
     def object_at(self, address: int) -> Object | None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, Value
+from afterd.model.term import BOOL, Apply, Const, Op, Term, Value
 from afterd.symbolic.branches import Position
 from afterd.symbolic.collecting import TRUE, Collector, conjoined, implied, negated
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
-from afterd.symbolic.strings import Displayed, Text, shows
+from afterd.symbolic.strings import Displayed, Rounded, Text, shows, shows_number
 
 NO_MORE = "no more is asked"
 """How a side ends after the last output that it is asked for."""
@@ -56,6 +56,13 @@ class Observer:
         self.events: list[Event] = []
         self.moments: list[int] = []
         self.status: int | None = None
+
+    def copy(self, memory: Memory, collector: Collector, last: int | None) -> Observer:
+        """One that has seen the same, and asks for no more after another event."""
+        other = Observer(memory, collector, self._expected, last)
+        other.events, other.moments = list(self.events), list(self.moments)
+        other.status = self.status
+        return other
 
     def asserted(self, name: str, condition: Term, *, held: bool, real: bool) -> None:
         """An assertion of the program was evaluated."""
@@ -141,13 +148,15 @@ class Observer:
         return term, all_held
 
     def _equal(self, known: Displayed, wanted: Value) -> tuple[Term | None, bool]:
+        if isinstance(known, Rounded):
+            return shows_number(known, wanted)
         if not isinstance(known, Text):
             return _equal(known, wanted)
         return shows(self._memory, known, wanted) if isinstance(wanted, bytes) else (None, False)
 
 
 def _value(shown: Displayed) -> Value:
-    return shown.value if isinstance(shown, Text) else shown[0]
+    return shown.value if isinstance(shown, Text | Rounded) else shown[0]
 
 
 def _equal(known: Known, wanted: Value) -> tuple[Term | None, bool]:
@@ -155,8 +164,6 @@ def _equal(known: Known, wanted: Value) -> tuple[Term | None, bool]:
     held = repr(value) == repr(wanted)
     if term is None or type(value) is not type(wanted):
         return None, held
-    if term.sort.kind is SortKind.FLOAT:
-        return Apply(Op.EQ, (term, Const(wanted, term.sort)), BOOL), held
-    if not isinstance(wanted, int):
+    if not isinstance(wanted, int | float):
         return None, held
     return Apply(Op.EQ, (term, Const(wanted, term.sort)), BOOL), held

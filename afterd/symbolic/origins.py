@@ -32,6 +32,14 @@ class Origins:
         self._tuples: dict[int, tuple[Read, ...]] = {}
         self._of_tuple: dict[int, int] = {}  # by identity of what _tuples keeps
 
+    def copy(self, collector: Collector, memory: Memory) -> Origins:
+        """The same sets for an execution that goes on with a collector and a memory of its own."""
+        other = Origins(collector, memory)
+        other._bits, other._reads = dict(self._bits), list(self._reads)
+        other._of_step, other._tuples = dict(self._of_step), dict(self._tuples)
+        other._of_tuple = dict(self._of_tuple)
+        return other
+
     def statement(self, statement: Statement | None) -> int:
         """The set of one statement."""
         if statement is None:

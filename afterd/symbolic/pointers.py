@@ -74,6 +74,14 @@ class Pointers:
         self._elements: dict[int, _Element] = {}  # by identity of the address's term
         self._stored = 0
 
+    def copy(self, memory: Memory, collector: Collector, symbolic: Callable[[], bool]) -> Pointers:
+        """The same accesses of an execution that goes on with a memory and a collector of its own."""
+        other = Pointers(
+            memory, collector, self._declared, symbolic, alternatives=self._alternatives
+        )
+        other._elements, other._stored = dict(self._elements), self._stored
+        return other
+
     def element(self, code: Code, given: Sequence[Known]) -> Known:
         """The result of a getelementptr."""
         offset, scales = code.detail

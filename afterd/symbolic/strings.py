@@ -40,7 +40,15 @@ class Text:
     places: tuple[int, ...] = ()
 
 
-Displayed = Known | Text
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A float that is shown as far as it is printed; ``exact`` is what it is."""
+
+    value: float
+    exact: Known
+
+
+Displayed = Known | Text | Rounded
 Places = Callable[[int, Term], Sequence[int]]
 """Where a pointer's term may point, the run's address among them."""
 
@@ -111,13 +119,26 @@ def shown_by(
     return form, values
 
 
-def _as_shown(found: re.Match[str], value: float, term: Term | None) -> Known:
+def shows_number(shown: Rounded, wanted: Value) -> tuple[Term | None, bool]:
+    """What must hold for a float to be shown as wanted (None: nothing can change that), and if it is.
+
+    Behind the last digit it may differ. Where it is shown as wanted it is taken for right, so it has to
+    stay what it is: what is computed from another one is not known, and would be whatever is wanted.
+    """
+    value, term = shown.exact
+    held = repr(shown.value) == repr(wanted)
+    if term is None or not isinstance(wanted, float):
+        return None, held
+    if held:
+        return Apply(Op.EQ, (term, Const(value, term.sort)), BOOL), True
+    printed = Concrete(shown.value, term.sort, "what printf shows", tuple(distinct_reads(term)))
+    return Apply(Op.EQ, (printed, Const(wanted, term.sort)), BOOL), False
+
+
+def _as_shown(found: re.Match[str], value: float, term: Term | None) -> Displayed:
     """A float as far as it is printed: what differs behind the last digit is no other output."""
     digits = {None: "6", "*": "17"}.get(found.group(2), found.group(2))
-    shown = float(f"%.{digits}{found.group(4)}" % value)
-    if term is None:
-        return shown, None
-    return shown, Concrete(shown, term.sort, "what printf shows", tuple(distinct_reads(term)))
+    return Rounded(float(f"%.{digits}{found.group(4)}" % value), (value, term))
 
 
 def _text(memory: Memory, address: int, term: Term | None, places: Places) -> Displayed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -71,6 +71,9 @@ class Program:
     names: Names = field(default_factory=Names)
     sources: dict[int, tuple[str, int]] = field(default_factory=dict)
     invariant: str = ""
+    begun: tuple[Input, Expectation | None] | None = None
+    beginnings: dict[int, Machine] = field(default_factory=dict)
+    """Of the input that was asked about last: the execution at the beginning of each window."""
 
     def run(self, given: Input) -> Shown:
         """Execute without terms. Raises NotFollowedError."""
@@ -103,18 +106,48 @@ class Program:
         """
         limits = bounds or self.bounds
         start = max(0, instances - limits.symbolic)
-        machine = self._machine(
-            given, wanted, expectation, start, limits,
-            last=last, trace_only=trace_only,
-            alternatives=instances <= DEMAND.short_run,
-        )  # fmt: skip
-        formula = machine.run(self.entry, self._arguments(machine, given))
+        before = (
+            self.beginnings.get(start) if start and self.begun == (given, expectation) else None
+        )
+        if before is not None:
+            machine = before.fork(wanted, limits, start, last, trace_only=trace_only)
+            formula = machine.go_on()
+        else:
+            machine = self._machine(
+                given, wanted, expectation, start, limits,
+                last=last, trace_only=trace_only,
+                alternatives=instances <= DEMAND.short_run,
+            )  # fmt: skip
+            if start:
+                machine.passing = self._kept_beginnings(given, expectation, instances, start)
+            formula = machine.run(self.entry, self._arguments(machine, given))
         self.sources.update(machine.world.sources)
         if start:
             note = f"the first {start} instructions of the run are concrete"
             ends = () if last is None else ("nothing is asked after the first wrong output",)
             formula = replace(formula, notes=(*formula.notes, note, *ends))
         return formula, machine.exhausted
+
+    def _kept_beginnings(
+        self, given: Input, expectation: Expectation | None, instances: int, start: int
+    ) -> dict[int, Callable[[Machine], None]]:
+        """What is before a window is executed once, whatever window and sides are asked for: a copy of the
+        execution is kept at the beginning of this window and of each wider one. Those of another input are
+        forgotten.
+        """
+        self.begun = (given, expectation)
+        self.beginnings.clear()
+
+        def kept(machine: Machine) -> None:
+            first = machine.instances + 1  # with this instruction terms begin
+            self.beginnings[first] = machine.fork(
+                lambda _branch: False, machine.bounds, first, None, trace_only=False
+            )
+
+        windows = DEMAND.windows_of(self.bounds.symbolic)
+        return {
+            instances - window - 1: kept for window in windows if 0 < instances - window <= start
+        }
 
     def _machine(
         self,

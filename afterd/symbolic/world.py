@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from afterd.symbolic.refusal import NotFollowedError
@@ -48,6 +48,12 @@ class World:
     sources: dict[int, tuple[str, int]] = field(default_factory=dict)
     """Per input step where it came from: ("argument", its number) or ("stdin", its offset)."""
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def copy(self) -> World:
+        """The same for an execution of its own."""
+        return replace(
+            self, streams=dict(self.streams), written=set(self.written), sources=dict(self.sources)
+        )
 
     def state(self) -> tuple[int, int]:
         """What a branch comes back to."""

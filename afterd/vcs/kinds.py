@@ -13,6 +13,7 @@ from afterd.model.change import FileKind
 # the root, one with an inner "/" is the whole path ("*" crosses "/"), any other is a file name.
 TESTS = (
     *("test/", "tests/", "__tests__/", "testdata/", "test-data/", "testsuite/", "/t/", "spec/"),
+    *("/fixtures/", "__fixtures__/", "__snapshots__/", "__mocks__/"),
     *("test_*", "test-*", "*_test.*", "*_tests.*", "*-test.*", "*_unittest.*", "*.test.*"),
     *("*.spec.*", "*_spec.*", "*Test.java", "*Tests.java", "*Test.kt", "*Tests.cs", "*Test.php"),
     *("conftest.py", "test.py", "tests.py", "test.rs", "tests.rs", "test.sh", "tests.sh", "*.t"),

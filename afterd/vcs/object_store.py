@@ -1,7 +1,8 @@
 """Where variants are stored: a bare repository of afterd's own that reads the user's objects.
 
 Writes go below the state directory and never into the user's object database; the user's objects
-are seen through an alternates file (relative, so no path needs quoting).
+are seen through an alternates file (relative, so no path needs quoting), and so are those of the
+submodules that stand in the user's work tree.
 
 Trees as git packs: how a machine without the repository gets what it has to build.
 
@@ -20,11 +21,11 @@ from pathlib import Path
 import pygit2
 
 from afterd.errors import SpaceError, StoreError
-from afterd.vcs.repository import state_directory
+from afterd.vcs.repository import common_directory, state_directory
 from afterd.vcs.trees import TreeReader
 
 STORE_NAME = "objects.git"
-_ALTERNATE = "../../../objects\n"  # from <common>/afterd/objects.git/objects to <common>/objects
+_ALTERNATE = b"../../../objects\n"  # from <common>/afterd/objects.git/objects to <common>/objects
 
 
 def open_store(repository: pygit2.Repository) -> pygit2.Repository:
@@ -37,7 +38,7 @@ def open_store(repository: pygit2.Repository) -> pygit2.Repository:
     try:
         if not (path / "HEAD").exists():
             pygit2.init_repository(path, bare=True)
-        _see_user_objects(path)
+        _see_objects(path, common_directory(repository))
         return pygit2.Repository(path)
     except (OSError, pygit2.GitError) as error:
         if "No space left" in str(error):  # libgit2 gives no number
@@ -51,11 +52,27 @@ def open_store(repository: pygit2.Repository) -> pygit2.Repository:
         ) from error
 
 
-def _see_user_objects(path: Path) -> None:
+def _see_objects(path: Path, common: Path) -> None:
+    """Name the user's objects, and those of the submodules that were checked out, as alternates."""
     alternates = path / "objects" / "info" / "alternates"
-    if not alternates.exists():
+    folders = (os.fsencode(folder.relative_to(common)) for folder in _submodules(common))
+    lines = (b"../../../%s/objects\n" % folder for folder in folders if b"\n" not in folder)
+    wanted = b"".join([_ALTERNATE, *lines])
+    if not alternates.exists() or alternates.read_bytes() != wanted:
         alternates.parent.mkdir(parents=True, exist_ok=True)
-        alternates.write_text(_ALTERNATE)
+        with tempfile.NamedTemporaryFile(dir=alternates.parent, delete=False) as file:
+            file.write(wanted)
+        os.replace(file.name, alternates)  # noqa: PTH105 - atomic, also over one that is there
+
+
+def _submodules(folder: Path) -> Iterator[Path]:
+    """The git directories of submodules below one, and of theirs; a name may have slashes."""
+    modules = folder / "modules" if (folder / "objects").is_dir() else folder
+    for inner in sorted(modules.iterdir()) if modules.is_dir() else ():
+        if inner.is_dir() and not inner.is_symlink():
+            if (inner / "objects").is_dir():
+                yield inner
+            yield from _submodules(inner)
 
 
 @dataclass(frozen=True, slots=True)

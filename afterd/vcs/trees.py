@@ -41,7 +41,7 @@ class Entry:
 
     @property
     def is_submodule(self) -> bool:
-        """A commit of another repository, never looked into."""
+        """A commit of another repository."""
         return self.mode == FileMode.COMMIT
 
     @property
@@ -84,6 +84,10 @@ class TreeReader:
             return self._odb.read(identifier)[1]
         except (KeyError, pygit2.GitError) as error:
             raise missing_object(identifier) from error
+
+    def knows(self, identifier: str) -> bool:
+        """Whether an object is there."""
+        return identifier in self._odb
 
     def size(self, identifier: str) -> int:
         """The bytes of an object, without reading it."""

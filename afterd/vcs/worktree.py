@@ -4,8 +4,8 @@ An incremental build stays incremental, and untracked build products stay where 
 beside the directory says which tree it holds; while a move is under way it says so, and whoever
 finds it like that (the process was killed) compares every file with its content.
 
-Blobs are written as they are: no line-end conversion, no smudge filter, no Git LFS. Submodules are
-empty directories.
+Blobs are written as they are: no line-end conversion, no smudge filter, no Git LFS. A submodule is what
+its commit holds where the repository can read that (the user checked it out), else an empty directory.
 
 Writing below a slot: never through a link, never outside, with times that builds can trust.
 """
@@ -17,7 +17,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -332,12 +332,24 @@ class Slot:
         """Every file of a tree that may be written."""
         if self._held[0] == tree:
             return self._held[1]
-        return dict(self._allowed(self._reader.files(tree)))
+        return dict(self._allowed(self._with_submodules(self._reader.files(tree))))
+
+    def _with_submodules(
+        self, files: Iterable[tuple[bytes, Entry]]
+    ) -> Iterator[tuple[bytes, Entry]]:
+        """Files, and those of each submodule whose commit is there, below it."""
+        for path, entry in files:
+            yield path, entry
+            if entry.is_submodule and self._reader.knows(entry.id):
+                inner = self._reader.files(self._reader.tree_of(entry.id), path + b"/")
+                yield from self._with_submodules(inner)
 
     def _changed(self, before: Files, current: str, tree: str) -> Files:
         """The listing of ``tree``, made from that of the current one."""
         wanted = dict(before)
         found = list(self._reader.differences(current, tree))
+        if any(entry is not None and entry.is_submodule for _, *both in found for entry in both):
+            return self._listing(tree)
         for path, _, new in found:
             if new is None:
                 wanted.pop(path, None)

@@ -15,7 +15,7 @@ from afterd.execution.confinement import Confinement, confined
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.losses import refuse_lost
-from afterd.execution.recipe import Recipe, Scope, import_path, with_assignments
+from afterd.execution.recipe import SLOT, Recipe, Scope, import_path, with_assignments
 from afterd.execution.runners import (
     GIVEN,
     BuildsOne,
@@ -30,6 +30,7 @@ from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.runners.unittest import Unittest
 from afterd.execution.runners.version_file import version_files
 from afterd.execution.signature import telling_signature
+from afterd.execution.told import THE_END
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
 from afterd.trace.python.stage import PythonTraceRequest
@@ -75,6 +76,8 @@ class Suite:
         if name == self.recipe.test_id:
             return FailingTest(replace(self.recipe, told_by=""), runner if self.found else GIVEN)
         beside = replace(self.recipe, test_id=name, scope=Scope.AMONG)
+        if name == THE_END:
+            return FailingTest(beside, runner)
         if self.found is None:
             command, build = alone(self.recipe.test, runner, name), self.recipe.build
         else:
@@ -122,7 +125,7 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
         generated=found.generated,
         limits=workspace.limits,
     )
-    return Suite(recipe, found)
+    return Suite(contained(recipe, settings), found)
 
 
 def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress) -> SuiteRun:
@@ -191,7 +194,7 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
         path = ":".join(filter(None, (path or surrounding.get("PYTHONPATH", ""), PLUGINS)))
         extra["PYTEST_PLUGINS"] = PLUGIN
     extra.update({"PYTHONPATH": path} if path else {})
-    return Recipe(
+    recipe = Recipe(
         test=command,
         assigned=assigned,
         build=_with_preparation(settings, with_environment_of(settings.build, checkout)),
@@ -201,6 +204,21 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
         generated=version_files(checkout, checkout) if runner in _OF_PYTHON else {},
         limits=workspace.limits,
     )
+    return contained(recipe, settings)
+
+
+def contained(recipe: Recipe, settings: Settings) -> Recipe:
+    """A recipe as it runs in the container that was asked for; itself where none was.
+
+    afterd's plugin for pytest is not there: what the tests print tells them apart.
+    """
+    if not settings.container:
+        return recipe
+    extra = dict(recipe.extra)
+    if extra.pop("PYTEST_PLUGINS", "") == PLUGIN and "PYTHONPATH" in extra:
+        here = (each for each in extra["PYTHONPATH"].split(":") if each.startswith(SLOT))
+        extra["PYTHONPATH"] = ":".join(here)
+    return replace(recipe, extra=extra, container=tuple(shlex.split(settings.container)))
 
 
 def python_request(

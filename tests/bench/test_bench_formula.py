@@ -7,16 +7,18 @@ from pathlib import Path
 
 from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult, input_of
 from afterd.bench.formula_tables import formula_tables, learned_weights, mean_rank
+from afterd.bench.formula_work import Work, mean_work
 from afterd.localization.formats.weights import read_weights, write_weights
 from afterd.localization.fusion import WEIGHTS
 from afterd.symbolic.world import Input
 
 A = ("f.c", 3)
+WORK = Work(35, 70, 105, 900, 3, 0.1, 0.2, 0.2)
 
 
 def result(version: str, place: float | None, program: str = "") -> VersionResult:
     techniques = {
-        name: Explained(place, 0.5, 2, 4, agrees=True, instructions=70.0)
+        name: Explained(place, 0.5, 2, 4, agrees=True, work=WORK)
         for name in (*FORMULAS, CONBAS, "Ochiai", "fused")
     }
     return VersionResult(
@@ -38,13 +40,29 @@ def test_what_is_not_reported_comes_last() -> None:
 
 def test_the_tables() -> None:
     left_out = VersionResult("v3", {}, 0, 0, left_out="no test reveals the fault")
-    ranks, seconds, averages, first, fusions = formula_tables([result("v1", 1.0), left_out])
+    ranks, seconds, averages, works, first, fusions = formula_tables([result("v1", 1.0), left_out])
     assert ranks.rows[0][1:3] == ("1", "1")
     assert ranks.rows[1][-1] == "no test reveals the fault"
     assert seconds.rows == (("v1", "0.50", "0.50", "1.0", "70", "70", "2", "yes"),)
     assert averages.rows[0][1] == "0.50"
+    touched = ("35", "70", "105", "900", "3.0", "0.10", "0.20", "0.20")
+    assert works.rows == (
+        ("BA of all (1)", *touched, "-", "-"),
+        ("OFC of all (1)", *touched, "1.00", "2.0"),
+    )
     assert first.rows[0] == ("BA", "1", "1", "1")
     assert fusions.rows[:2] == (("ochiai alone", "1.0", "1"), ("default weights", "1.0", "1"))
+
+
+def test_the_factor_is_of_versions_that_both_answered() -> None:
+    slow = replace(result("v1", 1.0).techniques["BA"], work=replace(WORK, solving=1.7))
+    answered = replace(result("v1", 1.0), techniques={**result("v1", 1.0).techniques, "BA": slow})
+    given_up = replace(slow, reported=0, work=replace(WORK, solving=99.0))
+    silent = replace(answered, version="v2", techniques={**answered.techniques, "BA": given_up})
+    works = formula_tables([answered, silent])[3]
+    assert [row[0] for row in works.rows] == ["BA of all (1)", "OFC of all (1)"]
+    assert works.rows[1][-2:] == ("4.00", "2.0")
+    assert mean_work([WORK, replace(WORK, questions=5)]).questions == 4
 
 
 def voted(program: str, version: str, right: str) -> VersionResult:

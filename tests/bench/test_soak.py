@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from afterd.bench.bad_commits import BadCommit, Workshop, programs
-from afterd.bench.soak import Soak, Soaked, broken_promises, is_exact, rate, soaked_case
+from afterd.bench.soak import Journal, Soak, Soaked, broken_promises, is_exact, rate, soaked_case
 from afterd.bench.trial import stored_explanation
 from afterd.errors import TestError
 
@@ -24,7 +24,9 @@ def soaked(tmp_path_factory: pytest.TempPathFactory) -> tuple[BadCommit, Soaked]
     [program] = programs(["sluice/tests/test_lexer.py::test_words"])
     chance = random.Random(f"{_SOAK.seed} 0 {program.name}")
     workshop = Workshop(program, home, chance, _SOAK.drawn)
-    cases = (workshop.bad_commit(home / f"repository-{n}", _SOAK.most_harmless) for n in range(4))
+    cases = (
+        workshop.bad_commit(home / f"repository-{n}", _SOAK.most_harmless, chance) for n in range(4)
+    )
     case = next(filter(None, cases))
     return case, soaked_case(case, home, _SOAK, "slice")
 
@@ -59,3 +61,29 @@ def test_programs_are_named_by_fixture_or_by_test() -> None:
         "critical",
     }
     assert programs(["nothing"]) == []
+
+
+def test_what_was_judged_is_not_judged_again(tmp_path: Path) -> None:
+    """Two cases of an earlier soak: one that was judged, one for which no bad commit was made; then a kill."""
+    path = tmp_path / "journal"
+    known = Soaked(
+        "a", "explained", exact=True, broken=(), runs=3, changes=7, language="c", guilty=2
+    )
+    before = Journal(path)
+    before.add("a", known)
+    before.add("b", None)
+    with path.open("a") as file:
+        file.write('\n{"case": "c", "fou')
+    after = Journal(path)
+    assert after.judged("a") == known
+    assert "b" in after
+    assert after.judged("b") is None
+    assert "c" not in after
+    after.add("c", known)
+    assert Journal(path).judged("c") == known
+
+
+def test_plugins_that_happen_to_be_installed_are_left_out() -> None:
+    """Of pytest: hypothesis' takes most of a run's processor time. What make builds is run as it is."""
+    assert {each.test.split()[0] for each in programs(["sluice"])} == {"env"}
+    assert not [each for each in programs(["brindle"]) if each.test.startswith("env ")]

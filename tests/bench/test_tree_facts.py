@@ -13,22 +13,24 @@ from afterd.bench.tree_facts import tree_facts
 
 
 def test_guilty_innocent_equal_and_known() -> None:
-    facts = tree_facts(RUNNING_EXAMPLE)
+    facts = tree_facts(RUNNING_EXAMPLE, {})
     assert facts is not None
     assert (facts.guilty, facts.root, facts.seen, facts.innocent) == (2, 2, 2, 0)
     assert (facts.proved, facts.observed, facts.inferred) == (4, 1, 0)
     assert facts.equal == 0
     wrong = replace(TREE.steps[1], change="c9", observed="4")
     tree = replace(TREE, steps=(wrong,))
-    worse = tree_facts(replace(RUNNING_EXAMPLE, tree=tree))
+    worse = tree_facts(replace(RUNNING_EXAMPLE, tree=tree), {})
     assert worse is not None
     assert (worse.guilty, worse.innocent, worse.equal) == (1, 1, 1)
-    assert tree_facts(replace(RUNNING_EXAMPLE, tree=None)) is None
+    assert tree_facts(replace(RUNNING_EXAMPLE, tree=None), {}) is None
 
 
 def test_a_row_a_tree() -> None:
-    row = Measurement("sluice/slice", "after", Verdict.MATCHED, tree=tree_facts(RUNNING_EXAMPLE))
-    shown = text(trees("trees", [row, replace(row, case="none", tree=None)]))
+    row = Measurement(
+        "sluice/slice", "after", Verdict.MATCHED, tree=tree_facts(RUNNING_EXAMPLE, {})
+    )
+    shown = text(trees("trees", [row, replace(row, case="gone", tree=None)]))
     assert "sluice/slice" in shown
     assert "2/2" in shown
-    assert "none" not in shown
+    assert "gone" not in shown

@@ -9,11 +9,14 @@ from recorded import Recorded, aligned, compare, op, without_green
 
 from afterd.causality.causes import Causes
 from afterd.causality.infection import Green
+from afterd.causality.suspicion import Tier, suspects_of
+from afterd.causality.tree import causal_tree
 from afterd.causality.worth import Worth
 from afterd.logic.solver import Solver
 from afterd.model.explanation import Evidence
 from afterd.model.progress import Silent
 from afterd.model.term import Op
+from afterd.model.trace import Alignment, StepKind
 
 
 def causes_of(run: Recorded, *, most: int = 50, spent: int = 0) -> Causes:
@@ -105,3 +108,53 @@ def test_what_is_infected_is_explained_when_its_origin_is_among_the_causes() -> 
     while causes.open_level():
         continue
     assert causes.explained()
+
+
+def summed_from_a_table(run: Recorded, times: int, *, length: int = 1) -> Recorded:
+    """``times`` elements of a table are added to 5 and compared with 0; green had -3 in the table, and this
+    run -2, ``length`` copies before it is read.
+    """
+    element = run.assign(
+        1, "table", -2, green=-3, kind=StepKind.INITIAL, changes=["c_table"], line=1
+    )
+    for copy in range(length - 1):
+        element = run.assign(2 + copy, f"copy{copy}", element, green=-3)
+    total = op(Op.ADD, 5, op(Op.MUL, element, times))
+    run.fail(100, compare(Op.EQ, run.assign(90, "total", total, green=5 - 3 * times), 0))
+    return aligned(run)
+
+
+@pytest.mark.parametrize(
+    ("times", "core"),
+    [(3, False), (5, True)],
+    ids=["5 + 3 x is never 0", "5 + 5 x is 0 for another x"],
+)
+@pytest.mark.parametrize("length", [1, 7])
+def test_what_fills_a_table_is_met_where_the_core_needs_no_element(
+    times: int, length: int, *, core: bool
+) -> None:
+    """Brindle's assertion: three of five instructions were in the slice, and arithmetic alone forced that
+    their effects are not 5: the table was in no core, and the search took 17 runs.
+    """
+    run = summed_from_a_table(Recorded(), times, length=length)
+    causes = causes_of(run)
+    causes.open_level()
+    (link,) = causes.links
+    assert (1 in {step.id for step in link.cause.steps}) is core
+    assert (1 in {step.id for step in link.cause.origins}) is not core
+    (found, *_) = suspects_of(run, Green(run), causes.links)
+    tier = Tier.ENTRY if core else Tier.CARRIER
+    assert (found.change, found.tier, found.step) == ("c_table", tier, 1)
+    assert causes.explained()
+    tree = causal_tree(causes.links, frozenset(["c_table"]), causes.acting())
+    assert tree is not None
+    assert "c_table" in {step.change for step in tree.steps}
+
+
+def test_what_is_as_in_green_is_no_origin() -> None:
+    run = Recorded()
+    even = run.assign(1, "even", 4, green=Alignment.SAME)
+    run.fail(9, compare(Op.EQ, run.assign(2, "odd", op(Op.ADD, even, 1), green=4), 4))
+    causes = causes_of(run)
+    causes.open_level()
+    assert causes.links[0].cause.origins == ()

@@ -29,7 +29,7 @@ from afterd.causality.loop import Loop
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.worth import Worth
 from afterd.logic.solver import Solver
-from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, FileKind
 from afterd.model.explanation import CauseNode
 from afterd.model.location import Location
 from afterd.model.outcome import Outcome
@@ -167,6 +167,17 @@ def test_later_changes_that_take_the_root_along_did_not_break_the_test() -> None
     found, asked = explained(run, changes, answer, commits=commits)
     assert found.root == {"c1"}
     assert len(asked) <= 6
+
+
+def test_a_later_test_that_asks_for_more_did_not_break_the_program() -> None:
+    """godotenv: without what the newest commit expects the test passes, too, and says nothing of the program."""
+    changes = by_commits("old", "old", "new")
+    changes["c3"] = replace(changes["c3"], kind=FileKind.TEST)
+    answer, commits = repaired_by({"c1"}, {"c3"}), ("old", "new")
+    loop, _ = looped(chain(at=1, length=3), changes, answer, commits=commits)
+    found = loop.explain()
+    assert found.root == {"c1"}
+    assert not found.notes
 
 
 def chain(*, at: int, length: int) -> Recorded:

@@ -136,6 +136,31 @@ def test_what_only_the_twin_did_is_seen_as_well() -> None:
     assert (last.change, last.observed, last.evidence) == ("c9", "not executed", Evidence.OBSERVED)
 
 
+def test_what_a_change_took_away_is_told_by_that_and_not_by_what_reads_it() -> None:
+    """``set(source)`` is gone, ``return source`` is as it was: that line was never another one."""
+    run = Recorded()
+    run.assign(1, "set", 5)
+    run.not_run["c9"] = run.steps.pop(1)
+    value = run.assign(2, "source", 0, green=2)
+    run.absent[2] = ("c9",)
+    run.fail(3, compare(Op.EQ, value, 2))
+    told = [(step.target, step.change, step.observed) for step in _steps(_told(run, "c9").tree)]
+    assert told == [("source", "", "0"), ("set", "c9", "not executed")]
+
+
+def test_of_branches_that_could_have_overwritten_the_one_that_was_seen_to_comes_first() -> None:
+    """Two rounds leave a comma out; that a digit stands at its place is the first one's doing."""
+    run = Recorded()
+    seen = run.branch(2, compare(Op.EQ, run.input(1, "i", 1), 4), green=True, changes=["c1"])
+    digit = run.assign(3, "digit", 5, green=5)
+    later = run.branch(4, compare(Op.EQ, run.input(5, "j", 2), 4), green=True, changes=["c1"])
+    copied = run.assign(6, "copied", digit, green=44)
+    run.influences[6, 3] = [seen, later]
+    run.fail(7, compare(Op.EQ, copied, 44))
+    found = _told(aligned(run), "c1")
+    assert [(step.line, step.change) for step in _steps(found.tree)] == [(6, ""), (2, "c1")]
+
+
 def test_an_object_that_only_looks_the_same_is_looked_behind() -> None:
     """A pattern is told by its type; what it was compiled from is in both runs."""
     run = Recorded()
@@ -146,6 +171,29 @@ def test_an_object_that_only_looks_the_same_is_looked_behind() -> None:
     run.fail(4, compare(Op.EQ, run.assign(3, "end", matched, green=4), 4))
     steps = list(_steps(_told(aligned(run), "c1").tree))
     assert [step.target for step in steps] == ["end", "rules"]
+
+
+@pytest.mark.parametrize("seen", [Alignment.SAME, Alignment.DIFFERENT])
+def test_a_function_of_other_parameters_is_told_by_its_text(seen: Alignment) -> None:
+    """``def pipe(val, field)`` where ``def pipe(val)`` was: each is shown as a function, and both runs made one."""
+    run = Recorded()
+    made = Concrete(None, OPAQUE, "a function", ())
+    pipe = run.assign(1, "pipe", made, green=seen, changes=["c1"], line=1)
+    look = run.steps[1]
+    shown = replace(look.green, rendered="<function pipe>")
+    run.steps[1] = replace(
+        look, text="def pipe(val, field):", rendered="<function pipe>", green=shown
+    )
+    called = Concrete(3, INT, "a call", (pipe,))
+    run.fail(4, compare(Op.EQ, run.assign(3, "given", called, green=4), 4))
+    patch = "@@ -1 +1 @@\n-def pipe(val):\n+def pipe(val, field):\n"
+    with Solver(worker=InProcess()) as solver:
+        root = {"c1": change(1, "f.c", patch=patch)}
+        found = story(aligned(run), frozenset(root), root, solver.core, StoryLimits())
+    assert found is not None
+    (guilty,) = (step for step in _steps(found.tree) if step.change)
+    assert (guilty.evidence, guilty.was) == (Evidence.OBSERVED, "def pipe(val):")
+    assert (guilty.observed, guilty.green) == ("", "")
 
 
 def test_a_step_says_what_it_computed_and_what_it_would_have() -> None:

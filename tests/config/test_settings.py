@@ -40,6 +40,7 @@ strategy = "dd"
 sandbox = "auto"
 network = true
 writable = ["~/.cache/x"]
+container = "podman run IMAGE"
 pass_environment = ["DATABASE_URL"]
 budget = "5m,40runs"
 jobs = 4
@@ -88,6 +89,7 @@ def test_every_key_can_stand_in_the_file(tmp_path: Path) -> None:
         sandbox=Sandbox.AUTO,
         network=True,
         writable=("~/.cache/x",),
+        container="podman run IMAGE",
         pass_environment=("DATABASE_URL",),
         budget=Budget(seconds=300.0, runs=40),
         jobs=4,

@@ -202,6 +202,37 @@ def test_the_test_that_hangs_is_named_and_what_else_is_wrong_is_not_its_cause(
     assert (other.test, other.kind) == ("test_lib.Test.test_two", "caused"), other.reason
 
 
+_TAP = """\
+if grep -q three text; then echo "ok 1 - three"; else echo "not ok 1 - three"; red=1; fi
+while grep -q forever loop; do sleep 0.1; done
+echo "ok 2 - loop"
+exit ${red:-0}
+"""
+
+
+def test_a_hang_is_not_hidden_by_a_test_that_failed_before_it(tmp_path: Path) -> None:
+    """A runner that names a test when it has ended: the hang has no name, and is the suite's."""
+    where = made(tmp_path / "r", {"text": TEXT, "loop": "once\n", "check.sh": _TAP})
+    test = ("sh", "check.sh")
+    once(where, test=test, test_timeout=1.0)
+    red = commit(where, {"text": "one\ntwo\n3\n"})
+    once(where, test=test, test_timeout=1.0)
+    hangs = commit(where, {"loop": "forever\n", "other": "b\n"})
+    once(where, test=test, test_timeout=1.0)
+    by_test = {each.test: each for each in verdicts(where, hangs)}
+    assert (by_test["three"].kind, by_test["three"].base) == ("already-red", red)
+    [verdict] = [each for name, each in by_test.items() if name != "three"]
+    assert verdict.kind == "caused", verdict.reason
+    with opened(where) as reader:
+        explanation = load(reader, verdict.explanation_id or 0)
+    assert [change.file for change in explanation.root] == ["loop"]
+    still = commit(where, {"other": "c\n"})
+    once(where, test=test, test_timeout=1.0)
+    assert {(each.kind, each.base) for each in verdicts(where, still)} == {
+        ("already-red", red), ("already-red", hangs),
+    }  # fmt: skip
+
+
 def test_a_suite_whose_limit_is_too_short_from_the_start_is_broken(tmp_path: Path) -> None:
     where = made(tmp_path / "r")
     once(where, test=("sleep", "60"), test_timeout=0.3)

@@ -135,6 +135,8 @@ def test_the_running_example_has_two_causes_joined_by_its_predicate(running: Exp
     }
     observed = {step.line: (step.observed, step.green) for step in failure.steps}
     assert observed[10] == ("1", "4")
+    # line 7 runs because of c2: seen beside the twins in which one of the two alone is undone
+    assert {step.line: step.whose for step in failure.steps} == {7: "c2", 10: ""}
 
 
 def test_the_critical_predicate_is_one_that_was_executed(critical: Explained) -> None:

@@ -77,6 +77,34 @@ def undone(changes: list[dict[str, Any]]) -> str:
     return "".join(change["patch"] for change in changes)
 
 
+# Two causes, each handed on for itself: with one of them alone undone the sum is wrong still.
+TWO = (
+    "def first(a):\n    base = a + 1\n    return base * 2\n"
+    + SETTING
+    + "def second(b):\n    base = b + 1\n    return base * 2\n\n\n"
+    "def run(kind, a, b):\n    return first(a) - second(b)\n",
+    "def first(a):\n    base = a + 5\n    return base * 2\n"
+    + SETTING
+    + "def second(b):\n    base = b + 3\n    return base * 2\n\n\n"
+    "def run(kind, a, b):\n    return first(a) - second(b)\n",
+)
+
+
+def test_each_of_two_causes_has_its_branch(tmp_path: Path) -> None:
+    """Told by the twins in which one alone is undone; what both of them alter is nobody's."""
+    found = explained(tmp_path / "r", *TWO)
+    whose = {(step["file"], step["line"]): step["whose"] for step in found["tree"]["steps"]}
+    first, second = (c["id"] for c in sorted(found["root"], key=lambda c: c["new"][0]))
+    assert whose == {
+        ("ops.py", 2): None,  # the changes' own lines say it
+        ("ops.py", 3): first,
+        ("ops.py", 11): None,
+        ("ops.py", 12): second,
+        ("ops.py", 16): None,
+        ("test_ops.py", 4): None,
+    }
+
+
 CASES = {
     "a name": (RENAMED, "", "@@"),  # either needs the other: which one is the root is for the loop
     "a name that is put together": (LOOKED_UP, "return a - b", "handle_'"),

@@ -125,6 +125,7 @@ def _step(step: TreeStep) -> Json:
         "computed": step.computed or None,
         "undone": step.undone or None,
         "tested": step.tested,
+        "whose": step.whose or None,
     }
 
 

@@ -48,6 +48,7 @@ TREE: dict[str, object] = {
             "computed": TEXT_OR_NULL,
             "undone": TEXT_OR_NULL,
             "tested": bool,
+            "whose": TEXT_OR_NULL,
         }
     ],
 }

@@ -188,3 +188,41 @@ def test_a_failure_does_not_repeat_its_statement() -> None:
     failure = Failure(FailureKind.ASSERTION, f"{TREE.predicate} failed", TREE.file, TREE.line)
     told = story(replace(RUNNING_EXAMPLE, failure=failure))
     assert (told[-1].text, as_plain(told[-1].values)) == (TREE.predicate, "failed")
+
+
+def test_of_one_statement_in_a_row_the_last_is_told() -> None:
+    """``[each.name for each in rows]``: what was bound on the way is not what it gave; ``--all`` has it."""
+    bound, given = (replace(_step(3, one, "4"), line=3, target=one) for one in ("1", "2"))
+    first = _step(2, "0", "5", change="c2")
+    assert [told.place for told in story(_explained(given, bound, first))][:-1] == [
+        "a.py:2",
+        "a.py:3",
+    ]
+    assert story(_explained(given, bound, first))[1].carried == ()
+    assert len(story(_explained(given, bound, first), most=None)) == 4
+    kept = story(_explained(given, replace(bound, tested=True), first))
+    assert [told.tested for told in kept] == [False, True, False, False]
+
+
+def test_nothing_is_carried_to_the_first_that_is_told() -> None:
+    """What the story begins with came from nowhere that a reader saw."""
+    same, first = replace(_step(1, "3", "3"), text="y = g()"), _step(2, "0", "5", change="c2")
+    assert story(_explained(first, same))[0].carried == ()
+    assert story(_explained(_step(3, "1", "2"), same, first))[1].carried == (same,)
+
+
+def test_one_truth_of_two_changes_is_told_once() -> None:
+    """Both changed a part of one statement: it did one thing."""
+    one, other = (_step(7, "1", "4", change=name) for name in ("c2", "c3"))
+    explanation = _explained(other, replace(one, tested=True))
+    told, _ = story(explanation)
+    assert told.change == "c2, c3"
+    assert as_plain(told.values).endswith("; set to that here, the test passes")
+
+
+def test_a_statement_without_a_word_is_no_failure_to_quote() -> None:
+    """C returns at the brace that closes the function."""
+    failure = Failure(FailureKind.EXIT, "exit status 1", "main.c", 107, "1", "4")
+    tree = replace(TREE, predicate="}", file="main.c", line=107, steps=(), causes=())
+    (end,) = story(replace(RUNNING_EXAMPLE, failure=failure, tree=tree))
+    assert end.text == "exit status 1"

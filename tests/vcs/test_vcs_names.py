@@ -24,6 +24,10 @@ from afterd.vcs.tokens import Language, language_of
         ),
         (
             FileKind.TEST,
+            ["fixtures/plain.env", "src/__fixtures__/a.js", "src/__snapshots__/a.snap"],
+        ),
+        (
+            FileKind.TEST,
             ["src/__tests__/x.js", "x.spec.ts", "t/t0001-x.sh", "FooTest.java", "test.c"],
         ),
         (
@@ -37,7 +41,17 @@ from afterd.vcs.tokens import Language, language_of
                 "run_tests.sh",
             ],
         ),
-        (FileKind.SOURCE, ["src/test.c", "latest/x.c", "contest.py", "src/t/x.c", "testing/x.py"]),
+        (
+            FileKind.SOURCE,
+            [
+                "src/test.c",
+                "latest/x.c",
+                "contest.py",
+                "src/t/x.c",
+                "testing/x.py",
+                "app/fixtures/x.c",
+            ],
+        ),
         (FileKind.SOURCE, ["main.c", "a/b.rs", "a\nb.py", "x.html", "attest.go", "bin/tool"]),
         (
             FileKind.BUILD,

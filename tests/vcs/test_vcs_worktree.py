@@ -13,13 +13,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pygit2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_repositories import EXECUTABLE, FILE, LINK, SUBMODULE, Listing, Made, texts, versions
+from made_repositories import EXECUTABLE, FILE, LINK, SUBMODULE, Listing, Made, git, texts, versions
 
 from afterd.errors import RepositoryError, SpaceError, StoreError
 from afterd.limits import ChangeLimits
+from afterd.vcs.object_store import open_store
+from afterd.vcs.repository import open_repository
 from afterd.vcs.trees import Entry, write_tree
 from afterd.vcs.worktree import Slot, tick
 
@@ -414,3 +417,46 @@ def test_a_place_that_cannot_be_written_is_one_sentence(made: Made, tmp_path: Pa
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="cannot be written"):
         Slot(tmp_path / "file/slot", made.repository).move_to(made.tree(texts(a="1")))
+
+
+def _committed(where: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        (where / name).parent.mkdir(parents=True, exist_ok=True)
+        (where / name).write_text(content)
+    if not (where / ".git").exists():
+        git(where, "init", "-q")
+    git(where, "add", "-A")
+    git(where, "-c", "user.name=t", "-c", "user.email=t@x", "commit", "-qm", "c")
+    return where
+
+
+def test_a_submodule_that_is_checked_out_stands_in_every_slot_as_its_commit_says(
+    tmp_path: Path,
+) -> None:
+    """utfcpp: its tests include a header of a submodule, and "the bad version does not build"."""
+    deep = _committed(tmp_path / "deep", {"d.h": "deep"})
+    inner = _committed(tmp_path / "inner", {"a.h": "1", "gone.h": ""})
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", "--name")
+    git(inner, *add, "lib/deep", str(deep), "deep")
+    outer = _committed(tmp_path / "outer", {"x": ""})
+    git(outer, *add, "ext/inner", str(_committed(inner, {})), "extern/inner")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "update", "--init", "--recursive")
+    _committed(outer, {})
+    (outer / "extern/inner/gone.h").unlink()
+    _committed(outer / "extern/inner", {"a.h": "2"})
+    _committed(outer, {})
+
+    user = open_repository(outer)
+    slot = Slot(tmp_path / "slot", open_store(user))
+
+    def below(revision: str) -> dict[str, str]:
+        slot.move_to(str(user.revparse_single(revision).peel(pygit2.Tree).id))
+        whole = slot.path / "extern/inner"
+        return {str(f.relative_to(whole)): f.read_text() for f in whole.rglob("*") if f.is_file()}
+
+    modules = (inner / ".gitmodules").read_text()
+    first = {".gitmodules": modules, "a.h": "1", "gone.h": "", "deep/d.h": "deep"}
+    second = {".gitmodules": modules, "a.h": "2", "deep/d.h": "deep"}
+    assert [below(each) for each in ("HEAD~1", "HEAD", "HEAD~1")] == [first, second, first]
+    assert below("HEAD~2") == {}
+    assert not (slot.path / "extern").exists()

@@ -45,11 +45,15 @@ _SCOPES = frozenset(
             "func_literal",
             "mod_item",
         ),
+        # What is only declared: the names of its parameters are nobody else's.
+        *("method_elem", "function_type", "function_signature", "function_signature_item"),
+        *("method_signature", "construct_signature", "call_signature", "constructor_type"),
     )
 )
 _DEFINING = {  # by node: the fields that hold the names it defines; "": all names in it but its value
     "function_declaration": "name",
     "generator_function_declaration": "name",
+    "function_signature": "name",
     "class_declaration": "name",
     "abstract_class_declaration": "name",
     "interface_declaration": "name",

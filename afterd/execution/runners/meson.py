@@ -17,18 +17,25 @@ _OFF = re.compile(
     r"type\s*:\s*'(?P<type>boolean|feature)'[^)]*?value\s*:\s*(?P<value>false|'disabled')"
 )
 _NINJA = '"$(command -v ninja || command -v ninja-build || command -v samu)"'  # as Meson finds it
+_OTHERS = "subprojects"
 _LOG = "meson-logs/testlog.json"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
+_TEST = re.compile(r"^[^#\n]*\btest\s*\(", re.MULTILINE)
+
+
 class Meson:
-    """Projects with a meson.build."""
+    """Projects with a meson.build that has tests."""
 
     name = "Meson"
 
     def detect(self, root: Path) -> Detected | None:
-        """By a meson.build at the top."""
-        if not has(root, "meson.build"):
+        """By a meson.build at the top, and a test in it or in one below: jo's autotools alone know of
+        its tests, and no test at all was called a suite that passes.
+        """
+        lists = (path for path in root.rglob("meson.build") if _OTHERS not in path.parts)
+        if not has(root, "meson.build") or not any(_TEST.search(text(path)) for path in lists):
             return None
         return Detected(
             self.name,

@@ -105,7 +105,8 @@ def _reduced(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedS
     statements = _by_line(formula)
     settled = True
     for size in SIZES:
-        sets = _hitting_sets(slices, hitting, size)
+        sets, complete = _hitting_sets(slices, hitting, size, solver)
+        settled = settled and complete
         consistent = []
         for candidate in sets:
             explains = solver.consistent(encoded, frozenset(statements[line] for line in candidate))
@@ -123,13 +124,19 @@ def _by_line(formula: ProgramFormula) -> dict[Line, Statement]:
 
 
 def _hitting_sets(
-    slices: Sequence[frozenset[Line]], hitting: MaxSat, size: int
-) -> tuple[frozenset[Line], ...]:
-    """Minimal sets with a statement of every slice, up to a size."""
+    slices: Sequence[frozenset[Line]], hitting: MaxSat, size: int, solver: Corrections
+) -> tuple[tuple[frozenset[Line], ...], bool]:
+    """Minimal sets with a statement of every slice, up to a size; whether these are all that there was
+    time for.
+    """
     lines = sorted(frozenset().union(*slices))
     number = {line: at + 1 for at, line in enumerate(lines)}
-    found = hitting.hitting_sets([[number[line] for line in s] for s in slices], size)
-    return tuple(frozenset(lines[n - 1] for n in members) for members in found.sets)
+    before = hitting.seconds
+    wanted = [[number[line] for line in s] for s in slices]
+    found = hitting.hitting_sets(wanted, size, seconds=solver.left)
+    solver.spend(hitting.seconds - before)
+    sets = tuple(frozenset(lines[n - 1] for n in members) for members in found.sets)
+    return sets, found.reason != "time-out"
 
 
 def relevant_slice(formula: ProgramFormula, terms: Iterable[Term]) -> frozenset[Statement]:

@@ -42,8 +42,11 @@ class Report:
 
 
 def cost(diagnosis: Diagnosis, weights: Mapping[Line, int] | None) -> int:
-    """What dropping these statements costs."""
-    return sum(weights.get(s.line, 1) if weights else 1 for s in diagnosis)
+    """What dropping these statements costs; one that has no weight was counted nowhere, so it costs most."""
+    if not weights:
+        return len(diagnosis)
+    heaviest = max(weights.values())
+    return sum(weights.get(s.line, heaviest) for s in diagnosis)
 
 
 def ordered(
@@ -64,10 +67,11 @@ def ranked(report: Report) -> dict[Line, float]:
     if report.weights is None:
         return places(smallest_sizes(report))
     best: dict[Line, tuple[int, int]] = {}
+    heaviest = max(report.weights.values(), default=1)
     for diagnosis in report.diagnoses:
         whole = cost(diagnosis, report.weights)
         for statement in diagnosis:
-            key = (whole, report.weights.get(statement.line, 1))
+            key = (whole, report.weights.get(statement.line, heaviest))
             best[statement.line] = min(best.get(statement.line, key), key)
     order = {key: float(at) for at, key in enumerate(sorted(set(best.values())))}
     return places({line: order[key] for line, key in best.items()})

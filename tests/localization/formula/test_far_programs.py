@@ -52,10 +52,27 @@ def test_on_demand_still_answers(tmp_path: Path, rounds: int) -> None:
     assert report.clauses < LOGIC.clauses  # nothing larger was begun
 
 
+def test_what_is_before_a_window_is_executed_once(tmp_path: Path) -> None:
+    """A formula that goes on from the beginning of its window is the one of a whole execution."""
+    failing = far(tmp_path, 300)
+    narrow, *_, wide = [window for window in failing.windows() if window < failing.length]
+    kept = failing.program.beginnings
+    for window in (narrow, wide):
+        failing.look_back(narrow)
+        failing.on_demand(())
+        assert all(machine.instances == start - 1 for start, machine in kept.items())
+        assert len(kept) == len(failing.windows()) - 1
+        failing.look_back(window)
+        going_on, traced = failing.on_demand(()), failing.trace()
+        kept.clear()
+        assert failing.on_demand(()) == going_on
+        assert failing.trace() == traced
+
+
 def test_what_was_settled_in_a_narrower_window_is_the_answer_when_the_time_is_up(
     failing: FailingRun,
 ) -> None:
-    """The time ends while the second window is executed."""
+    """The time ends while a later window is executed: the first that is long enough for a look at it."""
     executions: list[int] = []
     with Corrections() as solver:
 
@@ -68,7 +85,7 @@ def test_what_was_settled_in_a_narrower_window_is_the_answer_when_the_time_is_up
 
         failing.over = over
         report = on_demand([failing], solver, {}, size=1)
-    assert executions == [100, 300]
+    assert executions == [100, 1000]
     assert 1 in named(NAME, [line for line in report.lines if line[1] in numbers(NAME)])
     assert report.complete
 

@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -121,6 +122,17 @@ def test_a_program_cannot_tell(arguments: tuple[str, ...], shell: bool, tmp_path
     assert forked.status == fresh.status == 1
     durations = re.compile(r"in [0-9.]+s")
     assert durations.sub("", forked.stderr.text()) == durations.sub("", fresh.stderr.text())
+
+
+def test_temporary_files_may_lie_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel takes no more than 107 bytes of a socket's path; TMPDIR may be longer than that."""
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    (tmp_path / "a.py").write_text("print('seen')\n")
+    with warm_python(tmp_path, "a.py") as warm:
+        assert warm.cold == ""
+        assert warm.run().stdout.text() == "seen\n"
 
 
 def test_scripts_time_limits_and_deaths(tmp_path: Path) -> None:

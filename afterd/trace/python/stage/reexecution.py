@@ -10,6 +10,7 @@ Warm processes for the slots of one repository: what one of them saw spares the 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import sys
@@ -229,17 +230,21 @@ class WarmPython:
 
 
 def _connected(path: Path, server: threading.Thread) -> socket.socket:
-    """A connection to the server, as soon as it listens."""
+    """A connection to the server, as soon as it listens; by way of the socket's folder, as it binds it."""
     deadline = time.monotonic() + WARM.start
-    while time.monotonic() < deadline and server.is_alive():
-        connection = socket.socket(socket.AF_UNIX)
-        try:
-            connection.connect(str(path))
-        except OSError:
-            connection.close()
-            time.sleep(0.005)
-        else:
-            return connection
+    place = os.open(path.parent, os.O_PATH)
+    try:
+        while time.monotonic() < deadline and server.is_alive():
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(f"/proc/self/fd/{place}/{path.name}")
+            except OSError:
+                connection.close()
+                time.sleep(0.005)
+            else:
+                return connection
+    finally:
+        os.close(place)
     raise ColdError("it did not start listening")
 
 
