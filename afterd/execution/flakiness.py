@@ -18,6 +18,7 @@ from math import exp, lgamma
 
 _EITHER = 0.5
 THRESHOLD = 0.05
+CHANCE = 0.001  # of an answer that nothing but outcomes speaks for (chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,21 @@ def runs_needed(prior: Prior, threshold: float = THRESHOLD, most: int = 20) -> i
     for agreeing in range(1, most):
         if probability_flaky(prior, agreeing) < threshold:
             return agreeing
+    return most
+
+
+def runs_of_both_ends(prior: Prior, threshold: float = CHANCE, most: int = 20) -> int:
+    """How many runs (1 to ``most``) of each of two trees, always red at one and always green at the other, make
+    it less likely than ``threshold`` that one flaky test did so by chance.
+
+    With a rate θ that is the same at both, L(n) = E[θⁿ(1 - θ)ⁿ] = B(α + n, β + n) / B(α, β).
+    """
+    doubt = max(prior.flaky, _EITHER)
+    for runs in range(1, most):
+        log = _log_beta(prior.alpha + runs, prior.beta + runs)
+        weight = doubt * exp(log - _log_beta(prior.alpha, prior.beta))
+        if weight / (weight + 1.0 - doubt) < threshold:
+            return runs
     return most
 
 

@@ -25,6 +25,7 @@ from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.broken import Broken, which_broke
+from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, elsewhere
 from afterd.pipeline.installed_copy import untested
@@ -280,6 +281,7 @@ def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Expl
     found = _same_root(case, wanted, oracle, confirmation, before) or _searched(
         case, wanted, oracle, confirmation
     )
+    found = unless_by_chance(case, oracle, found)
     lack = _lack(case, wanted, confirmation.bad)
     return replace(found, notes=(*filter(None, [ends.note, lack]), *found.notes))
 
