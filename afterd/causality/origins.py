@@ -20,7 +20,7 @@ from afterd.model.trace import Execution, Step
 def origins(execution: Execution, core: Iterable[Step]) -> tuple[Step, ...]:
     """The infected steps outside a core from which its steps have what none in it gave them, by data alone.
 
-    Nearest in the data flow first, ``SearchLimits.origins`` of them at most.
+    Nearest in the data flow first, ``LoopLimits.origins`` of them at most.
     """
     known = {step.id for step in core}
     found: dict[StepId, Step] = {}

@@ -64,6 +64,8 @@ def fauxpy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     sys.path.append(folder)
     yield
     sys.path.remove(folder)
+    for module in [name for name in sys.modules if name.partition(".")[0] == "fauxpy"]:
+        del sys.modules[module]  # other files ask whether it is installed
 
 
 def fauxpy_scores(name: str) -> Score:
