@@ -8,7 +8,7 @@ leads no further in a range of several commits, these are bisected, and the sear
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from afterd.errors import RepositoryError
 from afterd.execution.oracle import Oracle
@@ -23,21 +23,21 @@ from afterd.vcs.variants import Variants
 from afterd.workspace import Range, Workspace, range_between
 
 
-@dataclass
 class Bisection:
     """The part of a range in which its test turned red: ``within``, once it was asked for and is shorter."""
 
-    workspace: Workspace
-    wanted: Range
-    oracle: Oracle
-    within: Range | None = field(default=None, init=False)
+    def __init__(self, workspace: Workspace, wanted: Range, oracle: Oracle) -> None:
+        self.within: Range | None = None
+        self._workspace = workspace
+        self._wanted = wanted
+        self._oracle = oracle
 
     def narrows(self) -> bool:
         """Whether the commits' own versions tell a shorter range; they are run for it, few of them."""
-        revisions = self.wanted.revisions
-        if len(self.wanted.changes.commits) < 2:
+        revisions = self._wanted.revisions
+        if len(self._wanted.changes.commits) < 2:
             return False
-        repository = self.workspace.repository
+        repository = self._workspace.repository
         try:
             found = first_red(repository, revisions.good, revisions.bad, self._outcome)
         except RepositoryError:
@@ -45,7 +45,7 @@ class Bisection:
         shorter = RevisionRange(found.good, found.bad)
         if not found.good or shorter == revisions:
             return False
-        part = range_between(self.workspace, shorter)
+        part = range_between(self._workspace, shorter)
         self.within = replace(part, variants=part.variants.on(self._version(found.bad)))
         return True
 
@@ -61,11 +61,11 @@ class Bisection:
 
     def _outcome(self, commit: str) -> Outcome:
         short = commit[: REPORT.commit]
-        self.oracle.progress.stage("bisecting the commits", f"running the version of {short}")
-        return self.oracle.tree_outcome(self._version(commit))
+        self._oracle.progress.stage("bisecting the commits", f"running the version of {short}")
+        return self._oracle.tree_outcome(self._version(commit))
 
     def _version(self, commit: str) -> str:
-        return version_with_tests(commit, self.wanted.variants, self.workspace.rules)
+        return version_with_tests(commit, self._wanted.variants, self._workspace.rules)
 
 
 def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str:
