@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from afterd.bench.day_project import SCALE, Fault, Project, State, fault_of
+from afterd.bench.day_project import (
+    CALLED_WITH,
+    SCALE,
+    Fault,
+    Project,
+    State,
+    fault_of,
+    sound_value,
+)
 
-_TIMES = 4  # what the tests call the functions with
 _MICROSECONDS = 1_000_000
 
 
@@ -30,7 +37,7 @@ class Fees(Project):
         """See ``Project``."""
         found = {}
         for module in range(self.modules):
-            numbers = range(module * self.A_MODULE, (module + 1) * self.A_MODULE)
+            numbers = self.functions_of(module)
             found[f"fees_{module}.c"] = self._module(state, module, numbers)
         half = "value / 5" if state.get("half") else "value / (SCALE / 2)"
         found["fees.h"] = self._header()
@@ -60,11 +67,9 @@ class Fees(Project):
             f"        left -= {step};\n    }}\n    return total + {number};\n}}\n"
         )
 
-    def clash(self, state: State) -> frozenset[str]:
+    def lines_that_clash(self, scale: str) -> frozenset[str]:
         """See ``Project``."""
-        if not state.get("half") or state.get("scale", SCALE) == SCALE:
-            return frozenset()
-        return frozenset({f"#define SCALE {state['scale']}", "return value / 5;"})
+        return frozenset({f"#define SCALE {scale}", "return value / 5;"})
 
     def _module(self, state: State, module: int, numbers: range) -> str:
         pause = int(float(state.get(f"pause {module}", "0.001")) * _MICROSECONDS)
@@ -83,8 +88,8 @@ class Fees(Project):
 
     def _wanted(self) -> dict[str, str]:
         """What each test asserts, by its name."""
-        values = {number: _TIMES * (number + 3) + number for number in range(self.functions)}
-        every = {self.test_name(n): f"fee_{n}({_TIMES}) == {value}" for n, value in values.items()}
+        numbers = range(self.functions)
+        every = {self.test_name(n): f"fee_{n}({CALLED_WITH}) == {sound_value(n)}" for n in numbers}
         return {
             **every,
             "test_round": "read_back(written(7)) == 7",

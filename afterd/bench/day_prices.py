@@ -6,10 +6,17 @@ import sys
 from collections.abc import Mapping
 from typing import ClassVar
 
-from afterd.bench.day_project import SCALE, Fault, Project, State, fault_of
+from afterd.bench.day_project import (
+    CALLED_WITH,
+    SCALE,
+    Fault,
+    Project,
+    State,
+    fault_of,
+    sound_value,
+)
 
 OUTSIDE = "rates_of_others"  # the module of the dependency
-_TIMES = 4  # what the tests call the functions with
 _RATE = 3
 
 
@@ -31,7 +38,7 @@ class Prices(Project):
         """See ``Project``."""
         found = {}
         for module in range(self.modules):
-            numbers = range(module * self.A_MODULE, (module + 1) * self.A_MODULE)
+            numbers = self.functions_of(module)
             found[f"prices_{module}.py"] = self._module(state, module, numbers)
             found[f"test_prices_{module}.py"] = _tests(module, numbers)
         scale = state.get("scale", SCALE)
@@ -59,11 +66,9 @@ class Prices(Project):
             f"    return total + {number}{more}\n"
         )
 
-    def clash(self, state: State) -> frozenset[str]:
+    def lines_that_clash(self, scale: str) -> frozenset[str]:
         """See ``Project``."""
-        if not state.get("half") or state.get("scale", SCALE) == SCALE:
-            return frozenset()
-        return frozenset({f"SCALE = {state['scale']}", "return value // 5"})
+        return frozenset({f"SCALE = {scale}", "return value // 5"})
 
     def causes(self, state: State, test: str, *, broken: bool = False) -> frozenset[str]:
         """See ``Project``."""
@@ -89,7 +94,7 @@ def _tests(module: int, numbers: range) -> str:
     )
     return head + "\n".join(
         f"    def test_price_{n}(self):\n"
-        f"        self.assertEqual(prices_{module}.price_{n}({_TIMES}), {_TIMES * (n + 3) + n})\n"
+        f"        self.assertEqual(prices_{module}.price_{n}({CALLED_WITH}), {sound_value(n)})\n"
         for n in numbers
     )
 

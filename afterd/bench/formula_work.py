@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
 
 from afterd.localization.formula.subject import Subject
 from afterd.logic import Branch, ProgramFormula
@@ -44,24 +44,16 @@ class Watched:
     """A subject, and what making its formulas cost: ``seconds`` of CPU time, ``instructions`` executed."""
 
     subject: Subject
-    seconds: float = field(default=0.0)
+    seconds: float = 0.0
     instructions: int = 0
 
     def on_demand(self, explored: Collection[Branch], /) -> ProgramFormula:
         """The failing path, and the sides that are asked for."""
-        began = time.process_time()
-        try:
-            return self._counted(self.subject.on_demand(explored))
-        finally:
-            self.seconds += time.process_time() - began
+        return self._timed(lambda: self.subject.on_demand(explored))
 
     def all_paths(self) -> ProgramFormula:
         """Every path up to the bounds."""
-        began = time.process_time()
-        try:
-            return self._counted(self.subject.all_paths())
-        finally:
-            self.seconds += time.process_time() - began
+        return self._timed(self.subject.all_paths)
 
     def trace(self) -> ProgramFormula:
         """The failing path alone."""
@@ -78,6 +70,13 @@ class Watched:
     def look_back(self, window: int, /) -> None:
         """From now on a formula is about so much of the run's end."""
         self.subject.look_back(window)
+
+    def _timed(self, formula: Callable[[], ProgramFormula]) -> ProgramFormula:
+        began = time.process_time()
+        try:
+            return self._counted(formula())
+        finally:
+            self.seconds += time.process_time() - began
 
     def _counted(self, formula: ProgramFormula) -> ProgramFormula:
         self.instructions += formula.instances

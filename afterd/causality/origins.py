@@ -36,9 +36,10 @@ def origins(execution: Execution, core: Iterable[Step]) -> tuple[Step, ...]:
 def _unaccounted(execution: Execution, core: Iterable[Step], known: set[StepId]) -> Iterator[Step]:
     """Infected steps of a core that read nothing infected in it, the nearest to the failure first."""
     for step in sorted(core, key=lambda step: -step.id):
-        outside = all(source.id not in known for source in _infected_reads(execution, step))
-        if infected(step) and not step.green.elsewhere and outside:
-            yield step
+        if infected(step) and not step.green.elsewhere:
+            sources = _infected_reads(execution, step)
+            if known.isdisjoint(source.id for source in sources):
+                yield step
 
 
 def _infected_reads(execution: Execution, step: Step) -> list[Step]:

@@ -12,7 +12,7 @@ One run that disagrees proves flakiness. We stop when the probability falls belo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma
 
@@ -72,8 +72,7 @@ def prior_after_both(prior: Prior, other: int, alike: int) -> Prior:
 def probability_flaky(prior: Prior, agreeing: int) -> float:
     """The probability that a test is flaky after ``agreeing`` runs with one outcome."""
     unseen = _log_beta(prior.alpha, prior.beta + agreeing) - _log_beta(prior.alpha, prior.beta)
-    weight = prior.flaky * exp(unseen)
-    return weight / (weight + 1.0 - prior.flaky) if weight else 0.0
+    return _posterior(prior.flaky, unseen)
 
 
 def rate(prior: Prior, repeats: Repeats) -> float:
@@ -83,10 +82,7 @@ def rate(prior: Prior, repeats: Repeats) -> float:
 
 def runs_needed(prior: Prior, threshold: float = THRESHOLD, most: int = 20) -> int:
     """How many agreeing runs (1 to ``most``) make the probability fall below ``threshold``."""
-    for agreeing in range(1, most):
-        if probability_flaky(prior, agreeing) < threshold:
-            return agreeing
-    return most
+    return _fewest_runs(lambda runs: probability_flaky(prior, runs), threshold, most)
 
 
 def runs_of_both_ends(prior: Prior, threshold: float = CHANCE, most: int = 20) -> int:
@@ -95,13 +91,23 @@ def runs_of_both_ends(prior: Prior, threshold: float = CHANCE, most: int = 20) -
 
     With a rate θ that is the same at both, L(n) = E[θⁿ(1 - θ)ⁿ] = B(α + n, β + n) / B(α, β).
     """
-    doubt = max(prior.flaky, _EITHER)
-    for runs in range(1, most):
-        log = _log_beta(prior.alpha + runs, prior.beta + runs)
-        weight = doubt * exp(log - _log_beta(prior.alpha, prior.beta))
-        if weight / (weight + 1.0 - doubt) < threshold:
-            return runs
-    return most
+    doubt, before = max(prior.flaky, _EITHER), _log_beta(prior.alpha, prior.beta)
+
+    def by_chance(runs: int) -> float:
+        return _posterior(doubt, _log_beta(prior.alpha + runs, prior.beta + runs) - before)
+
+    return _fewest_runs(by_chance, threshold, most)
+
+
+def _fewest_runs(probability: Callable[[int], float], threshold: float, most: int) -> int:
+    """The first number of runs after which a probability is below the threshold; ``most`` where none is."""
+    return next((runs for runs in range(1, most) if probability(runs) < threshold), most)
+
+
+def _posterior(flaky: float, log_likelihood: float) -> float:
+    """The probability that a test is flaky, of what one that is not flaky always shows."""
+    weight = flaky * exp(log_likelihood)
+    return weight / (weight + 1.0 - flaky) if weight else 0.0
 
 
 def repeats(outcomes: Sequence[object]) -> Repeats:

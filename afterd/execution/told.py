@@ -84,7 +84,7 @@ def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
     named = passed_tests(f"{result.stdout.text()}\n{result.stderr.text()}")
     failed = runner_named(recipe.told_by).failing_tests(result)
     hung = THE_END if result.ending is Ending.TIMEOUT and (failed or named) else ""
-    return Told(failed + (hung,) * bool(hung), named or None, hung=hung)
+    return Told((*failed, *filter(None, [hung])), named or None, hung=hung)
 
 
 def _by_plugin(result: ProcessResult, recipe: Recipe, reports: Sequence[Report]) -> Told:

@@ -8,8 +8,9 @@ Revisions and the range between the baseline and the regression.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from typing import Any
 
 from afterd.model.change import Change, ChangeId
 from afterd.model.outcome import FailureKind
@@ -113,9 +114,7 @@ class Seconds:
 
     def __add__(self, later: Seconds) -> Seconds:
         """Both by stage, where ``later`` is of the same clock: its total has these in it."""
-        both = zip(fields(self), astuple(self), astuple(later), strict=True)
-        stages = {each.name: before + after for each, before, after in both}
-        return Seconds(**{**stages, "total": max(self.total, later.total)})
+        return replace(Seconds(**_sums(self, later)), total=max(self.total, later.total))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +137,13 @@ class RunCounts:
 
     def __add__(self, later: RunCounts) -> RunCounts:
         """What two searches of one explanation cost together."""
-        return RunCounts(
-            **{
-                each.name: getattr(self, each.name) + getattr(later, each.name)
-                for each in fields(self)
-            }
-        )
+        return RunCounts(**_sums(self, later))
+
+
+def _sums(one: Seconds | RunCounts, later: Seconds | RunCounts) -> dict[str, Any]:
+    """Field by field."""
+    names = [each.name for each in fields(one)]
+    return {name: getattr(one, name) + getattr(later, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ answer are then run until that they agree by chance is next to impossible.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 from afterd.execution.flakiness import Prior, runs_of_both_ends
 from afterd.execution.oracle import Oracle
@@ -32,14 +33,13 @@ def unless_by_chance(case: Case, oracle: Oracle, found: Explanation) -> Explanat
     )
     known = [(oracle.tree_of(each), oracle.outcome(each)) for each in (NOTHING, reverted)]
     made = 0
-    for run in range(times, wanted):
-        for tree, before in known:
-            outcome = oracle.attempt(tree).outcome
-            if outcome.reason is Unresolved.NOT_RUN:
-                break
-            made += 1
-            if outcome.verdict is not before.verdict:
-                return _with_runs(_flaky(found, outcome, run + 1), found, made)
+    for run, (tree, before) in product(range(times, wanted), known):
+        outcome = oracle.attempt(tree).outcome
+        if outcome.reason is Unresolved.NOT_RUN:
+            break
+        made += 1
+        if outcome.verdict is not before.verdict:
+            return _with_runs(_flaky(found, outcome, run + 1), found, made)
     return _with_runs(found, found, made)
 
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from afterd.causality.analysis import not_shorter
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
@@ -32,7 +31,7 @@ def searched(
     wanted: Range,
     oracle: Oracle,
     confirmation: Confirmation,
-    shorter: Callable[[], bool] = not_shorter,
+    shorter: Callable[[], bool],
 ) -> Explanation:
     """The answer to a failure that was seen at both ends, as the case's strategy finds it; none where there is
     a ``shorter`` range to search.

@@ -160,25 +160,28 @@ def _tree(tree: CauseNode) -> Iterator[str]:
 def _told(step: Told) -> str:
     was = f", was <code>{_text(step.was)}</code>" if step.was else ""
     change = f" <b>changed by <code>{_text(step.change)}</code></b>{was}" if step.change else ""
-    by = f' <span class="quiet">by <code>{_text(step.whose)}</code></span>' if step.whose else ""
     values = f"<br>{as_html(step.values)}" if step.values else ""
     known = f' <span class="quiet">{_text(step.evidence)}</span>' if step.evidence else ""
     carried = f'<span class="quiet">{_text(carried_words(step.carried))}</span><br>'
     return (
         f"<li>{carried if step.carried else ''}<code>{_text(step.place)}</code> "
-        f"<code>{_text(step.text)}</code>{change}{by}{values}{known}</li>\n"
+        f"<code>{_text(step.text)}</code>{change}{_by(step.whose)}{values}{known}</li>\n"
     )
+
+
+def _by(change: str) -> str:
+    """Whose branch a step is on, where that is known."""
+    return f' <span class="quiet">by <code>{_text(change)}</code></span>' if change else ""
 
 
 def _step(step: TreeStep) -> str:
     changed = f" <b>changed by <code>{_text(step.change)}</code></b>" if step.change else ""
-    by = f' <span class="quiet">by <code>{_text(step.whose)}</code></span>' if step.whose else ""
     kind = ' class="changed"' if step.change else ""
     green = f"green <code>{_text(step.green)}</code>" if step.green else ""
     tested = ", set to that the test passes" if step.tested else ""
     return (
         f"<tr{kind}><td><code>{_text(f'{step.file}:{step.line}')}</code></td>"
-        f"<td><code>{_text(step.text.strip())}</code>{changed}{by}</td>"
+        f"<td><code>{_text(step.text.strip())}</code>{changed}{_by(step.whose)}</td>"
         f"<td><code>{_text(step.observed)}</code></td><td>{green}</td>"
         f'<td class="quiet">{_text(step.evidence.value)}{tested}</td></tr>\n'
     )

@@ -32,8 +32,7 @@ def picture(told: Sequence[Told]) -> Iterator[str]:
 def _box(top: int, step: Told, *, last: bool) -> Iterator[str]:
     kind = "failed" if last else "guilty" if step.change else "step"
     yield f'<rect class="{kind}" x="1" y="{top}" width="{PICTURE.width}" height="{PICTURE.box}" rx="6"/>\n'
-    whose = step.change or (f"by {step.whose}" if step.whose else "")
-    said = f"{step.place}  {whose}" if whose else step.place
+    said = f"{step.place}  {step.mark}" if step.mark else step.place
     lines = [said, step.text, as_plain(step.values)]
     for number, line in enumerate(filter(None, lines), start=1):
         text = html(clipped(one_line(line), PICTURE.characters))

@@ -61,6 +61,11 @@ class Told:
         return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
+    def mark(self) -> str:
+        """The change that acts here, or whose branch it is; empty where neither is known."""
+        return self.change or (f"by {self.whose}" if self.whose else "")
+
+    @property
     def lines(self) -> int:
         """How many it takes."""
         return 1 + bool(self.values) + bool(self.carried)

@@ -95,8 +95,7 @@ def _statement(step: Told, room: int) -> Text:
     """The statement, cut so that its change's mark stands behind it; of a changed one also what it was, on a
     line of its own where that is too long.
     """
-    said = step.change or (f"by {step.whose}" if step.whose else "")
-    mark = f"  {one_line(said)}" if said else ""
+    mark = f"  {one_line(step.mark)}" if step.mark else ""
     stated = clipped(one_line(step.text), max(room, _NARROWEST) - len(mark))
     text = Text(stated, "bold yellow" if step.change else "").append(
         mark, "yellow" if step.change else "dim"

@@ -11,7 +11,7 @@ from afterd.model.change import NOTHING, ChangeId, ChangeSet, FileKind
 def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
     """What commits changed that came after each change of a root; nothing where one's commit is not known.
 
-    Tests are left out: a test that asks for more now did not break what it asks for (godotenv).
+    Tests are left out: a test that asks for more now did not break what it asks for.
     """
     ages = _ages(commits, changes)
     if not root <= ages.keys():

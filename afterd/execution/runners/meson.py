@@ -17,12 +17,10 @@ _OFF = re.compile(
     r"type\s*:\s*'(?P<type>boolean|feature)'[^)]*?value\s*:\s*(?P<value>false|'disabled')"
 )
 _NINJA = '"$(command -v ninja || command -v ninja-build || command -v samu)"'  # as Meson finds it
+_TEST = re.compile(r"^[^#\n]*\btest\s*\(", re.MULTILINE)
 _OTHERS = "subprojects"
 _LOG = "meson-logs/testlog.json"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-_TEST = re.compile(r"^[^#\n]*\btest\s*\(", re.MULTILINE)
 
 
 class Meson:
