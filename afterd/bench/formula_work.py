@@ -63,6 +63,10 @@ class Watched:
         """Force no side from now on but those that are asked for."""
         return self.subject.force_less()
 
+    def doubt_conversions(self) -> bool:
+        """What makes numbers of the input may be wrong, too."""
+        return self.subject.doubt_conversions()
+
     def windows(self) -> Sequence[int]:
         """How much of the run's end a formula may be about."""
         return self.subject.windows()

@@ -65,6 +65,23 @@ class Call:
         sort = Sort(SortKind.FLOAT, 8 * size) if isinstance(value, float) else bitvec(8 * size)
         self.store(self.given[at], self.point(value, sort, given), sort)
 
+    def doubt(self, at: int, sort: Sort | None, most: int) -> None:
+        """What stands behind a pointer argument is what this statement made of the input (or should have),
+        which may be wrong: a scalar, or up to ``most`` bytes of a text.
+        """
+        statement, address = self.code.statement, self.number(at)
+        found = self.machine.memory.object_at(address)
+        if statement is None or found is None:
+            return
+        end = min(found.start + found.size, address + most)
+        places = range(address, end) if sort is None else (address,)
+        of = bitvec(8) if sort is None else sort
+        for place in places:
+            known = self.load((place, None), of)
+            key = (self.machine.key(self.frame), "doubted", place)
+            made = self.machine.defined_by(statement, key, known, of, self.frame)
+            self.store((place, None), made, of)
+
     def store(self, pointer: Known, known: Known, sort: Sort) -> None:
         """Write a scalar through a pointer."""
         address, term = pointer

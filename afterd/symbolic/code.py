@@ -51,6 +51,8 @@ CONVERTING = frozenset(
     ]
 ) | {"getenv"}
 """Functions that give the input in another form, where a text is the input."""
+DOUBTED = CONVERTING - {"getenv"} | {"scanf", "fscanf"}
+"""Functions that a program tells what to make of the input: by a base, a format, a choice among them."""
 SHOWING = {
     "printf": 1, "fprintf": 2, "sprintf": 2, "snprintf": 3, "puts": 0, "fputs": 0,
     "putchar": 0, "putc": 0, "fputc": 0, "_IO_putc": 0,

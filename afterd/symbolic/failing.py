@@ -12,6 +12,8 @@ from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.unrolling import Program, Shown, among
 from afterd.symbolic.world import Input
 
+_DOUBTED = "nothing but what it makes of its input could repair it, so that may be wrong, too"
+
 
 @dataclass(slots=True)
 class FailingRun:
@@ -24,6 +26,7 @@ class FailingRun:
     window: int = 0  # instructions that are terms; 0: as the program's bounds say
     whole_sides: bool = True  # a forced side has all sides within it
     over: Callable[[], bool] = lambda: False  # whether the time for formulas is up
+    doubts_conversions: bool = False  # what makes numbers of the input may be wrong, too
 
     @property
     def length(self) -> int:
@@ -62,6 +65,11 @@ class FailingRun:
         before, self.whole_sides = self.whole_sides, False
         return before and self.length <= DEMAND.short_run
 
+    def doubt_conversions(self) -> bool:
+        """From now on what makes numbers of the input may be wrong, too: a base, a format."""
+        before, self.doubts_conversions = self.doubts_conversions, True
+        return not before
+
     def _formula(
         self, wanted: object, *, all_paths: bool, trace_only: bool = False
     ) -> ProgramFormula:
@@ -70,7 +78,10 @@ class FailingRun:
             count = self.length
             if all_paths and count > self.program.bounds.symbolic:
                 raise TooLargeError(f"the run alone has {count} instructions")
-            bounds = replace(self.program.bounds, whole_sides=self.whole_sides, over=self.over)
+            bounds = replace(
+                self.program.bounds, whole_sides=self.whole_sides, over=self.over,
+                doubts_conversions=self.doubts_conversions,
+            )  # fmt: skip
             if self.window and not all_paths:
                 bounds = replace(bounds, symbolic=self.window)
             assert self.shown is not None
@@ -82,6 +93,8 @@ class FailingRun:
             )  # fmt: skip
         except NotFollowedError as refused:
             raise _not_followed(refused) from refused
+        if self.doubts_conversions:
+            formula = replace(formula, notes=(*formula.notes, _DOUBTED))
         if all_paths and cut:
             raise TooLargeError("its paths have more instructions than are encoded")
         return formula

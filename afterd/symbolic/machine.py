@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 
 from afterd.limits import DEMAND
@@ -10,7 +10,7 @@ from afterd.logic import ProgramFormula, Statement, TooLargeError
 from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value, bitvec
 from afterd.symbolic import branches
 from afterd.symbolic.branches import Position
-from afterd.symbolic.code import CONVERTING, READING, Body, Code, Operand, plain_name
+from afterd.symbolic.code import CONVERTING, DOUBTED, READING, Body, Code, Operand, plain_name
 from afterd.symbolic.collecting import Collector, Names
 from afterd.symbolic.control import RETURN, Control, Wanted
 from afterd.symbolic.frames import Bounds, Finished, Frame, frame_limit
@@ -197,15 +197,21 @@ class Machine(Control):
 
     def define(self, frame: Frame, code: Code, known: Known) -> Known:
         """What a statement defines is a name of its own: free where the statement is dropped."""
+        if code.statement is None:
+            return self._made_of(known, code.sort, [known], frame) if not self.symbolic else known
+        key = (frame.key, frame.block, frame.at, frame.visits.get(frame.block, 0))
+        return self.defined_by(code.statement, key, known, code.sort, frame)
+
+    def defined_by(
+        self, statement: Statement, key: Hashable, known: Known, sort: Sort, frame: Frame
+    ) -> Known:
+        """A value as a name of its own that a statement defines."""
         value, term = known
         if not self.symbolic:
-            return self._made_of((value, None), code.sort, [known], frame, code.statement)
-        if code.statement is None:
-            return known
+            return self._made_of((value, None), sort, [known], frame, statement)
         if term is None:
-            term = Const(value, code.sort)
-        key = (frame.key, frame.block, frame.at, frame.visits.get(frame.block, 0))
-        return value, self.collector.define(key, term, value, code.statement)
+            term = Const(value, sort)
+        return value, self.collector.define(key, term, value, statement)
 
     def _made_of(
         self,
@@ -286,6 +292,8 @@ class Machine(Control):
 
     def _carries(self, name: str, known: Known) -> bool:
         """Whether what a library function returned is the test's input: to change it is no repair."""
+        if name in DOUBTED and self.bounds.doubts_conversions:
+            return False
         if name not in CONVERTING:
             return name in READING
         term = known[1]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from afterd.model.term import Sort, SortKind
 from afterd.symbolic.refusal import NotFollowedError
 
 _SPACES = b" \t\n\v\f\r"
@@ -93,6 +94,22 @@ def scanned(form: str, text: bytes, at: int = 0) -> tuple[list[Scanned], int, in
             assigned += 1
         at += taken
     return found, assigned, at
+
+
+def destinations(form: str) -> list[Sort | None]:
+    """What the arguments behind a format point to, if all of it is assigned: None is text.
+
+    Raises NotFollowedError for a long double.
+    """
+    found = list[Sort | None]()
+    for directive in _directives(form):
+        letter = directive["letter"]
+        if letter is None or letter == "%" or directive["skip"]:
+            continue
+        kind = SortKind.FLOAT if letter in _REALS else SortKind.BITVEC
+        text = letter[0] in "[cs"
+        found.append(None if text else Sort(kind, 8 * _bytes(letter, directive["size"])))
+    return found
 
 
 def _bytes(letter: str, size: str | None) -> int:

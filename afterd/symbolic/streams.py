@@ -9,7 +9,7 @@ from afterd.symbolic.calls import Call
 from afterd.symbolic.operations import Known
 from afterd.symbolic.pointers import CONTENT
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.scanning import scanned
+from afterd.symbolic.scanning import destinations, scanned
 from afterd.symbolic.strings import Displayed, rendered, shown_by
 from afterd.symbolic.world import Stream
 from afterd.trace.c.ir.arithmetic import resized_term
@@ -200,6 +200,7 @@ def _scan_stream(c: Call, form: int) -> Known:
             c.store(c.given[at], (word, term), bitvec(width))
         else:
             c.assign(at, item.value, item.size, terms)
+    _doubt(c, form, len(ahead))
     return c.point(count, c.code.sort, terms)
 
 
@@ -209,7 +210,15 @@ def _sscanf(c: Call) -> Known:
     found, count, _ = scanned(c.form(1), text)
     for at, item in enumerate(found, start=2):
         c.assign(at, item.value, item.size, terms)
+    _doubt(c, 1, len(text))
     return c.point(count, c.code.sort, terms)
+
+
+def _doubt(c: Call, form: int, length: int) -> None:
+    """Whatever the format could have been meant to assign may be wrong where conversions are doubted."""
+    if c.machine.bounds.doubts_conversions:
+        for at, sort in enumerate(destinations(c.form(form)), start=form + 1):
+            c.doubt(at, sort, length + 1)
 
 
 def _own(known: Known) -> list[Term]:

@@ -71,7 +71,7 @@ class Program:
     names: Names = field(default_factory=Names)
     sources: dict[int, tuple[str, int]] = field(default_factory=dict)
     invariant: str = ""
-    begun: tuple[Input, Expectation | None] | None = None
+    begun: tuple[Input, Expectation | None, bool] | None = None
     beginnings: dict[int, Machine] = field(default_factory=dict)
     """Of the input that was asked about last: the execution at the beginning of each window."""
 
@@ -106,9 +106,8 @@ class Program:
         """
         limits = bounds or self.bounds
         start = max(0, instances - limits.symbolic)
-        before = (
-            self.beginnings.get(start) if start and self.begun == (given, expectation) else None
-        )
+        asked = (given, expectation, limits.doubts_conversions)
+        before = self.beginnings.get(start) if start and self.begun == asked else None
         if before is not None:
             machine = before.fork(wanted, limits, start, last, trace_only=trace_only)
             formula = machine.go_on()
@@ -119,7 +118,8 @@ class Program:
                 alternatives=instances <= DEMAND.short_run,
             )  # fmt: skip
             if start:
-                machine.passing = self._kept_beginnings(given, expectation, instances, start)
+                self.begun = asked
+                machine.passing = self._kept_beginnings(instances, start)
             formula = machine.run(self.entry, self._arguments(machine, given))
         self.sources.update(machine.world.sources)
         if start:
@@ -128,14 +128,11 @@ class Program:
             formula = replace(formula, notes=(*formula.notes, note, *ends))
         return formula, machine.exhausted
 
-    def _kept_beginnings(
-        self, given: Input, expectation: Expectation | None, instances: int, start: int
-    ) -> dict[int, Callable[[Machine], None]]:
+    def _kept_beginnings(self, instances: int, start: int) -> dict[int, Callable[[Machine], None]]:
         """What is before a window is executed once, whatever window and sides are asked for: a copy of the
         execution is kept at the beginning of this window and of each wider one. Those of another input are
         forgotten.
         """
-        self.begun = (given, expectation)
         self.beginnings.clear()
 
         def kept(machine: Machine) -> None:

@@ -180,6 +180,34 @@ def test_what_carries_the_input_is_nobodys_mistake(tmp_path: Path) -> None:
         assert not named & {9, 11, 12}
 
 
+WIDTH = """\
+int main(int argc, char **argv)
+{
+    char kind[20];
+    int width = 0, half = 0;
+    sscanf(argv[1], "%3s %d", kind, &width); /* line 10: "%9s" would be right */
+    if (argc > 2)
+        half = width / 2;
+    printf("%s %d\\n", kind, width);
+    return 0;
+}
+"""
+
+
+def test_what_makes_a_number_of_the_input_is_in_doubt_where_nothing_else_could_repair_it(
+    tmp_path: Path,
+) -> None:
+    found = program(tmp_path, WIDTH)
+    given = Input(("round 345",))
+    (event,) = found.run(given).events
+    expected = Expectation((type(event)(event.what, (b"round", 345)),), 0)
+    for technique in (bugassist, on_demand):
+        with Corrections() as solver:
+            report = technique([FailingRun(found, given, expected)], solver)
+        assert {line for _, line in report.lines} == {10}
+        assert any("makes of its input" in note for note in report.notes)
+
+
 WORDS = """\
 static int next(void) { return getchar(); }
 int main(void)

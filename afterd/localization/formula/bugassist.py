@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject
+from afterd.localization.formula.subject import Subject, conversions_doubted
 from afterd.logic import Corrections, TooLargeError
 
 SIZE = 5
@@ -33,8 +33,10 @@ def bugassist(
     said = dict.fromkeys(note for formula in formulas for note in formula.notes)
     notes = (*said, *solver.encoding.notes)
     reason = found.reason
-    if not found.diagnoses:
-        reason = reason or f"no set of up to {size} statements could repair it"
+    if not found.diagnoses and not reason:
+        if conversions_doubted(subjects):
+            return bugassist(subjects, solver, weights, size)
+        reason = f"no set of up to {size} statements could repair it"
     return Report(
         name, ordered(found.diagnoses, weights), reason, (found.diagnoses,), weights, notes,
         solver.encoding.size, found.finished, sum(formula.instances for formula in formulas),

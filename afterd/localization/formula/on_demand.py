@@ -10,7 +10,7 @@ from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject
+from afterd.localization.formula.subject import Subject, conversions_doubted
 from afterd.localization.formula.widening import Windows, look_back, widest_answer
 from afterd.logic import (
     Branch,
@@ -63,8 +63,10 @@ def on_demand(
         return Report(name, reason=f"gives up: {refused}", weights=weights)
     growing.ask_on(size)
     found, reason = growing.found, growing.reason
-    if not found.diagnoses:
-        reason = reason or f"no set of up to {size} statements could repair it"
+    if not found.diagnoses and not reason:
+        if conversions_doubted(subjects):
+            return on_demand(subjects, solver, weights, size)
+        reason = f"no set of up to {size} statements could repair it"
     notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))
     return Report(
         name, ordered(found.diagnoses, weights), reason,

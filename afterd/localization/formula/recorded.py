@@ -76,6 +76,10 @@ class RecordedRun:
         """No side is forced in a recording."""
         return False
 
+    def doubt_conversions(self) -> bool:
+        """What Python's library makes of the input is no statement of the program's."""
+        return False
+
     def windows(self) -> Sequence[int]:
         """Steps that are looked back over."""
         found, _ = self._behind(self.steps)

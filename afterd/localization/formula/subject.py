@@ -27,6 +27,10 @@ class Subject(Protocol):
         """Force no side from now on but those that are asked for; False if that is so already."""
         ...
 
+    def doubt_conversions(self) -> bool:
+        """What makes numbers of the input may be wrong, too, from now on; False if nothing more is in doubt."""
+        ...
+
     def windows(self) -> Sequence[int]:
         """How much of the run's end a formula may be about, the least first; a short run is asked for
         whole. May raise TooLargeError.
@@ -36,3 +40,11 @@ class Subject(Protocol):
     def look_back(self, window: int, /) -> None:
         """From now on a formula is about so much of the run's end, and forces all sides again."""
         ...
+
+
+def conversions_doubted(subjects: Sequence[Subject]) -> bool:
+    """Whether what makes numbers of the input is in doubt from now on, where nothing else can repair it: that
+    a base or a format is wrong is a fault like another, but it could repair almost everything.
+    """
+    doubted = [subject.doubt_conversions() for subject in subjects]
+    return any(doubted)

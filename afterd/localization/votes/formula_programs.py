@@ -67,6 +67,10 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return self.run.force_less()
 
+    def doubt_conversions(self) -> bool:
+        """See ``formula.subject.Subject``."""
+        return self.run.doubt_conversions()
+
     def windows(self) -> Sequence[int]:
         """See ``formula.subject.Subject``."""
         return self.run.windows()
@@ -95,8 +99,11 @@ def failing_inputs(counted: Counted, most: int = _LIMITS.inputs) -> list[Failing
     found = counted.memory.once("failing inputs", lambda: _found(counted))
     over = counted.memory.over
     return [
-        replace(failing, run=replace(failing.run, window=0, whole_sides=True, over=over))
+        replace(
+            failing, run=FailingRun(run.program, run.given, run.expectation, run.shown, over=over)
+        )
         for failing in found[:most]
+        for run in [failing.run]
     ]
 
 

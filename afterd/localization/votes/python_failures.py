@@ -48,6 +48,10 @@ class RecordedTest:
         """No side is forced in a recording."""
         return False
 
+    def doubt_conversions(self) -> bool:
+        """What Python's library makes of the input is no statement of the program's."""
+        return False
+
     def windows(self) -> Sequence[int]:
         """See ``formula.subject.Subject``."""
         return self.run.windows()

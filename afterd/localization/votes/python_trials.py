@@ -187,6 +187,10 @@ class GeneratedSubject:
         """No side is forced in a recording."""
         return False
 
+    def doubt_conversions(self) -> bool:
+        """What Python's library makes of the input is no statement of the program's."""
+        return False
+
     def windows(self) -> Sequence[int]:
         """A trial is asked for whole."""
         return (STEPS,)

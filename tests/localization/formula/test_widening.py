@@ -31,6 +31,9 @@ class Run:
     def force_less(self) -> bool:
         return False
 
+    def doubt_conversions(self) -> bool:
+        return False
+
     def windows(self) -> Sequence[int]:
         return DEMAND.windows_of(self.length)
 
