@@ -12,6 +12,7 @@ from trees_and_slots import Workshop, compiler, needs_make
 from afterd.execution.build import Builder, Built, diagnostics, missing_tool
 from afterd.execution.process import Command
 from afterd.execution.recipe import Recipe
+from afterd.execution.runners import detect
 from afterd.execution.sandbox import run
 from afterd.limits import Limits, ProcessLimits
 
@@ -267,6 +268,22 @@ def test_what_a_build_left_that_was_cut_short_is_no_reason_to_fail(tmp_path: Pat
     assert not Builder(slot).build(dataclasses.replace(recipe, limits=hasty), tree).ok
     slow.unlink()
     assert Builder(slot).build(recipe, tree).ok
+
+
+def test_a_configure_that_was_not_made_whole_is_made_again(tmp_path: Path) -> None:
+    """Autoconf writes one although a macro is missing; the user installs that, and types it again."""
+    workshop = Workshop(tmp_path)
+    installed = tmp_path / "installed"
+    makes = f"test -e {installed} && echo 'echo all: > Makefile' || {{ echo AX_MACRO'('; false; }}"
+    autogen = f"({makes}) > configure; status=$?; chmod +x configure; exit $status\n"
+    files = {"configure.ac": "AC_INIT\n", "Makefile.am": "", "autogen.sh": autogen}
+    tree, slot = workshop.tree(files), workshop.slot()
+    slot.move_to(tree)
+    recipe = Recipe(("true",), detect(slot.path).build, limits=LIMITS)
+    assert not Builder(slot).build(recipe, tree).ok
+    installed.touch()
+    built = Builder(slot).build(recipe, tree)
+    assert built.ok, built.detail
 
 
 @pytest.mark.parametrize(

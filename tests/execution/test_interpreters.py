@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import shutil
+import subprocess
 import sys
 import venv
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ import pytest
 from afterd.errors import TestError
 from afterd.execution.runners import Python, detect
 from afterd.execution.runners.python import python_path
-from afterd.execution.runners.version_file import version_files
+from afterd.execution.runners.version_file import archive_version_files, version_files
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:
@@ -176,3 +177,33 @@ def test_a_version_file_that_git_ignores(tmp_path: Path, name: str, written: str
     assert "__version__ = version" in generated[1]
     write(home, {"src/a/_version.py": "__version__ = '1.2'\n"})
     assert version_files(root, home) == {"src/a/_version.py": "__version__ = '1.2'\n"}
+
+
+@pytest.mark.parametrize(
+    ("configure", "assigned"),
+    [
+        ("AC_INIT(a, m4_esyscmd([build-aux/asked]), b@c.d)\n", "tarball_version_file=VERSION"),
+        ("AC_INIT([a], m4_esyscmd_s([sh ./build-aux/asked VERSION]))\n", "file=$1"),
+        ("AC_INIT(a, m4_esyscmd([build-aux/asked]))\n", "version_file='../VERSION'"),
+        ("AC_INIT([a], [1.0])\n", "tarball_version_file=VERSION"),
+    ],
+)
+def test_the_file_in_which_a_release_has_its_version(
+    tmp_path: Path, configure: str, assigned: str
+) -> None:
+    script = f"{assigned}\ncat ${{tarball_version_file-$file}} || git describe\n"
+    root = write(
+        tmp_path / "slot",
+        {"configure.ac": configure, "Makefile.am": "", "build-aux/asked": script},
+    )
+    generated = archive_version_files(root)
+    assert list(generated) == (
+        ["VERSION"] if "m4_esyscmd" in configure and ".." not in assigned else []
+    )
+    assert detect(root).generated == generated
+    if generated:
+        write(root, generated)
+        command = ("sh", "build-aux/asked", "VERSION")
+        said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+        assert said.stdout.count(".") == 2
+        assert archive_version_files(root) == {}

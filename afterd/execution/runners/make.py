@@ -9,6 +9,7 @@ from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import MAKEFILES, has, has_target, jobs, script, text
+from afterd.execution.runners.version_file import archive_version_files
 
 _ENTERING = re.compile(r"^g?make(?:\[\d+\])?: Entering directory ['`](.*)'$", re.MULTILINE)
 _MAKING = re.compile(
@@ -34,13 +35,15 @@ class Autotools:
         return Detected(
             self.name,
             script(
-                f"test -x configure || {_made_by(root)}",
+                # Autoconf leaves a configure behind where it failed, which would stand for a whole one.
+                f"test -x configure || {_made_by(root)} || {{ rm -f configure; exit 1; }}",
                 "test -f Makefile || ./configure",
                 f"make -j{jobs()}",
             ),
             ("make", target),
             f"Found {source} and {template}: building with ./configure and make,"
             f" testing with `make {target}`.",
+            generated=archive_version_files(root),
         )
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
