@@ -213,7 +213,7 @@ def own_test(test: FailingTest, failure: Outcome, kept: Sequence[Change]) -> Own
     name = recipe.test_id.partition("[")[0]
     if test.runner == "autotools":
         name = name.partition(" in ")[0]  # a folder
-    called = "" if "::" in name else PurePosixPath(name).stem
+    called = "" if re.search("::| > ", name) else PurePosixPath(name).stem  # more than a file
     whole = {change.file for change in kept if PurePosixPath(change.file).stem == called}
     last = called if whole else re.split(r"::|[\s/>.]", name)[-1]
     names = frozenset(_WORD.findall(f"{symbol} {last}"))

@@ -148,6 +148,27 @@ def test_a_runner_that_names_files(
     assert found["reason"].startswith(says)
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_a_new_test_in_a_file_that_the_good_version_cannot_import(tmp_path: Path) -> None:
+    """By its title the test is one of a file's: the import that another one needs is none of its own."""
+    head, _, told = NODE_TEST.replace("VALUE", "1").partition("\n\n")
+    nothing = "test('nothing', () => {\n});\n"
+    more = "test('is two', () => {\n  two();\n});\n\n"
+    start = {
+        "package.json": '{"scripts": {"test": "node --test test/"}}',
+        "ops.mjs": "export const one = () => 1;\n",
+        "test/ops.test.mjs": f"{head}\n\n{nothing}",
+    }
+    bad = {
+        "ops.mjs": "export const one = () => 2;\n",
+        "more.mjs": "export const two = () => 2;\n",
+        "test/ops.test.mjs": f"{head}\nimport {{ two }} from '../more.mjs';\n\n{more}{nothing}\n{told}",
+    }
+    status, found = explained(tmp_path / "r", start, bad)
+    assert status == 0, found
+    assert [each["file"] for each in found["root"]] == ["ops.mjs"]
+
+
 LISTS = """\
 cmake_minimum_required(VERSION 3.10)
 project(x C)
