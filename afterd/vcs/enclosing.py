@@ -23,6 +23,14 @@ _FUNCTION_WORDS = {
     Language.RUST: frozenset({"fn"}),
 }
 """Not in C, where a parameter called ``function`` gave its function the name of the next word."""
+_GOES_ON = frozenset(
+    {"as", "extends", "implements", "in", "instanceof", "is", "of", "throws", "where", "with"}
+)
+"""Words that no statement begins with, in languages in which a statement may end with its line."""
+_MODIFIERS = frozenset(
+    {"abstract", "async", "data", "declare", "default", "export", "final", "internal", "open"}
+    | {"override", "private", "protected", "public", "sealed", "static", "suspend", "type"}
+)
 _MACRO = re.compile(r"#\s*define\s+(\w+)")
 _CONDITIONAL_ELSE = re.compile(r"#\s*(else|elif|elifdef|elifndef)\b")
 _CONDITIONAL_IF = re.compile(r"#\s*if")
@@ -144,6 +152,8 @@ class _BraceScanner:
                 yield from self._token(token)
 
     def _token(self, token: Token) -> Iterator[Symbol]:
+        if self._begins_statement(token):
+            self._header = []
         self._parentheses += (token.text in "([") - (token.text in ")]")
         if token.text == "{":
             self._blocks.append(self._opened(token.line))
@@ -155,6 +165,19 @@ class _BraceScanner:
             self._header, self._parentheses = [], 0
         else:
             self._header.append(token)
+
+    def _begins_statement(self, token: Token) -> bool:
+        """Whether the line before ended a statement that has no semicolon: only in SCRIPT."""
+        if self._language is not Language.SCRIPT or not self._header or self._parentheses > 0:
+            return False
+        last = self._header[-1]
+        if (
+            last.end_line == token.line or self._header[0].text == "@"
+        ):  # a decorator goes with what follows
+            return False
+        ends = last.kind is not TokenKind.PUNCTUATION or last.text in {")", "]"}
+        starts = token.kind is TokenKind.WORD and token.text not in _GOES_ON
+        return ends and starts and last.text not in _MODIFIERS | _FUNCTION_WORDS[Language.SCRIPT]
 
     def _directive(self, token: Token) -> Iterator[Symbol]:
         """As ctags does: each side of an ``#else`` starts from the blocks open at its ``#if``."""

@@ -166,6 +166,27 @@ async def h():
 """
 _GO = "func (r *T) Name(a int) error {\n  go func() { x() }()\n}\n"
 _JS = "const f = (a) => {\n  return 1\n}\nclass A extends B {\n  m(x) {\n    y()\n  }\n}\n"
+_NO_SEMICOLONS = """\
+import a from 'a'
+import { b } from 'b'
+
+test('x', () => {
+  a()
+})
+const f =
+  function () {
+}
+const n = 1
+async
+function g() {
+}
+class A
+  extends B {
+}
+@D({ a: 1 })
+class K {
+}
+"""
 _RUST = "impl<'a> Foo<'a> {\n  pub fn bar<'b>(&self) -> u8 {\n    if c == '{' { 1 }\n  }\n}\n"
 
 
@@ -180,6 +201,10 @@ _RUST = "impl<'a> Foo<'a> {\n  pub fn bar<'b>(&self) -> u8 {\n    if c == '{' { 
         (Language.PYTHON, _PYTHON, {1: "A", 2: "A.f", 4: "A.f.g", 5: "A.f", 7: "", 9: "h"}),
         (Language.SCRIPT, _GO, {1: "Name", 2: "Name"}),
         (Language.SCRIPT, _JS, {2: "f", 4: "A", 6: "A.m"}),
+        (Language.SCRIPT, _NO_SEMICOLONS, {
+            1: "", 2: "", 4: "test", 5: "test", 7: "f", 9: "f", 10: "", 11: "g", 12: "g", 14: "A",
+            15: "A", 18: "K",
+        }),
         (Language.RUST, _RUST, {1: "Foo", 3: "Foo::bar"}),
         (Language.OTHER, "f() {\n}\n", {1: ""}),
         (Language.PYTHON, "def f(:\n  x\n", {1: ""}),
