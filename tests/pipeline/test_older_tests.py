@@ -13,7 +13,10 @@ import pytest
 from made_changes import change
 from pipeline_runs import afterd, repository
 
-from afterd.pipeline.older_tests import OwnTest, choices
+from afterd.execution.recipe import Recipe
+from afterd.model.outcome import Outcome, Verdict
+from afterd.pipeline.older_tests import OwnTest, choices, own_test
+from afterd.workspace import FailingTest
 
 OPS = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 NEW = OPS.replace("a + b", "a + b + 1") + "\n\ndef mul(a, b):\n    return a * b\n"
@@ -148,25 +151,24 @@ def test_a_runner_that_names_files(
     assert found["reason"].startswith(says)
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
-def test_a_new_test_in_a_file_that_the_good_version_cannot_import(tmp_path: Path) -> None:
-    """By its title the test is one of a file's: the import that another one needs is none of its own."""
-    head, _, told = NODE_TEST.replace("VALUE", "1").partition("\n\n")
-    nothing = "test('nothing', () => {\n});\n"
-    more = "test('is two', () => {\n  two();\n});\n\n"
-    start = {
-        "package.json": '{"scripts": {"test": "node --test test/"}}',
-        "ops.mjs": "export const one = () => 1;\n",
-        "test/ops.test.mjs": f"{head}\n\n{nothing}",
-    }
-    bad = {
-        "ops.mjs": "export const one = () => 2;\n",
-        "more.mjs": "export const two = () => 2;\n",
-        "test/ops.test.mjs": f"{head}\nimport {{ two }} from '../more.mjs';\n\n{more}{nothing}\n{told}",
-    }
-    status, found = explained(tmp_path / "r", start, bad)
-    assert status == 0, found
-    assert [each["file"] for each in found["root"]] == ["ops.mjs"]
+@pytest.mark.parametrize(
+    ("test_id", "own"),
+    [
+        ("tests/ops.js > sums > are the one", {"c2"}),
+        ("tests/ops.js", {"c1", "c2"}),  # a runner that names files: the whole file is the test
+        ("tests/ops.py::test_one", {"c2"}),
+    ],
+)
+def test_a_test_with_a_title_is_not_its_whole_file(test_id: str, own: set[str]) -> None:
+    """The import that another test of the file needs is none of its own: the good version could not load it."""
+    file = test_id.split(" ", maxsplit=1)[0].split(":", maxsplit=1)[0]
+    kept = [
+        change(1, file, patch="+import { two } from '../more'\n"),
+        change(2, file, patch="+test('are the one', test_one)\n"),
+    ]
+    failing = FailingTest(Recipe(test=("run",), test_id=test_id), "npm")
+    found = own_test(failing, Outcome(Verdict.FAIL), kept)
+    assert {each.id for each in kept if found.has(each)} == own
 
 
 LISTS = """\
