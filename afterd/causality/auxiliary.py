@@ -26,10 +26,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
 from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
 from afterd.causality.standing import NOTHING_TOLD, Standing
+from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
+_PLACE = re.compile(r":\d+|^ *\d+(?= \|)", re.MULTILINE)
 
 
 Builds = Callable[[ChangeSet], bool]
@@ -63,9 +65,11 @@ class AuxiliarySearch:
         everything: ChangeSet,
         standing: Standing = NOTHING_TOLD,
         needed: Needed = nothing_needed,
+        worth: Worth | None = None,
     ) -> None:
         self.builds = 0
         self._needed = needed
+        self._worth = worth or Worth()
         self.standing = standing
         self._against: dict[ChangeSet, str] = {}
         self._along: dict[ChangeId, ChangeSet | None] = {}
@@ -164,17 +168,20 @@ class AuxiliarySearch:
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], needed: ChangeSet
     ) -> ChangeSet | None:
         """What is ``needed`` by its names (a linker asks for some of it), and what a compiler asks for
-        besides, of the changes that it reads; None where that is too much.
+        besides, of the changes that it reads; None where that is too much, or where asking costs more than
+        the runs that the answer may save: a header with the C++ library behind it is read in the time of a run.
         """
         read, most = self._read(candidates), most_along(reverted)
+        before = self.standing.work()
         mended = self._mended(reverted, read, most, needed)
-
-        def compiles(tried: ChangeSet) -> bool:
-            return not self.unbuildable(tried)
-
         if mended is not None:
             named = needed & mended
-            return named | self._one_by_one(reverted | named, mended - named, compiles)
+            return named | self._one_by_one(reverted | named, mended - named, self._stands)
+
+        def compiles(tried: ChangeSet) -> bool:
+            affordable = self._worth.beats_running(self.standing.work() - before)
+            return affordable and not self.unbuildable(tried)
+
         return self._smallest(reverted, read, compiles)
 
     def _read_off(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
@@ -212,13 +219,16 @@ class AuxiliarySearch:
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
         """
         gamma = needed if len(needed) <= most else NOTHING
+        unanswered: Counter[str] = Counter()
         for _ in range(SEARCH.complaints):
             said = self.unbuildable(reverted | gamma)
             if not said:
                 return gamma
+            unanswered[_first_complaint(said)] += 1
             left = [c for c in candidates if c not in gamma]
             more = self._asked_for(said, left, reverted | gamma)
-            if not more or len(gamma | more) > most:
+            in_vain = self.standing.proves and max(unanswered.values()) > SEARCH.in_vain
+            if not more or in_vain or len(gamma | more) > most:
                 return None
             gamma |= more
         return None
@@ -382,6 +392,13 @@ class AuxiliarySearch:
             if aux and (other <= reverted or (other > reverted and len(aux) <= SEARCH.few_along))
         )
         return NOTHING.union(*found) - reverted
+
+
+def _first_complaint(said: str) -> str:
+    """The first thing that is said and the line it shows, without their place, which moves with what is
+    undone.
+    """
+    return _PLACE.sub("", "\n".join(said.splitlines()[:2]))
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

@@ -77,6 +77,7 @@ class Loop:
             everything,
             oracles.standing.asked_by(watch.over),
             oracles.closure.needed,
+            oracles.worth,
         )
         self._trials = Trials(
             oracles.outcome,

@@ -23,19 +23,26 @@ def all_are_read(change: Change) -> bool:  # noqa: ARG001 - it answers an IsRead
     return True
 
 
+def nothing_spent() -> int:
+    """The work of what costs nothing."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What speaks ``against`` variants, as far as changes that are read (``is_read``) go.
 
     ``proves``: as a compiler does, which takes seconds. Else it is a suspicion that a text gives in
     milliseconds: the variant may work all the same, a run may belie it, and no build says more than a
-    run does; but what is ``certain`` needs no run.
+    run does; but what is ``certain`` needs no run. ``work``: what all answers have cost so far, in the
+    units of ``limits.WORK``.
     """
 
     against: Unbuildable = nothing_against
     is_read: IsRead = all_are_read
     proves: bool = True
     certain: Unbuildable = nothing_against
+    work: Callable[[], int] = nothing_spent
 
     @property
     def tells(self) -> bool:

@@ -9,10 +9,10 @@ every load, with a budget and without.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 
-from afterd.causality.standing import Unbuildable
+from afterd.causality.standing import Standing, Unbuildable
 from afterd.limits import WORK
 from afterd.model.change import ChangeSet
 from afterd.weights import WORTH
@@ -52,8 +52,9 @@ def question_units(run: int) -> int:
 
 @dataclass(slots=True)
 class QuestionCounter:
-    """How often it was asked what speaks against variants."""
+    """What was asked of what speaks against variants, each question at so much ``work``."""
 
+    each: int
     asked: int = 0
 
     def over(self, question: Unbuildable) -> Unbuildable:
@@ -64,3 +65,13 @@ class QuestionCounter:
             return question(reverted)
 
         return counted
+
+    def work(self) -> int:
+        """What all of them cost."""
+        return self.asked * self.each
+
+
+def counted_questions(standing: Standing, each: int) -> Standing:
+    """The same, where every question costs so much work."""
+    counter = QuestionCounter(each)
+    return replace(standing.asked_by(counter.over), work=counter.work)

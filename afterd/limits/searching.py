@@ -88,6 +88,7 @@ class LoopLimits:
     few_along: int = 12  # changes that may go along with a suspect alone
     many_along: int = 50  # with any set
     leaner: int = 4  # that may go along and are made fewer at once, by a syntax check each
+    in_vain: int = 4  # times that a compiler may say the same of a set to which more was added
     complaints: int = 24  # of a compiler that are answered before its answer is given up
     auxiliary: int = 64  # candidates of which prefixes are tried
     builds: int = 90  # of all searches together

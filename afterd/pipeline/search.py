@@ -14,7 +14,7 @@ from afterd.causality.loop import Analysis, LedBack, Loop, Oracles
 from afterd.causality.named import NamedByFailure
 from afterd.causality.story import Story, story
 from afterd.causality.watch import Watch
-from afterd.causality.worth import QuestionCounter, Worth, question_units, run_work
+from afterd.causality.worth import Worth, question_units, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Strategy
 from afterd.execution.failures.values import shown_lines
@@ -68,11 +68,9 @@ def search(
     with Solver(_worthwhile(limits.solver, run)) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
         execution = tracing.execution or UntracedExecution()
-        checks = QuestionCounter()
         live = {change.id: change for change in wanted.changes.live}
-        check = WORK.compiler if tracing.standing.proves else WORK.text
         worth = Worth(
-            lambda: execution.work() + solver.units * WORK.unit + checks.asked * check,
+            lambda: execution.work() + solver.units * WORK.unit + tracing.standing.work(),
             run,
             len(wanted.everything),
         )
@@ -81,7 +79,7 @@ def search(
             clock.over(Phase.RUN, variants.builds),
             clock.over(Phase.SOLVE, solver.core),
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
-            tracing.standing.asked_by(checks.over).asked_by(partial(clock.over, Phase.CHECK)),
+            tracing.standing.asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
             named=_named(oracle, live.values()),
             traced=clock.over(Phase.TRACE, tracing.variant),

@@ -11,6 +11,8 @@ from made_changes import change, ids, made
 
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.standing import Standing
+from afterd.causality.worth import Worth
+from afterd.limits import SEARCH, WORK
 from afterd.model.change import NOTHING, ChangeSet
 
 COUNT = 24
@@ -91,6 +93,44 @@ def test_complaints_are_answered_one_after_the_other() -> None:
     search = AuxiliarySearch(Needs(frozenset(chain)).builds, changes, ids(COUNT), Standing(against))
     assert search.find(frozenset({"c1"})) == frozenset(chain)
     assert len(asked) < 12
+
+
+def test_a_complaint_that_nothing_answers_is_given_up() -> None:
+    """argparse: twelve more changes, one at a time, and the same brace was missing each time."""
+    asked: list[ChangeSet] = []
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        return f"a.c:{400 + len(asked)}:5: error: expected ';' after 'other'\n {len(asked)} |  }}\n"
+
+    changes = {
+        identifier: replace(change, patch="-int other;\n", file=f"{identifier}.c")
+        for identifier, change in made(COUNT).items()
+    }
+    search = AuxiliarySearch(lambda _reverted: True, changes, ids(COUNT), Standing(against))
+    assert search.along("c1") is None
+    assert len(asked) == SEARCH.in_vain + 1
+
+
+@pytest.mark.parametrize(("each", "prefixes"), [(1, 6), (WORK.second, 2)])
+def test_prefixes_are_tried_while_that_costs_less_than_runs(each: int, prefixes: int) -> None:
+    """A header that takes as long to read as the test to build and run is not read for each of them."""
+    asked: list[ChangeSet] = []
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        return "error: expected expression"  # names nothing: what is tried are prefixes
+
+    standing = Standing(against, work=lambda: len(asked) * each)
+    search = AuxiliarySearch(
+        lambda _reverted: True,
+        made(COUNT),
+        frozenset({"c99"}),
+        standing,
+        worth=Worth(run=WORK.second // 2),
+    )
+    assert search.find(frozenset({"c1"})) is None
+    assert len(asked) == 1 + prefixes
 
 
 @pytest.mark.parametrize(

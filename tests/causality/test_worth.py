@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.causality.worth import QuestionCounter, Worth, run_work
+from afterd.causality.standing import Standing
+from afterd.causality.worth import Worth, counted_questions, run_work
 from afterd.limits import WORK
 
 SECOND = WORK.second
@@ -43,7 +44,7 @@ def test_a_run_costs_nearly_the_same_whenever_it_is_measured(cpu: float, noise: 
 
 
 def test_questions_are_counted() -> None:
-    counter = QuestionCounter()
-    check = counter.over(lambda reverted: "".join(sorted(reverted)))
-    assert [check(frozenset({"c2", "c1"})), check(frozenset())] == ["c1c2", ""]
-    assert counter.asked == 2
+    standing = counted_questions(Standing(lambda reverted: "".join(sorted(reverted))), 5)
+    answers = [standing.against(frozenset({"c2", "c1"})), standing.against(frozenset())]
+    assert answers == ["c1c2", ""]
+    assert standing.work() == 10

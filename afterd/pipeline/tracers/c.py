@@ -28,11 +28,12 @@ def traced_c(workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: b
     tracer = CTracer(request)
     runs = Runs(tracer, wanted.changes.changes)
     execution = runs.execution(NOTHING, wanted.everything)
+    check = _syntax_check(workspace, wanted, request)
     return Tracing(
         CautiousExecution(execution),
         "",
         tracer.seconds,
-        Standing(_syntax_check(workspace, wanted, request).against, is_read),
+        Standing(check.against, is_read, work=check.work),
         closure=_closure(workspace, wanted),
         variant=lambda reverted: compared(runs, reverted, wanted.everything),
         twin=partial(compared, runs, NOTHING),

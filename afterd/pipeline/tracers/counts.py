@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from afterd.causality.standing import Standing
+from afterd.causality.worth import counted_questions
 from afterd.compare import CautiousExecution
 from afterd.compare.coverage.scopes import is_known
 from afterd.compare.coverage.variant_text import MissedNames
 from afterd.errors import TraceError
+from afterd.limits import WORK
 from afterd.model.progress import Progress
 from afterd.pipeline.tracers.covered import covered
 from afterd.pipeline.tracing import Tracing
@@ -34,6 +36,7 @@ def traced_by_counts(
     )
     if "js" not in counted:
         standing = Standing(against, lambda change: is_known(change.file))
-        return Tracing(execution, why, found.seconds, standing)
+        return Tracing(execution, why, found.seconds, counted_questions(standing, WORK.text))
     missing = MissedNames(wanted.changes.by_id())
-    return Tracing(execution, why, found.seconds, Standing(against, proves=False), missing=missing)
+    standing = counted_questions(Standing(against, proves=False), WORK.text)
+    return Tracing(execution, why, found.seconds, standing, missing=missing)

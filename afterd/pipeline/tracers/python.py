@@ -7,10 +7,12 @@ from pathlib import Path
 
 from afterd.causality.deltas.clash import clashing
 from afterd.causality.standing import Standing
+from afterd.causality.worth import counted_questions
 from afterd.compare import CautiousExecution, Pair, Runs
 from afterd.compare.python import PythonTracer, executed_lines, loaded_files
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
+from afterd.limits import WORK
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
@@ -33,7 +35,7 @@ def traced_python(
         CautiousExecution(tracer.execution(pair)),
         "",
         tracer.seconds,
-        Standing(check.against, proves=False, certain=check.certain),
+        counted_questions(Standing(check.against, proves=False, certain=check.certain), WORK.text),
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
         variant=lambda reverted: compared(runs, reverted, wanted.everything),

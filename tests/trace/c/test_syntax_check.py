@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from traced_programs import Laboratory
 
-from afterd.limits import Limits
+from afterd.limits import WORK, Limits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.model.location import LineSpan
 from afterd.trace.c.build.compilations import compilations
@@ -95,3 +95,49 @@ def test_a_file_is_asked_again_only_when_something_that_it_reads_is_another(
     directory.rename(directory.with_name("gone"))
     assert not check.against(header)
     assert check.against(both) == said
+
+
+def test_a_check_costs_what_is_read_for_it_and_the_same_text_nothing(
+    project: tuple[Path, Laboratory],
+) -> None:
+    comment = {"list.c": FILES["list.c"] + "// seen\n"}
+    check, changes = _check(project, comment)
+    assert not check.against(frozenset(changes))
+    small = check.work()
+    assert 0 < small < WORK.second // 10
+    large, changed = _check(project, {"list.c": FILES["list.c"] + "int a = 1;\n" * 2000})
+    assert "redefinition" in large.against(frozenset(changed))
+    assert large.work() > small + 2000 * WORK.compiler
+    assert not check.against(frozenset(changes))
+    assert check.work() == small
+
+
+def test_a_text_that_differs_in_comments_is_read_once(project: tuple[Path, Laboratory]) -> None:
+    root, laboratory = project
+    texts = {"c0": "// one\n", "c1": "/* another */\n"}
+
+    def texts_of(reverted: ChangeSet) -> dict[str, bytes]:
+        return {
+            "list.c": "".join([FILES["list.c"], *(texts[c] for c in sorted(reverted))]).encode()
+        }
+
+    built = compilations(laboratory.store.directory)
+    changes = {name: _change(name, "list.c") for name in texts}
+    check = SyntaxCheck(root, built, changes, texts_of, Limits().build)
+    assert not check.against(frozenset(["c0"]))
+    before = check.work()
+    assert not check.against(frozenset(["c1"]))
+    assert not check.against(frozenset(["c0", "c1"]))
+    assert check.work() == before
+
+
+def test_of_the_files_that_include_a_header_those_are_read_that_may_tell(
+    project: tuple[Path, Laboratory],
+) -> None:
+    """A field that list.c alone names: main.c compiles without it, and is not asked."""
+    header = "struct list { int length; };\n#define LIMIT 10\n"
+    check, changes = _check(project, {"list.h": header})
+    assert "items" in check.against(frozenset(changes))
+    both, changed = _check(project, {"list.h": FILES["list.h"].replace("10", "11")})
+    assert not both.against(frozenset(changed))
+    assert both.work() > check.work()

@@ -6,7 +6,9 @@ system). Only a failure says anything: a linker may still miss what a compiler d
 that a compiler of today makes errors of (an undeclared function) are for the real build to judge.
 
 A header may reach a hundred files, and a search asks for many variants that differ in one of them: what
-a file was told with the same texts is remembered, and the file that failed last is asked first.
+a file was told with the same texts is remembered, also what the same preprocessed text was told, and the file
+that failed last is asked first. Of the files that only include what changed, those are asked that
+mention a name on a line that differs, and one for each header, which tells whether it compiles itself.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from afterd.execution.build import diagnostics
@@ -25,13 +29,15 @@ from afterd.execution.includes import INCLUDED, IncludeGraph, included_names
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import is_zigs
-from afterd.limits import ProcessLimits
+from afterd.limits import WORK, ProcessLimits
 from afterd.model.change import Change, ChangeSet, FileKind
 from afterd.trace.c.build.compilations import Compilation
 
 _COMPILED = frozenset([".c", ".cc", ".cpp", ".cxx", ".c++", ".cp"])
 _GENERATORS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".in", ".m4", ".re", ".gperf"])
 _LINES = 60
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+_STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
 
 TextsOf = Callable[[ChangeSet], Mapping[str, bytes]]
 """The files of a variant that differ from the bad version's, by path; those it lacks left out."""
@@ -55,8 +61,20 @@ class SyntaxCheck:
         self._limits = limits
         self._graph = IncludeGraph(self._root)
         self._reach: dict[str, set[Path]] = {}
-        self._said: dict[tuple[Compilation, str], str] = {}
+        self._mentioned: dict[Path, frozenset[bytes]] = {}
+        self._said: dict[tuple[Compilation, str], _Told] = {}
+        self._read_before: dict[tuple[Compilation, str], _Told] = {}
+        self._told_of: set[tuple[Compilation, str]] = set()
+        self._work = 0
         self._failed: dict[Compilation, int] = {}
+
+    def work(self) -> int:
+        """What the compiler was given so far, in the units of ``limits.WORK``.
+
+        What was asked beside a file that failed, because there are more processors, is not counted: the
+        sum is the same on every machine.
+        """
+        return self._work
 
     def against(self, reverted: ChangeSet) -> str:
         """A compiler's first errors; empty where it has none, or a build may depend on more."""
@@ -77,25 +95,59 @@ class SyntaxCheck:
             for start in range(0, len(concerned), width):
                 some = concerned[start : start + width]
                 said = pool.map(lambda each: self._told(each, texts, overlay), some)
-                for compilation, failure in zip(some, said, strict=True):
-                    if failure:
-                        self._failed[compilation] = len(self._said)
-                        return failure
+                for compilation, told in zip(some, said, strict=True):
+                    self._count(compilation, told)
+                    if told.failure:
+                        self._failed[compilation] = len(self._told_of)
+                        return told.failure
         return ""
 
+    def _count(self, compilation: Compilation, told: _Told) -> None:
+        """Each preprocessed text once, however often it is asked for."""
+        if (compilation, told.preprocessed) not in self._told_of:
+            self._told_of.add((compilation, told.preprocessed))
+            self._work += told.size * WORK.compiler
+
     def _concerned(self, texts: Mapping[str, bytes]) -> list[Compilation]:
-        """What must be compiled again: what failed last, what changed itself, what includes it."""
+        """What must be compiled again: what failed last, what changed itself, of what includes it those
+        that may tell.
+        """
         own = {self._root / name for name in texts}
-        including = set().union(*map(self._reached_by, texts))
-        concerned = [c for c in self._compilations if c.source in own | including]
+        reached = set().union(*map(self._reached_by, texts))
+        telling = set().union(*(self._telling(name, text) for name, text in texts.items()))
+        telling |= own | {c.source for c in self._failed if c.source in reached}
+        concerned = [c for c in self._compilations if c.source in telling]
         return sorted(concerned, key=lambda c: (-self._failed.get(c, -1), c.source not in own))
+
+    def _telling(self, name: str, text: bytes) -> set[Path]:
+        """Who includes a file and mentions a name on a line of it that differs; one that tells whether the
+        file itself compiles; all, where what differs is what it includes or its conditions.
+        """
+        reached = self._reached_by(name)
+        including = [c.source for c in self._compilations if c.source in reached]
+        lines = _differing(self._bad_text(name), text)
+        if any(map(_STEERS.match, lines)):
+            return set(including)
+        names = frozenset[bytes]().union(*(_NAME.findall(line) for line in lines))
+        mentioning = {each for each in including if not names.isdisjoint(self._names_in(each))}
+        return mentioning.union(including[:1])
+
+    def _bad_text(self, name: str) -> bytes:
+        path = self._root / name
+        return path.read_bytes() if path.is_file() else b""
+
+    def _names_in(self, source: Path) -> frozenset[bytes]:
+        if source not in self._mentioned:
+            text = source.read_bytes() if source.is_file() else b""
+            self._mentioned[source] = frozenset(_NAME.findall(text))
+        return self._mentioned[source]
 
     def _reached_by(self, name: str) -> set[Path]:
         if name not in self._reach:
             self._reach[name] = self._graph.includers([name])
         return self._reach[name]
 
-    def _told(self, compilation: Compilation, texts: Mapping[str, bytes], overlay: Path) -> str:
+    def _told(self, compilation: Compilation, texts: Mapping[str, bytes], overlay: Path) -> _Told:
         """What is said against one file; asked for once with the same texts of what it includes."""
         key = compilation, _digest({name: texts[name] for name in self._read(compilation, texts)})
         if key not in self._said:
@@ -127,8 +179,22 @@ class SyntaxCheck:
         overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}))
         return overlay
 
-    def _failure(self, compilation: Compilation, overlay: Path) -> str:
-        argv = (*compilation.argv, *_reading(compilation, overlay), "-ivfsoverlay", str(overlay))
+    def _failure(self, compilation: Compilation, overlay: Path) -> _Told:
+        """What is said against a file; of a preprocessed text that was read before, what was said then."""
+        read = overlay.with_name(f"{_digest_of(compilation)}.i")
+        said = self._said_by(compilation, overlay, "-E", "-P", "-o", str(read))
+        if said or not read.exists():
+            return _Told(said)
+        with read.open("rb") as file:
+            preprocessed = hashlib.file_digest(file, "sha256").hexdigest()
+        key = compilation, preprocessed
+        if key not in self._read_before:
+            said = self._said_by(compilation, overlay, *_reading(compilation))
+            self._read_before[key] = _Told(said, preprocessed, read.stat().st_size)
+        return self._read_before[key]
+
+    def _said_by(self, compilation: Compilation, overlay: Path, *asked: str) -> str:
+        argv = (*compilation.argv, *asked, "-ivfsoverlay", str(overlay))
         command = Command(argv, compilation.directory, scrubbed_environment(), merge=True)
         result = run(command, self._limits, scratch=overlay.parent)
         try:
@@ -140,11 +206,29 @@ class SyntaxCheck:
             result.remove()
 
 
-def _reading(compilation: Compilation, overlay: Path) -> tuple[str, ...]:
-    """How to ask for errors alone; zig looks for an object even then, and must make one."""
-    if is_zigs(compilation.argv):
-        return "-c", "-O0", "-o", str(overlay.with_name(f"{compilation.source.stem}.o"))
-    return ("-fsyntax-only",)
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was said against a file, by a digest of its text without line markers, and how many bytes that is."""
+
+    failure: str
+    preprocessed: str = ""
+    size: int = 0
+
+
+def _reading(compilation: Compilation) -> tuple[str, ...]:
+    """How to ask for errors alone. zig cannot be asked so: it looks for an object, and makes the C++ library
+    for it; but what it preprocesses it makes none of, and clang takes the last thing that it is to do.
+    """
+    return ("-E", "-Xclang", "-fsyntax-only") if is_zigs(compilation.argv) else ("-fsyntax-only",)
+
+
+def _differing(old: bytes, new: bytes) -> set[bytes]:
+    """The lines that one of two texts has and the other has not."""
+    return set(old.splitlines()).symmetric_difference(new.splitlines())
+
+
+def _digest_of(compilation: Compilation) -> str:
+    return hashlib.sha256(repr(compilation).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def _digest(texts: Mapping[str, bytes]) -> str:
