@@ -29,7 +29,7 @@ from afterd.causality.told import Telling, not_linked, not_run
 from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
 from afterd.limits import StoryLimits
 from afterd.logic.terms import distinct_reads
-from afterd.model.change import Change, ChangeId, ChangeSet, in_order
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.model.term import BOOL, Apply, Concrete, Op, StepId
 from afterd.model.trace import Alignment, Effect, Predicate, Step, TwinExecution
@@ -53,6 +53,8 @@ class Way(IntEnum):
 
 _DATA = frozenset({Way.DATA, Way.OBJECT, Way.CALL})
 """The ways that a value came, not a decision."""
+_SEEN = frozenset({Way.DATA, Way.BRANCH, Way.OVERWRITE})
+"""The ways that are dependences of the failing run, and no assumption on what was not followed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -148,6 +150,21 @@ class _Walk:
                 return
             step, caller = caller, self._execution.calling(caller)
 
+    def followed(self) -> ChangeSet:
+        """The changes from which a chain of dependences, all of steps that differ, leads to the failed assertion."""
+        return frozenset(change for change, at in self.entered.items() if self._is_seen(at))
+
+    def _is_seen(self, step: StepId) -> bool:
+        at: StepId | None = step
+        while at is not None:
+            found = self.reached[at]
+            if found.nearer is None:
+                return found.way in _SEEN
+            if found.way not in _SEEN or not infected(self._execution.step(at)):
+                return False
+            at = found.nearer
+        return False
+
     def _push(self, found: _Reached, change: ChangeId = "") -> None:
         """The cheapest first, of equals the nearest to the failure; ``change`` is said to act there."""
         heapq.heappush(self._waiting, (found.cost, -found.step, found, change))
@@ -155,11 +172,15 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The causal tree, the changes no way was found to, and the runs in which a step was tested."""
+    """The causal tree, the changes no way was found to, and the runs in which a step was tested.
+
+    ``followed``: the changes that a chain of dependences leads to, where nothing between was assumed.
+    """
 
     tree: CauseNode
     unlinked: tuple[ChangeId, ...]
     interventions: int = 0
+    followed: ChangeSet = NOTHING
 
 
 def story(
@@ -278,7 +299,7 @@ class _Told:
         if unlinked:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))
-        return Story(tree, unlinked, self._carrying.runs)
+        return Story(tree, unlinked, self._carrying.runs, self._walk.followed())
 
     def _is_divided(self, kept: set[StepId]) -> bool:
         """Whether there are steps of which the text does not say whose they are, and runs for a twin a cause."""

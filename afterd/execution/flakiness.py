@@ -85,13 +85,18 @@ def runs_needed(prior: Prior, threshold: float = THRESHOLD, most: int = 20) -> i
     return _fewest_runs(lambda runs: probability_flaky(prior, runs), threshold, most)
 
 
-def runs_of_both_ends(prior: Prior, threshold: float = CHANCE, most: int = 20) -> int:
+def runs_of_both_ends(
+    prior: Prior, threshold: float = CHANCE, most: int = 20, *, likely: bool = False
+) -> int:
     """How many runs (1 to ``most``) of each of two trees, always red at one and always green at the other, make
     it less likely than ``threshold`` that one flaky test did so by chance.
 
-    With a rate θ that is the same at both, L(n) = E[θⁿ(1 - θ)ⁿ] = B(α + n, β + n) / B(α, β).
+    With a rate θ that is the same at both, L(n) = E[θⁿ(1 - θ)ⁿ] = B(α + n, β + n) / B(α, β). That the test is
+    flaky is as likely as not before the first run, or as ``prior`` says where it is likelier, or where
+    what differs between the trees is a ``likely`` cause by itself.
     """
-    doubt, before = max(prior.flaky, _EITHER), _log_beta(prior.alpha, prior.beta)
+    doubt = prior.flaky if likely else max(prior.flaky, _EITHER)
+    before = _log_beta(prior.alpha, prior.beta)
 
     def by_chance(runs: int) -> float:
         return _posterior(doubt, _log_beta(prior.alpha + runs, prior.beta + runs) - before)

@@ -281,7 +281,6 @@ def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Expl
     found = _same_root(case, wanted, oracle, confirmation, before) or _searched(
         case, wanted, oracle, confirmation
     )
-    found = unless_by_chance(case, oracle, found)
     lack = _lack(case, wanted, confirmation.bad)
     return replace(found, notes=(*filter(None, [ends.note, lack]), *found.notes))
 
@@ -435,7 +434,7 @@ def _same_root(
     for reverted, other in answers.items():
         if _passes(oracle, reverted) and _is_minimal(oracle, other):
             note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
-            return replace(
+            found = replace(
                 other,
                 id=0,
                 test=case.test.recipe.test_id,
@@ -445,6 +444,7 @@ def _same_root(
                 runs=oracle.counts(),
                 notes=(note,),
             )
+            return unless_by_chance(case, oracle, confirmation, found, proved_elsewhere=True)
     return None
 
 

@@ -20,10 +20,17 @@ _LANGUAGES = {
 COUNTED = frozenset({"go", "rust", "js"})
 """Those whose own coverage tells what ran, as no tracer reads them."""
 
+TRACED = frozenset({"c", "python"})
+
+
+def language_of(file: str) -> str | None:
+    """The name of the language in which a file is written; None where nothing traces or counts it."""
+    return _LANGUAGES.get(PurePath(file).suffix.lower())
+
 
 def changed_languages(wanted: Range) -> frozenset[str]:
     """The names of the languages in which a change that can matter is written."""
-    found = {_LANGUAGES.get(PurePath(change.file).suffix.lower()) for change in wanted.changes.live}
+    found = {language_of(change.file) for change in wanted.changes.live}
     if any(change.form is ChangeForm.SYMLINK for change in wanted.changes.live):
         found.add("python")  # a package may be found through it
     return frozenset(filter(None, found))

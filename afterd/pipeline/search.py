@@ -38,7 +38,10 @@ STORY_STAGES = (_TWIN, _TELLING)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer of a strategy, before it is put into an explanation."""
+    """The answer of a strategy, before it is put into an explanation.
+
+    ``followed``: the guilty changes that recorded dependences lead to from the failure.
+    """
 
     root: ChangeSet = frozenset()
     auxiliary: ChangeSet = frozenset()
@@ -52,6 +55,7 @@ class Found:
     solve_seconds: float = 0.0
     story_seconds: float = 0.0
     interventions: int = 0
+    followed: ChangeSet = NOTHING
     notes: tuple[str, ...] = ()
     reason: str = ""
 
@@ -100,8 +104,11 @@ def search(
         told = None if late else _story(case, wanted, tracing, analysis, solver, within)
         led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
         found = _found(analysis, led, frozenset(live), oracle, execution, solver)
-        tested = 0 if told is None else told.interventions
-        return replace(found, story_seconds=time.monotonic() - began, interventions=tested)
+        seconds = time.monotonic() - began
+        if told is None:
+            return replace(found, story_seconds=seconds)
+        tested, followed = told.interventions, told.followed
+        return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
 
 
 def _named(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:

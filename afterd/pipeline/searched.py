@@ -15,6 +15,7 @@ from afterd.execution.oracle import Oracle
 from afterd.model.change import Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
+from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing, traced
@@ -49,7 +50,9 @@ def searched(
         )
     with clock.during(Phase.COMPARE):
         found = _checked_search(case, wanted, oracle, tracing, shorter)
-    return _answered(case, wanted, oracle, found, tracing, told_by_test(confirmation.bad))
+    answer = _answered(case, wanted, oracle, found, tracing, told_by_test(confirmation.bad))
+    with clock.during(Phase.CONFIRM):
+        return unless_by_chance(case, oracle, confirmation, answer, found.followed)
 
 
 def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,11 +42,71 @@ def test_data_that_is_guilty_is_named(tmp_path: Path) -> None:
     assert found.runs.confirmation == 2 * runs_of_both_ends(Prior())
 
 
-def test_a_program_that_is_guilty_is_not_run_more_often(tmp_path: Path) -> None:
+def test_a_program_that_no_tracer_looked_at_is_run_a_little_more_often(tmp_path: Path) -> None:
     path = repository(tmp_path / "r", {"run.sh": "exit 0\n"}, {"run.sh": "exit 1\n"})
     found = _explained(path, "sh run.sh")
     assert found.status is Status.EXPLAINED
-    assert found.runs.confirmation == 4
+    assert found.runs.confirmation == 2 * runs_of_both_ends(Prior(), likely=True) == 6
+
+
+LIB = """\
+import time
+
+PAUSE = 0.001
+
+
+def total(count):
+    time.sleep(PAUSE)
+    return 3 * count
+"""
+FALSE = """\
+import os
+from pathlib import Path
+
+from lib import total
+
+
+def test_total():
+    runs = Path(os.environ["RUNS_OF_TEST"])
+    ends = runs.read_text()
+    runs.write_text(ends[1:])
+    assert total(4) == (13 if ends[:1] == "F" else 12)
+"""
+TRUE = "from lib import total\n\n\ndef test_total():\n    assert total(4) == 12\n"
+
+
+def _in_pytest(path: Path, test: str, bad: str) -> Explanation:
+    made = repository(path, {"lib.py": LIB, "test_lib.py": test}, {"lib.py": bad})
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    [found] = explain(Settings(made, range="HEAD~1..HEAD", test=command))
+    return found
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "FFF" + 20 * "P",  # the recorded run of the bad version passes
+        "FFFPPF" + 20 * "P",  # it fails, by what no change did
+        "FFFPPFF" + 20 * "P",
+    ],
+)
+def test_no_executed_change_is_blamed_for_what_a_recording_shows_was_not_its_doing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """The test ends as the letters say, whatever the version; the change is run, with another value."""
+    runs = tmp_path / "runs"
+    runs.write_text(ends)
+    monkeypatch.setenv("RUNS_OF_TEST", str(runs))
+    found = _in_pytest(tmp_path / "r", FALSE, LIB.replace("0.001", "0.002"))
+    assert found.status is Status.FLAKY, found.tree
+    assert not found.root
+
+
+def test_what_a_recording_shows_is_not_run_more_often(tmp_path: Path) -> None:
+    found = _in_pytest(tmp_path / "r", TRUE, LIB.replace("3 * count", "4 * count"))
+    assert found.status is Status.EXPLAINED
+    assert [change.file for change in found.root] == ["lib.py"]
+    assert found.runs.confirmation == 5  # both ends twice, and the answer outside a warm process
 
 
 @pytest.mark.parametrize(
