@@ -186,6 +186,10 @@ def _judged(case: Case, found: Explanation) -> Judged:
         return Judged(kind, found.reason, found, runs=seen.runs)
     measure(case.workspace, case.tree, recipe, seen)
     seen = seen_at(case.workspace, case.job.id, case.wanted.commit, case.tree, recipe)
+    if found.status is Status.FLAKY and not seen.other:
+        # What it is compared with ends now so, now so: that says nothing of a commit at which it fails each time.
+        reason = f"It failed in all {seen.runs} runs at this commit. {found.reason}"
+        return Judged(VerdictKind.UNDETERMINED, reason, runs=seen.runs)
     reason = f"Of {seen.runs} runs at this commit {seen.other} ended unlike the others."
     explained = replace(found, status=Status.FLAKY, reason=reason)
     return Judged(kind, reason, explained, rate_of(seen), seen.runs)

@@ -292,6 +292,24 @@ def one():
 """
 
 
+def test_what_fails_each_time_is_not_flaky_where_it_was_flaky_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit before passed when it was tested, and does not always; this one fails in every run."""
+    runs = tmp_path / "runs"
+    monkeypatch.setenv("RUNS_OF_TEST", str(runs))
+    runs.write_text("PP" + 200 * "F")
+    where = made(tmp_path / "r", {"lib.py": ENDS, "test_lib.py": TESTS})
+    command = (sys.executable, "-B", "-m", "unittest", "-q")
+    once(where, test=command)
+    bad = commit(where, {"lib.py": "def one():\n    return 1\n\n\ndef two():\n    return 3\n"})
+    once(where, test=command)
+    [verdict] = verdicts(where, bad)
+    assert verdict.kind == "undetermined", verdict.reason
+    assert verdict.reason.startswith("It failed in all 10 runs at this commit. ")
+    assert "the good version" in verdict.reason
+
+
 def test_a_test_that_fails_beside_others_only_by_chance_is_flaky(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
