@@ -17,6 +17,8 @@ second of the source agree.
 pytest looks for its configuration upward from the tests, through ``.git`` into the user's work tree,
 which is of another version. A ``pytest.ini`` in the state directory (``vcs.repository``) ends that search; as pytest
 would then count that directory as the project's, it is told that the project is where it starts.
+Jest passes over all that stands below a folder named ``.git``, so Node loads a line of ours that ends this
+(``runners/plugins/jest_below_git.cjs``).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from afterd.config.secrets import is_secret
 
@@ -74,6 +77,8 @@ REPEATABLE: Mapping[str, str] = {
 
 _PYTEST_OPTIONS = "PYTEST_ADDOPTS"
 _PYTEST_PROJECT = "--rootdir=."
+NODE_OPTIONS = "NODE_OPTIONS"
+_BELOW_GIT = Path(__file__).with_name("runners") / "plugins" / "jest_below_git.cjs"
 
 LOOKS_SECRET = "looks like a secret"  # noqa: S105 - a sentence
 """What ``removed`` says of what whoever knows better can let through (``pass_environment``)."""
@@ -95,6 +100,15 @@ def scrubbed_environment(
     if _PYTEST_PROJECT not in options.split():
         found[_PYTEST_OPTIONS] = f"{_PYTEST_PROJECT} {options}".rstrip()
     return found
+
+
+def node_options(options: str) -> str:
+    """Node's options where a program stands below ``.git``: it loads our lines first, then what was set.
+
+    The path is in quotes, as it may have spaces.
+    """
+    path = str(_BELOW_GIT).replace("\\", r"\\").replace('"', r"\"")
+    return f'--require "{path}" {options}'.rstrip()
 
 
 def removed(name: str, value: str = "") -> str:

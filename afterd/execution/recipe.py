@@ -10,7 +10,13 @@ from enum import Enum, auto
 from pathlib import Path
 
 from afterd.execution.confinement import current
-from afterd.execution.environment import REPEATABLE, digest, scrubbed_environment
+from afterd.execution.environment import (
+    NODE_OPTIONS,
+    REPEATABLE,
+    digest,
+    node_options,
+    scrubbed_environment,
+)
 from afterd.execution.process import Command
 from afterd.limits import Limits
 
@@ -62,10 +68,12 @@ class Recipe:
     def environment(self, slot: Path) -> dict[str, str]:
         """The whole environment of a command in ``slot``.
 
-        Git looks for a repository no higher than the slot: its parents belong to the user.
+        Git looks for a repository no higher than the slot: its parents belong to the user. Jest finds tests
+        there (``environment``); where afterd is installed is no part of what an outcome depends on.
         """
         extra = {name: value.replace(SLOT, str(slot)) for name, value in self.extra.items()}
-        return scrubbed_environment(extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
+        found = scrubbed_environment(extra={"GIT_CEILING_DIRECTORIES": str(slot.parent), **extra})
+        return {**found, NODE_OPTIONS: node_options(found.get(NODE_OPTIONS, ""))}
 
     def build_in(self, slot: Path) -> Command:
         """The build command in ``slot``, its diagnostics in the order they were written."""
