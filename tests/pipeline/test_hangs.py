@@ -55,7 +55,8 @@ class Program:
     condition: str
 
     def version(self, *, bad: bool) -> dict[str, str]:
-        step, harmless = ("3", "n + n") if bad else ("2", "2 * n")
+        # Not 3: when an int wraps around, that meets 10, after a second on a fast machine.
+        step, harmless = ("4", "n + n") if bad else ("2", "2 * n")
         return {self.file: self.text.replace("STEP", step).replace("HARMLESS", harmless)}
 
 
