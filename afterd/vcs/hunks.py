@@ -3,11 +3,14 @@
 libgit2 (1.9) has no histogram diff; of what it has, patience with the indent heuristic comes
 nearest: both anchor on lines that are unique in the two versions, histogram on the rarest ones. Frequent
 lines it leaves out of account, as empty ones, so a hunk may hold some that did not change: there it is cut.
+A line that is unique in both versions is its anchor also where the code around it went elsewhere, and then the
+head of a function that stayed counts as moved: the plain diff is taken where it moves fewer of them.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -24,9 +27,11 @@ from afterd.vcs.statements import Layout, indent, layout
 from afterd.vcs.tokens import Language
 from afterd.weights import SIMILARITY
 
-_ALGORITHM = DiffOption.PATIENCE | DiffOption.INDENT_HEURISTIC | DiffOption.FORCE_TEXT
+_PLAIN = DiffOption.INDENT_HEURISTIC | DiffOption.FORCE_TEXT
+_PATIENCE = _PLAIN | DiffOption.PATIENCE
 _WORD = re.compile(rb"\w+|[^\w\s]")
 _BLOCK = re.compile(rb"\s*(def|class|async\s+def|@)\b")
+_DEFINITION = re.compile(rb"\s*(async\s+)?(def|class)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,15 @@ def split_lines(content: bytes) -> list[bytes]:
 
 def difference(good: bytes, bad: bytes) -> list[Hunk]:
     """The zero-context hunks from ``good`` to ``bad``, top to bottom."""
-    patch = Patch.create_from(good, bad, flag=_ALGORITHM, context_lines=0, interhunk_lines=0)
+    patient = _hunks(good, bad, _PATIENCE)
+    if not (moved := _moved_definitions(patient, good, bad)):
+        return patient
+    plain = _hunks(good, bad, _PLAIN)
+    return plain if _moved_definitions(plain, good, bad) < moved else patient
+
+
+def _hunks(good: bytes, bad: bytes, algorithm: DiffOption) -> list[Hunk]:
+    patch = Patch.create_from(good, bad, flag=algorithm, context_lines=0, interhunk_lines=0)
     found = [
         Hunk(LineSpan(hunk.old_start, hunk.old_lines), LineSpan(hunk.new_start, hunk.new_lines))
         for hunk in patch.hunks
@@ -79,6 +92,20 @@ def difference(good: bytes, bad: bytes) -> list[Hunk]:
         return found
     before, after = split_lines(good), split_lines(bad)
     return [part for hunk in found for part in _separated(hunk, before, after)]
+
+
+def _moved_definitions(hunks: Sequence[Hunk], good: bytes, bad: bytes) -> int:
+    """How many heads of functions and classes are deleted in one hunk and inserted in another."""
+    deleted = _definitions([hunk.old for hunk in hunks], good)
+    return (deleted & _definitions([hunk.new for hunk in hunks], bad)).total() if deleted else 0
+
+
+def _definitions(spans: Sequence[LineSpan], text: bytes) -> Counter[bytes]:
+    if not any(span.count for span in spans):
+        return Counter()
+    lines = split_lines(text)
+    found = (line for span in spans for line in lines[span.start - 1 : span.start - 1 + span.count])
+    return Counter(line.strip() for line in found if _DEFINITION.match(line))
 
 
 def _may_hold_more(hunk: Hunk) -> bool:

@@ -269,3 +269,27 @@ def test_deep_nesting_and_long_lines_are_no_trouble() -> None:
     good, bad = deep + long, deep.replace("1", "2") + long.replace("0", "1")
     for language in (Language.C, Language.PYTHON, Language.OTHER):
         assert _split(good, bad, language) == [((1, 2), (1, 2))]
+
+
+def test_a_function_around_which_lines_went_elsewhere_stays() -> None:
+    """Of black: patience keeps the lines that are unique, and took the function's head for moved."""
+    kept = b"def kept(x):\n    x += 1\n    x += 1\n    x += 1\n    return x\n"
+    other = b"def other(x):\n    x += 1\n    return x\n"
+    constants = b"FIRST = 1\nSECOND = 2\n"
+    hunks = difference(kept + constants + other, constants + kept + other)
+    assert hunks == [Hunk(LineSpan(0, 0), LineSpan(1, 2)), Hunk(LineSpan(6, 2), LineSpan(7, 0))]
+
+
+DEFINITIONS = st.lists(
+    st.sampled_from(
+        [b"def f(x):\n", b"def g(x):\n", b"    x += 1\n", b"    return x\n", b"A = 1\n"]
+    )
+)
+
+
+@given(good=DEFINITIONS, bad=DEFINITIONS)
+def test_whichever_difference_is_taken_leads_from_one_text_to_the_other(
+    good: list[bytes], bad: list[bytes]
+) -> None:
+    hunks = difference(b"".join(good), b"".join(bad))
+    assert undone(good, bad, hunks) == good
