@@ -2,14 +2,17 @@
 
 A search believes much that it has not run: that a name is certainly unbound without a change, that a
 text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
-what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to.
+what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
+few changes no smaller part passes either: of three that are needed by each other, one may be enough alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
+from afterd.limits.searching import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved
 
@@ -41,17 +44,27 @@ def kept_promises(
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
-    pending = [*in_order(auxiliary), *in_order(root)]
+    pending = list(_parts(root, auxiliary))
     while pending:
-        change = pending.pop(0)
-        left = (root | auxiliary) - {change}
+        left = pending.pop(0)
         if refused(left):
             continue
         seen = outcome(left)
         if seen.reason in (Unresolved.NOT_RUN, Unresolved.LOST):
             return Promises(root, auxiliary, verified=True, minimal=None)
         if seen.passed:
-            root, auxiliary = root - {change}, auxiliary - {change}
+            root, auxiliary = root & left, auxiliary & left
             root, auxiliary = (root, auxiliary) if root else (auxiliary, NOTHING)
-            pending = [*in_order(auxiliary), *in_order(root)]  # what one needed may go now
+            pending = list(_parts(root, auxiliary))  # what one needed may go now
     return Promises(root, auxiliary, verified=True, minimal=True)
+
+
+def _parts(root: ChangeSet, auxiliary: ChangeSet) -> Iterator[ChangeSet]:
+    """An answer without one of its changes, what goes along first; of a few changes also every smaller part."""
+    whole = root | auxiliary
+    for change in (*in_order(auxiliary), *in_order(root)):
+        if len(whole) > 1:
+            yield whole - {change}
+    if len(whole) <= SEARCH.every_part:
+        for size in range(len(whole) - 2, 0, -1):
+            yield from map(frozenset, combinations(in_order(whole), size))

@@ -54,7 +54,11 @@ def test_a_searcher_that_lies(
         assert seen[whole].passed
     if found.minimal:
         assert found.verified
-        assert not any(seen[whole - {each}].passed for each in whole)
+        assert not any(
+            seen[frozenset(part)].passed
+            for size in range(1, len(whole))
+            for part in combinations(sorted(whole), size)
+        )
 
 
 def test_a_refusal_by_the_compiler_is_not_run() -> None:
@@ -72,3 +76,15 @@ def test_a_refusal_by_the_compiler_is_not_run() -> None:
     assert found.minimal
     assert found.auxiliary == frozenset({"c2"})
     assert asked == [{"c1", "c2"}, {"c2"}]
+
+
+def test_a_part_that_passes_where_every_greater_one_fails() -> None:
+    """Without c2 or without c3 the test fails; c1 alone repairs it: the three were tied by their texts only."""
+    passing = (frozenset({"c1"}), frozenset({"c1", "c2", "c3"}))
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        return Outcome(Verdict.PASS if reverted in passing else Verdict.FAIL)
+
+    found = kept_promises(frozenset({"c1", "c2", "c3"}), NOTHING, outcome, _nothing_refused)
+    assert found.minimal
+    assert found.root == frozenset({"c1"})
