@@ -63,9 +63,9 @@ class Watched:
         """Force no side from now on but those that are asked for."""
         return self.subject.force_less()
 
-    def doubt_conversions(self) -> bool:
+    def doubt_premises(self) -> bool:
         """What makes numbers of the input may be wrong, too."""
-        return self.subject.doubt_conversions()
+        return self.subject.doubt_premises()
 
     def windows(self) -> Sequence[int]:
         """How much of the run's end a formula may be about."""

@@ -12,7 +12,10 @@ from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.unrolling import Program, Shown, among
 from afterd.symbolic.world import Input
 
-_DOUBTED = "nothing but what it makes of its input could repair it, so that may be wrong, too"
+_DOUBTED = (
+    "no statement could repair it, so what it makes of its input may be wrong, too, "
+    "and what variables hold that nothing has written"
+)
 
 
 @dataclass(slots=True)
@@ -26,7 +29,9 @@ class FailingRun:
     window: int = 0  # instructions that are terms; 0: as the program's bounds say
     whole_sides: bool = True  # a forced side has all sides within it
     over: Callable[[], bool] = lambda: False  # whether the time for formulas is up
-    doubts_conversions: bool = False  # what makes numbers of the input may be wrong, too
+    doubts_premises: bool = (
+        False  # of the run: conversions of the input, values that nothing has written
+    )
 
     @property
     def length(self) -> int:
@@ -65,9 +70,11 @@ class FailingRun:
         before, self.whole_sides = self.whole_sides, False
         return before and self.length <= DEMAND.short_run
 
-    def doubt_conversions(self) -> bool:
-        """From now on what makes numbers of the input may be wrong, too: a base, a format."""
-        before, self.doubts_conversions = self.doubts_conversions, True
+    def doubt_premises(self) -> bool:
+        """From now on what makes numbers of the input may be wrong, too (a base, a format), and what a
+        variable holds that no statement has written: the one that should have is missing.
+        """
+        before, self.doubts_premises = self.doubts_premises, True
         return not before
 
     def _formula(
@@ -80,7 +87,7 @@ class FailingRun:
                 raise TooLargeError(f"the run alone has {count} instructions")
             bounds = replace(
                 self.program.bounds, whole_sides=self.whole_sides, over=self.over,
-                doubts_conversions=self.doubts_conversions,
+                doubts_premises=self.doubts_premises,
             )  # fmt: skip
             if self.window and not all_paths:
                 bounds = replace(bounds, symbolic=self.window)
@@ -93,7 +100,7 @@ class FailingRun:
             )  # fmt: skip
         except NotFollowedError as refused:
             raise _not_followed(refused) from refused
-        if self.doubts_conversions:
+        if self.doubts_premises:
             formula = replace(formula, notes=(*formula.notes, _DOUBTED))
         if all_paths and cut:
             raise TooLargeError("its paths have more instructions than are encoded")

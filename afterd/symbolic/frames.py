@@ -19,8 +19,8 @@ class Bounds:
     last instructions, how many are terms (what was before is concrete); ``extra``: iterations of a
     loop more than the run had; ``depth``: of calls; ``total``: of all sides together. ``whole_sides``:
     a forced side of a short run has all sides within it (it mostly needs them), not only those wanted.
-    ``over`` says whether the time for it is up. ``doubts_conversions``: what makes numbers and words of the
-    input may be wrong, too.
+    ``over`` says whether the time for it is up. ``doubts_premises``: what makes numbers and words of the
+    input may be wrong, too, and what a variable holds that no statement has written.
     """
 
     instances: int = 20_000_000
@@ -32,7 +32,7 @@ class Bounds:
     sides: int = 4_000
     whole_sides: bool = True
     over: Callable[[], bool] = lambda: False
-    doubts_conversions: bool = False
+    doubts_premises: bool = False
 
 
 @dataclass(slots=True)

@@ -40,6 +40,7 @@ _FLAGS = (
     "-Wno-everything",
 )
 _SYMBOL = re.compile(rf"@({NAME})")
+_CONSTANT = re.compile(r"(?:[a-z_]+(?:\([^)]*\))? )*constant ")
 OUTSIDE = ("stdin", "stdout", "stderr")
 
 
@@ -132,13 +133,17 @@ class Image:
             if image is not None and name not in self.addresses:
                 self.addresses[name] = self.memory.allocate(len(image.data), f"@{name}")
                 self.names[self.addresses[name]] = name
-
+                self._declare(module, name, definition)
         for symbol in _SYMBOL.findall(module.text):  # the rest of them: what others define
             if not symbol.startswith("llvm."):
                 self.address_of(symbol)
 
     def _declare(self, module: Module, name: str, definition: str) -> None:
-        """Where a global is declared, by the kind of its object; string literals are no statements."""
+        """Where a variable is declared, by the kind of its object. Of constants (tables, string literals)
+        those are suspects that read them.
+        """
+        if _CONSTANT.match(definition):
+            return
         attached = re.search(r"!dbg !(\d+)", definition)
         known = module.context.debug.variable(int(attached.group(1))) if attached else None
         if known is not None and known[0] and known[1].line:

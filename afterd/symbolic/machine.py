@@ -60,7 +60,8 @@ class Machine(Control):
         self.memory = image.memory.copy()
         self.collector = Collector(names)
         self.pointers = Pointers(
-            self.memory, self.collector, image.declared.get, lambda: self.symbolic,
+            self.memory, self.collector,
+            image.declared.get if bounds.doubts_premises else _hard, lambda: self.symbolic,
             alternatives=alternatives,
         )  # fmt: skip
         self.observer = Observer(self.memory, self.collector, expectation, last)
@@ -292,7 +293,7 @@ class Machine(Control):
 
     def _carries(self, name: str, known: Known) -> bool:
         """Whether what a library function returned is the test's input: to change it is no repair."""
-        if name in DOUBTED and self.bounds.doubts_conversions:
+        if name in DOUBTED and self.bounds.doubts_premises:
             return False
         if name not in CONVERTING:
             return name in READING
@@ -453,6 +454,11 @@ class Machine(Control):
         if self.real:
             self.ending = ending
         raise SideEndedError(ending)
+
+
+def _hard(_kind: str) -> Statement | None:
+    """What a variable holds that no statement has written is as it is: no declaration is to blame."""
+    return None
 
 
 def _values(given: Sequence[Known]) -> list[Known]:

@@ -216,7 +216,7 @@ def _sscanf(c: Call) -> Known:
 
 def _doubt(c: Call, form: int, length: int) -> None:
     """Whatever the format could have been meant to assign may be wrong where conversions are doubted."""
-    if c.machine.bounds.doubts_conversions:
+    if c.machine.bounds.doubts_premises:
         for at, sort in enumerate(destinations(c.form(form)), start=form + 1):
             c.doubt(at, sort, length + 1)
 

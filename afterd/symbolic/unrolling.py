@@ -106,7 +106,7 @@ class Program:
         """
         limits = bounds or self.bounds
         start = max(0, instances - limits.symbolic)
-        asked = (given, expectation, limits.doubts_conversions)
+        asked = (given, expectation, limits.doubts_premises)
         before = self.beginnings.get(start) if start and self.begun == asked else None
         if before is not None:
             machine = before.fork(wanted, limits, start, last, trace_only=trace_only)

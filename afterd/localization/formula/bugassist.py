@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject, conversions_doubted
+from afterd.localization.formula.subject import Subject, premises_doubted
 from afterd.logic import Corrections, TooLargeError
 
 SIZE = 5
@@ -34,7 +34,7 @@ def bugassist(
     notes = (*said, *solver.encoding.notes)
     reason = found.reason
     if not found.diagnoses and not reason:
-        if conversions_doubted(subjects):
+        if premises_doubted(subjects):
             return bugassist(subjects, solver, weights, size)
         reason = f"no set of up to {size} statements could repair it"
     return Report(

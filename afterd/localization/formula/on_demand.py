@@ -10,7 +10,7 @@ from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject, conversions_doubted
+from afterd.localization.formula.subject import Subject, premises_doubted
 from afterd.localization.formula.widening import Windows, look_back, widest_answer
 from afterd.logic import (
     Branch,
@@ -64,7 +64,7 @@ def on_demand(
     growing.ask_on(size)
     found, reason = growing.found, growing.reason
     if not found.diagnoses and not reason:
-        if conversions_doubted(subjects):
+        if premises_doubted(subjects):
             return on_demand(subjects, solver, weights, size)
         reason = f"no set of up to {size} statements could repair it"
     notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))

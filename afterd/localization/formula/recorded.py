@@ -76,7 +76,7 @@ class RecordedRun:
         """No side is forced in a recording."""
         return False
 
-    def doubt_conversions(self) -> bool:
+    def doubt_premises(self) -> bool:
         """What Python's library makes of the input is no statement of the program's."""
         return False
 

@@ -27,8 +27,10 @@ class Subject(Protocol):
         """Force no side from now on but those that are asked for; False if that is so already."""
         ...
 
-    def doubt_conversions(self) -> bool:
-        """What makes numbers of the input may be wrong, too, from now on; False if nothing more is in doubt."""
+    def doubt_premises(self) -> bool:
+        """What makes numbers of the input may be wrong, too, from now on, and what no statement has written;
+        False if nothing more is in doubt.
+        """
         ...
 
     def windows(self) -> Sequence[int]:
@@ -42,9 +44,10 @@ class Subject(Protocol):
         ...
 
 
-def conversions_doubted(subjects: Sequence[Subject]) -> bool:
-    """Whether what makes numbers of the input is in doubt from now on, where nothing else can repair it: that
-    a base or a format is wrong is a fault like another, but it could repair almost everything.
+def premises_doubted(subjects: Sequence[Subject]) -> bool:
+    """Whether what a run is given is in doubt from now on, where nothing else can repair it: that a base or a
+    format is wrong, or that a variable was never written, is a fault like another, but it could repair almost
+    everything.
     """
-    doubted = [subject.doubt_conversions() for subject in subjects]
+    doubted = [subject.doubt_premises() for subject in subjects]
     return any(doubted)

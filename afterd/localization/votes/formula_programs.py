@@ -67,9 +67,9 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return self.run.force_less()
 
-    def doubt_conversions(self) -> bool:
+    def doubt_premises(self) -> bool:
         """See ``formula.subject.Subject``."""
-        return self.run.doubt_conversions()
+        return self.run.doubt_premises()
 
     def windows(self) -> Sequence[int]:
         """See ``formula.subject.Subject``."""

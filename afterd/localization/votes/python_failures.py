@@ -48,7 +48,7 @@ class RecordedTest:
         """No side is forced in a recording."""
         return False
 
-    def doubt_conversions(self) -> bool:
+    def doubt_premises(self) -> bool:
         """What Python's library makes of the input is no statement of the program's."""
         return False
 

@@ -72,3 +72,33 @@ def test_suspects_of_a_wrong_output(name: str, tmp_path: Path) -> None:
             report = technique([run], solver)
         single = {s.location.line for d in report.diagnoses if len(d) == 1 for s in d}
         assert single == {known[of] for of in expected}, report.technique
+
+
+UNWRITTEN = """\
+#include <stdio.h>
+static const int rates[] = {3, 5};
+static int seen, skipped;
+int main(int count, char **words)
+{
+    seen += count * rates[0];
+    printf("%d seen, %d skipped\\n", seen, skipped);
+    return 0;
+}
+"""
+
+
+def test_a_variable_that_nothing_writes_is_named_where_nothing_else_could_repair(
+    tmp_path: Path,
+) -> None:
+    """The statement that should have written it is missing: no list had anything at all. What another
+    statement can repair leaves declarations alone, and a table's stands never there.
+    """
+    (tmp_path / "p.c").write_text(UNWRITTEN)
+    program = load([tmp_path / "p.c"], compiler(), tmp_path)
+    wanted = {(3, 2): {3}, (4, 0): {6}}
+    for values, lines in wanted.items():
+        shown = Expectation((Event("%d seen, %d skipped\n", values),), 0)
+        for technique in (bugassist, on_demand):
+            with Corrections() as solver:
+                report = technique([FailingRun(program, Input(()), shown)], solver)
+            assert {line for _, line in report.lines} == lines, (values, report)

@@ -31,7 +31,7 @@ class Run:
     def force_less(self) -> bool:
         return False
 
-    def doubt_conversions(self) -> bool:
+    def doubt_premises(self) -> bool:
         return False
 
     def windows(self) -> Sequence[int]:
