@@ -82,9 +82,9 @@ def day_replayed(day: Day, say: Callable[[str], None] = lambda _line: None) -> A
             replay.run()
         finally:
             replay.daemon.end()
+            if day.kept is not None:
+                replay.keep(day.kept)
         account = replay.account(time.monotonic() - began)
-        if day.kept is not None:
-            replay.keep(day.kept)
     return replace(account, cpu=_children_cpu() - before)
 
 
@@ -161,12 +161,13 @@ class _Replay:
             time.sleep(DAY.look)
             self._disturb()
             to_do = self._to_do()
-            if to_do != left:
+            if to_do != left or any(record.held_back() for record in self._records):
                 moved, left = time.monotonic(), to_do
             seen = to_do == 0 and all(record.has_seen_all() for record in self._records)
             quiet = quiet + 1 if seen else 0
             if time.monotonic() - moved > DAY.patience:
-                raise AfterdError(f"The daemon stands still, with {to_do} jobs to do.")
+                jobs = "; ".join(job for record in self._records for job in record.unfinished())
+                raise AfterdError(f"The daemon stands still, with {to_do} jobs to do: {jobs}.")
 
     def _to_do(self) -> int:
         """How many jobs are not done; below 0 while a database is missing."""

@@ -20,6 +20,7 @@ SELECT commit_id, test, kind, explanation_id FROM verdict ORDER BY id"""
 _RUNS = "SELECT commit_id, verdict, created FROM history WHERE test = '' ORDER BY id"
 _TO_DO = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state IN ('queued', 'leased')"
 _UNDER_WAY = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state = 'leased'"
+_LEASABLE = f"{_TO_DO} AND (state = 'leased' OR not_before <= strftime('%s', 'now'))"
 _ENDED = "SELECT key, state, updated FROM job WHERE kind = 'commit'"
 _UNFINISHED = "SELECT key, state, reason FROM job WHERE state NOT IN ('done', 'abandoned')"
 
@@ -43,6 +44,16 @@ class Record:
     def under_way(self) -> int:
         """How many jobs are being done."""
         return self._counted(_UNDER_WAY)
+
+    def held_back(self) -> bool:
+        """Whether all that is to do waits for its time: what was lost is taken up again later."""
+        return self.to_do() > 0 and self._counted(_LEASABLE) == 0
+
+    def unfinished(self) -> list[str]:
+        """The jobs that are not done, and why."""
+        with open_reader(self.database) as reader:
+            rows = reader.rows(_UNFINISHED)
+        return [f"{row['key']} is {row['state']} ({row['reason'] or 'no reason'})" for row in rows]
 
     def has_seen_all(self) -> bool:
         """Whether the daemon has seen where each branch is now."""

@@ -48,7 +48,7 @@ class LogicLimits:
     float_bits: int = 1024  # of an integer that becomes a float (IEEE 754 binary64)
     shift: int = 1024  # places that an unbounded integer is shifted by in z3
     decimal_bits: int = 1_000  # of an integer sent in decimal: int() and str() refuse 4300 digits
-    clauses: int = 1_000_000  # that one formula may add: about 10 s of CPU to make and to ask
+    clauses: int = 3_000_000  # that one formula may add, for its memory; how long it takes is bounded in seconds
     circuit: int = 3_000_000  # clauses after which products and divisions become points
     unbounded_bits: int = 64  # of an unbounded integer in a circuit
     digit: int = 4  # bits of a word that are compared together

@@ -8,6 +8,7 @@ nothing of a line costs the line nothing but that technique's share.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from types import MappingProxyType
 
 from afterd.localization.formula.report import Line, places
@@ -35,13 +36,20 @@ Of the spectrum: the best ones on schedule-lab, and one by edges.
 """
 
 CHOICES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""Weights that are tried when weights are learned."""
+"""Weights of a kind that are tried when weights are learned."""
+
+KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {"spectrum": 0.25, "formula": 1.0, "slice": 1.0, "loop": 1.0}
+)
+"""What a kind's vote weighs without a benchmark of one's own: a quarter for the spectrum is the largest of CHOICES with
+which the fused list is behind its best part on none of the four programs of ``afterd bench formula``.
+"""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {name: 1 / len(names) for names in KINDS.values() for name in names}
+    {name: KIND_WEIGHTS[kind] / len(names) for kind, names in KINDS.items() for name in names}
 )
-"""Without a benchmark of one's own each kind has one vote, which its techniques share: those of a
-kind see the same and err together, so that their number is no evidence. What is not here weighs 1.
+"""The techniques of a kind share its vote: they see the same and err together, so that their number is no
+evidence. What is not here weighs 1.
 """
 
 Votes = Mapping[str, Mapping[Line, float]]
@@ -90,10 +98,10 @@ def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: fl
 
 
 def learned(cases: Sequence[Case]) -> dict[str, float]:
-    """Weights with the best mean place of the faulty lines, one technique after the other.
+    """Weights with the best mean place of the faulty lines, one kind after the other.
 
-    Coordinate descent over CHOICES from WEIGHTS: few numbers, so that a few dozen cases cannot be
-    learned by heart.
+    Coordinate descent from WEIGHTS over what a kind weighs (CHOICES) and who speaks for it, one of its techniques
+    or all together: few numbers, so that a few dozen cases cannot be learned by heart.
     """
     names = sorted({name for votes, _, _ in cases for name in votes})
     weights = {name: WEIGHTS.get(name, 1.0) for name in names}
@@ -103,9 +111,22 @@ def learned(cases: Sequence[Case]) -> dict[str, float]:
 
     best = mean(weights) if cases else 0.0
     for _ in range(2 if cases else 0):
-        for name in names:
-            for choice in CHOICES:
-                tried = {**weights, name: choice}
+        for kind in _kinds_of(names):
+            for speaking, choice in product(_speakers(kind), CHOICES):
+                shares = dict.fromkeys(speaking, choice / len(speaking))
+                tried = {**weights, **dict.fromkeys(kind, 0.0), **shares}
                 if any(tried.values()) and (found := mean(tried)) < best:
                     weights, best = tried, found
     return weights
+
+
+def _kinds_of(names: Collection[str]) -> list[list[str]]:
+    """The techniques by the kind of their evidence; one that is of no kind is one."""
+    known = [[name for name in kind if name in names] for kind in KINDS.values()]
+    of_none = [[name] for name in names if not any(name in kind for kind in known)]
+    return [kind for kind in (*known, *of_none) if kind]
+
+
+def _speakers(kind: Sequence[str]) -> list[Sequence[str]]:
+    """All techniques of a kind together, or one of them for all."""
+    return [kind, *([name] for name in kind)] if len(kind) > 1 else [kind]

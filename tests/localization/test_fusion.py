@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.localization.fusion import (
+    KIND_WEIGHTS,
     KINDS,
     SEEN,
     WEIGHTS,
+    Case,
     K,
     Votes,
     fused_lines,
@@ -36,7 +38,8 @@ def test_a_line_that_two_techniques_name_stands_before_one_that_one_does() -> No
 
 
 def test_a_kind_of_evidence_has_one_vote_however_many_techniques_speak_for_it() -> None:
-    assert sum(WEIGHTS.values()) == pytest.approx(len(KINDS))
+    for kind, names in KINDS.items():
+        assert sum(WEIGHTS[name] for name in names) == pytest.approx(KIND_WEIGHTS[kind])
     spectrum = {name: {A: 1.0, B: 0.5} for name in KINDS["spectrum"]}
     others = {name: {B: 1.0, A: 0.5} for name in (*KINDS["formula"], *KINDS["slice"])}
     assert order({**spectrum, **others})[0] == 2
@@ -53,6 +56,20 @@ def test_weights_are_learned() -> None:
     weights = learned(cases)
     assert weights["good"] > weights["bad"]
     assert place_of(fused_lines(cases[0][0], weights), {A}, 2.0) == 1
+
+
+def test_one_technique_may_speak_for_its_kind() -> None:
+    """Of those that see the same the one is taken that errs least, and a kind never has more votes than one."""
+    cases: list[Case] = [
+        (
+            {"op2": {A: 1.0, B: 0.5}, "ochiai": {B: 1.0, A: 0.5}, "ofc-cw": {B: 1.0, A: 0.5}},
+            {A},
+            2.0,
+        )
+    ] * 3
+    weights = learned(cases)
+    assert weights["op2"] > weights["ofc-cw"]
+    assert weights["ochiai"] == 0
 
 
 def test_nothing_is_learned_from_nothing() -> None:
