@@ -176,7 +176,10 @@ def measure(explanation: Explanation) -> Phrase:
     roots = len(explanation.root)
     # One that passes, and one for each change put back; of a single change that is the bad version.
     least = roots + 1 if roots > 1 else 1
-    floor = f" (no fewer than {least} for {_count(roots, 'cause')})" if roots else ""
+    counted = (
+        roots and runs.tests >= least
+    )  # what was seen before, or when the ends were, needs no run
+    floor = f" (no fewer than {least} for {_count(roots, 'cause')})" if counted else ""
     confirmed = "both ends"
     if runs.warm:
         confirmed = f"both ends and the answer ({runs.warm} of all runs in a warm process)"

@@ -135,6 +135,14 @@ def test_a_reader_finds_place_values_evidence_and_commands() -> None:
         assert needle in text
 
 
+def test_fewer_runs_than_the_floor_are_not_held_against_it() -> None:
+    """'0 test runs (no fewer than 1)' stood where the ends' own runs showed the answer."""
+    runs = replace(RUNNING_EXAMPLE.runs, tests=0)
+    text = shown(replace(RUNNING_EXAMPLE, runs=runs))
+    assert "0 test runs, " in text
+    assert "no fewer than" not in text
+
+
 @pytest.mark.parametrize("width", [20, 24, 40, 60, 79, 80, 120, 200])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 @pytest.mark.parametrize("explanation", [RUNNING_EXAMPLE, *OTHERS.values()], ids=lambda e: e.status)
