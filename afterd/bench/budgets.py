@@ -38,6 +38,9 @@ class DayBudget:
     full: float = 20.0  # that the disk is full
     disk: int = 512 << 20  # bytes of the disk that is filled
     between: float = 2.0  # at most between two kills of a daemon at work
+    of_one_job: int = (
+        6  # kills at most while it is at work: it is given up where its runs are lost for hours
+    )
     lurking: float = 2.0  # at most, for a process of the kind that was killed least
     peep: float = 0.01  # between two looks for it
     of_c: float = 0.3  # the part of the pushes that are to the project in C

@@ -110,6 +110,7 @@ class _Replay:
         ]
         self._pushed: list[tuple[Record, Event, float]] = []
         self._kills = Kills(day.seed)
+        self._killed: Counter[str] = Counter()  # by the job that was at work
         self._disk = ""
         self._broken: list[tuple[float, float]] = []
         self._broke = 0.0
@@ -213,12 +214,20 @@ class _Replay:
             self._broke = 0.0
 
     def _disturb(self) -> None:
-        """Kill something of a daemon at work, so often that the day has as many kills as are asked for."""
+        """Kill something of a daemon at work, so often that the day has as many kills as are asked for.
+
+        While one job is at work only so often: whatever is killed every two seconds never ends, and has no verdict.
+        """
         due = self._day.kills * (len(self._pushed) + 1) / self._day.commits
-        busy = [record.people.project for record in self._records if record.under_way() > 0]
-        if self._kills.done < due and busy:
-            builds = any(project.build for project in busy)
+        busy = {
+            job: record.people.project for record in self._records for job in record.under_way()
+        }
+        spared = any(self._killed[job] >= DAY.of_one_job for job in busy)
+        if self._kills.done < due and busy and not spared:
+            before = self._kills.done
+            builds = any(project.build for project in busy.values())
             self._kills.disturb(self.daemon.pid, builds=builds)
+            self._killed.update(dict.fromkeys(busy, self._kills.done - before))
 
     def keep(self, place: Path) -> None:
         """Leave the repositories there, to look at; without recordings, which take much room once they are copied."""

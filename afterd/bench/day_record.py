@@ -19,7 +19,7 @@ _VERDICTS = """
 SELECT commit_id, test, kind, explanation_id FROM verdict ORDER BY id"""
 _RUNS = "SELECT commit_id, verdict, created FROM history WHERE test = '' ORDER BY id"
 _TO_DO = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state IN ('queued', 'leased')"
-_UNDER_WAY = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state = 'leased'"
+_UNDER_WAY = "SELECT key FROM job WHERE kind = 'commit' AND state = 'leased'"
 _LEASABLE = f"{_TO_DO} AND (state = 'leased' OR not_before <= strftime('%s', 'now'))"
 _ENDED = "SELECT key, state, updated FROM job WHERE kind = 'commit'"
 _UNFINISHED = "SELECT key, state, reason FROM job WHERE state NOT IN ('done', 'abandoned')"
@@ -41,9 +41,15 @@ class Record:
         """How many jobs are not done; below 0 while there is no database."""
         return self._counted(_TO_DO)
 
-    def under_way(self) -> int:
-        """How many jobs are being done."""
-        return self._counted(_UNDER_WAY)
+    def under_way(self) -> list[str]:
+        """The keys of the jobs that are being done."""
+        if not self.database.exists():
+            return []
+        try:
+            with open_reader(self.database) as reader:
+                return [str(row["key"]) for row in reader.rows(_UNDER_WAY)]
+        except AfterdError:
+            return []  # it is being made
 
     def held_back(self) -> bool:
         """Whether all that is to do waits for its time: what was lost is taken up again later."""
