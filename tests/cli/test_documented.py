@@ -183,6 +183,17 @@ def test_every_fault_names_a_test_that_exists() -> None:
         assert [name for name in named if not _is_a_test(name)] == [], row
 
 
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_every_test_that_a_page_names_exists(page: str) -> None:
+    named = re.findall(r"`(tests/[\w/.:]+)`", (DOCS / page).read_text())
+    assert [name for name in named if not _is_a_test(name) and not _is_beside(name)] == []
+
+
+def _is_beside(name: str) -> bool:
+    """Whether it is a folder of tests, or what tests are made of."""
+    return not name.rpartition("/")[2].startswith("test_") and (DOCS.parent / name).exists()
+
+
 def _is_a_test(name: str) -> bool:
     """Whether it is a file of tests, or one of them: FILE::TEST."""
     file, _, test = name.partition("::")
