@@ -6,8 +6,8 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import dropwhile, pairwise
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -25,8 +25,10 @@ _RUN = re.compile(
     r"(?:npm|yarn|pnpm|bun)(?: --?[\w-]+)* (?:run(?:-script)? )?(?:-s |--silent )?(?P<name>[\w:.-]+)"
 )
 _SETTING = re.compile(
-    r"[A-Za-z_]\w*=\S*|cross-env|npx|c8|nyc|--(?:reporter|check-coverage|all)\S*|exec"
+    r"[A-Za-z_]\w*=.*|cross-env|npx|bunx|c8|nyc|--(?:reporter|check-coverage|all)\S*|exec"
 )
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=[^$]*")
+_PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _COVERAGE = re.compile(r"--coverage(?:=\S*)?|--experimental-test-coverage|--typecheck")
 _NAMED_FILE = re.compile(r"(?:\(|at |file://)(?P<file>/?[\w.@/+-]+\.[cm]?[jt]sx?):\d")
 _LOCATION = re.compile(r"^ *location: '(?:file://)?(?P<file>[^':]+):\d", re.MULTILINE)
@@ -77,12 +79,12 @@ class Npm:
         if not command or _PLACEHOLDER in command:
             return None
         found = _runner(scripts)
-        kind, argv = found or (None, ())
-        told = f" (that is {kind.name}: `{shlex.join(argv)}`)" if kind else ""
+        kind = found.kind if found else None
+        told = f" (that is {found.kind.name}: `{found}`)" if found else ""
         return Detected(
             self.name,
             script(_install(root), *_builds(scripts, kind)),
-            _command(kind, argv) if kind else ("npm", "test", "--silent", "--ignore-scripts"),
+            _command(found) if found else ("npm", "test", "--silent", "--ignore-scripts"),
             f"Found package.json: testing with its script `{command}`{told}.",
         )
 
@@ -102,10 +104,11 @@ class Npm:
         found = _kind_of(detected.test)
         if found is None or not _TEST_LIKE.search(file) or file.startswith("/"):
             return detected.test
-        kind, argv = found
+        kind = found.kind
         wanted = title.replace(_BETWEEN, " ")  # as the runners join them
         only = (kind.title, f"^{_escaped(wanted)}$") if title and kind.title else ()
-        return _plain((*_without_files(argv), *_run_once(kind), *only, *_as_file(kind, file)))
+        argv = (*_without_files(found.argv), *_run_once(kind), *only, *_as_file(kind, file))
+        return ("sh", "-c", f'{_settings(found.variables)}exec "$@"', "sh", *argv)
 
 
 def _scripts(root: Path) -> dict[str, str]:
@@ -133,27 +136,55 @@ def _builds(scripts: dict[str, str], kind: _Kind | None) -> Iterator[str]:
         yield f"npm run pretest --silent  # {before.splitlines()[0]}"
 
 
-def _runner(
-    scripts: dict[str, str], name: str = "test", deep: int = 0
-) -> tuple[_Kind, tuple[str, ...]] | None:
-    """The part of a script that runs the tests, followed through the scripts that it calls."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A runner in a script: its command, and the variables that the script sets for it."""
+
+    kind: _Kind
+    argv: tuple[str, ...]
+    variables: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((*self.variables, shlex.join(self.argv)))
+
+
+def _runner(scripts: dict[str, str]) -> _Found | None:
+    """What runs the tests; of several calls the first one that asks for the whole suite."""
+    found = list(_calls(scripts, "test", 0))
+    whole = (each for each in found if _without_files(each.argv) == each.argv)
+    return next(whole, found[0] if found else None)
+
+
+def _calls(scripts: dict[str, str], name: str, deep: int) -> Iterator[_Found]:
+    """The runners' calls in a script, followed through the scripts that it calls."""
     for part in re.split(r"&&|;|\|\|?", scripts.get(name, "")):
         try:
             words = shlex.split(part)
         except ValueError:
             continue
+        variables: tuple[str, ...] = ()
         while words and _SETTING.fullmatch(words[0]):
+            variables += tuple(word for word in words[:1] if _VARIABLE.fullmatch(word))
             words = words[1:]
-        if (found := _kind(words)) is not None:
-            if found.name == "node:test":
-                words[1:1] = ["--test-reporter=tap"]
-            return found, tuple(word for word in words if not _COVERAGE.fullmatch(word))
         called = _RUN.match(" ".join(words))
-        if called is None or called["name"] == name or deep >= _DEEPEST:
+        if called and called["name"] in scripts:
+            if called["name"] != name and deep < _DEEPEST:
+                for inner in _calls(scripts, called["name"], deep + 1):
+                    yield replace(inner, variables=(*variables, *inner.variables))
             continue
-        if (inner := _runner(scripts, called["name"], deep + 1)) is not None:
-            return inner
-    return None
+        if words[:1] and words[0] in _PACKAGE_MANAGERS:  # `pnpm vitest`: a program of node_modules
+            words = list(dropwhile(_is_managers_own, words[1:]))
+        if (kind := _kind(words)) is None:
+            continue
+        if kind.name == "node:test":
+            words[1:1] = ["--test-reporter=tap"]
+        yield _Found(
+            kind, tuple(word for word in words if not _COVERAGE.fullmatch(word)), variables
+        )
+
+
+def _is_managers_own(word: str) -> bool:
+    return word in {"exec", "run", "x", "--"} or word.startswith("-")
 
 
 def _kind(words: list[str]) -> _Kind | None:
@@ -170,31 +201,33 @@ def _by_node(words: list[str]) -> _Kind | None:
     return next((kind for kind in _KINDS for word in words[1:2] if kind.command.search(word)), None)
 
 
-def _kind_of(command: tuple[str, ...]) -> tuple[_Kind, tuple[str, ...]] | None:
+def _kind_of(command: tuple[str, ...]) -> _Found | None:
     """What ``_command`` made this of."""
     if command[:2] != ("sh", "-c"):
         return None
-    words = list(command[4:])
     for kind in _KINDS:
         if command[3] == kind.name:
-            return kind, tuple(words)
+            exported = command[2].removeprefix(_PATH).partition("; pwd -P")[0]
+            variables = shlex.split(exported.removeprefix("; export "))
+            return _Found(kind, command[4:], tuple(variables))
     return None
 
 
-def _command(kind: _Kind, argv: tuple[str, ...]) -> tuple[str, ...]:
+def _command(found: _Found) -> tuple[str, ...]:
     """The suite, with a report and the folder it ran in, to which its paths are relative."""
-    reports = " ".join(("", *kind.report))
+    reports = " ".join(("", *found.kind.report))
+    settings = _settings(found.variables)
     return (
         "sh",
         "-c",
-        f'{_PATH}; pwd -P > "$AFTERD_RUN/{_ROOT}"; exec "$@"{reports}',
-        kind.name,
-        *argv,
+        f'{settings}pwd -P > "$AFTERD_RUN/{_ROOT}"; exec "$@"{reports}',
+        found.kind.name,
+        *found.argv,
     )
 
 
-def _plain(argv: tuple[str, ...]) -> tuple[str, ...]:
-    return ("sh", "-c", f'{_PATH}; exec "$@"', "sh", *argv)
+def _settings(variables: tuple[str, ...]) -> str:
+    return f"{_PATH}; export {shlex.join(variables)}; " if variables else f"{_PATH}; "
 
 
 def _run_once(kind: _Kind) -> tuple[str, ...]:

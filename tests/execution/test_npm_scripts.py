@@ -1,0 +1,55 @@
+"""Which runner a package's test script calls, and with what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from afterd.execution.runners.npm import Npm
+
+PNPM = "npm test --silent --ignore-scripts"
+SCRIPTS = [
+    ({"test": "pnpm lint && pnpm vitest run", "lint": "eslint ."}, "vitest run"),
+    ({"test": "yarn jest --runInBand"}, "jest --runInBand"),
+    ({"test": "pnpm exec mocha"}, "mocha"),
+    ({"test": "npm exec -- mocha"}, "mocha"),
+    ({"test": "bun run unit", "unit": "bunx jest"}, "jest"),
+    ({"test": "TZ=UTC npm run tz && npm run tz && jest", "tz": "date && jest tz.test"}, "jest"),
+    ({"test": "mocha test/a && mocha test/b"}, "mocha test/a"),
+    (
+        {"test": "NODE_OPTIONS=--experimental-vm-modules npx jest"},
+        "NODE_OPTIONS=--experimental-vm-modules jest",
+    ),
+    ({"test": "TZ=UTC npm run u", "u": "cross-env A='b c' mocha"}, "TZ=UTC A=b c mocha"),
+    ({"test": "jest", "jest": "other"}, "jest"),
+]
+
+
+@pytest.mark.parametrize(("scripts", "runs"), SCRIPTS)
+def test_the_runner_of_a_script(tmp_path: Path, scripts: dict[str, str], runs: str) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
+    found = Npm().detect(tmp_path)
+    assert found is not None
+    assert found.sentence.endswith(f": `{runs}`).")
+
+
+def test_what_a_script_sets_is_set_for_one_test_too(tmp_path: Path) -> None:
+    scripts = {"test": "cross-env TZ='a b' C=$D mocha test"}
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
+    found = Npm().detect(tmp_path)
+    assert found is not None
+    assert "export 'TZ=a b';" in found.test[2]
+    one = Npm().one_test(found, "test/a.test.js > adds")
+    assert "export 'TZ=a b';" in one[2]
+    assert "$D" not in one[2]
+    assert one[3:] == ("sh", "mocha", "--grep", "^adds$", "test/a.test.js")
+
+
+def test_a_script_that_no_runner_is_seen_in_is_run_as_it_is(tmp_path: Path) -> None:
+    scripts = {"test": "pnpm lint && pnpm check", "lint": "eslint ."}
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
+    found = Npm().detect(tmp_path)
+    assert found is not None
+    assert " ".join(found.test) == PNPM
