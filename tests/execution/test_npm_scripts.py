@@ -53,3 +53,33 @@ def test_a_script_that_no_runner_is_seen_in_is_run_as_it_is(tmp_path: Path) -> N
     found = Npm().detect(tmp_path)
     assert found is not None
     assert " ".join(found.test) == PNPM
+
+
+JEST = {"test": "jest", "build": "webpack"}
+CHECKOUTS = [
+    (JEST, {"test/a.test.js": "import x from '../src'", "src/index.js": "require('./b.js')", "src/b.ts": ""}, False),
+    (JEST, {"test/a.test.js": "import x from '../dist/x'", "src/index.js": ""}, True),
+    (JEST, {"test/a.test.js": "import x from '../src'", "src/index.js": "export * from './made'"}, True),
+    (JEST, {"test/a.test.js": "const x = require('..')"}, True),
+    (JEST, {"test/a.test.js": "const x = require('..')", "index.js": ""}, False),
+    (JEST, {"test/a.test.js": "import x from 'p/x'"}, True),
+    (JEST, {"test/a.test.js": "import x from 'pp'"}, False),
+    (JEST, {"test/a.test.js": "", "jest.config.js": "testRegex: 'dist/.*'"}, True),
+    (JEST, {"src/a.js": ""}, True),
+    ({"test": "mocha", "build": "tsc"}, {"test/a.js": "require('../a')", "a.js": ""}, False),
+    ({"test": "mocha", "build": "tsc"}, {"test/a.ts": "import '../a'", "a.ts": ""}, True),
+    ({"test": "mocha dist/test", "build": "tsc"}, {"test/a.js": ""}, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scripts", "files", "built"), CHECKOUTS)
+def test_a_package_is_built_where_its_tests_import_what_is_not_there(
+    tmp_path: Path, scripts: dict[str, str], files: dict[str, str], *, built: bool
+) -> None:
+    for name, code in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(code)
+    (tmp_path / "package.json").write_text(json.dumps({"name": "p", "scripts": scripts}))
+    found = Npm().detect(tmp_path)
+    assert found is not None
+    assert ("npm run build" in found.build[2]) == built

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
+from afterd.execution.runners.npm_imports import needs_no_build
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import has, script, text
 
@@ -37,6 +39,9 @@ _TEST_LIKE = re.compile(
     r"(?:^|/)(?:tests?|spec|__tests__)/|[._-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)test\.[cm]?[jt]sx?$"
 )
 _DEEPEST = 5
+_SUFFIXES = frozenset({".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx"})
+_NO_TESTS = frozenset({"node_modules", "fixtures", "__fixtures__", "__snapshots__"})
+_BUILT = re.compile(r"\b(?:dist|build|lib|out|esm|cjs|compiled|output)/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +84,10 @@ class Npm:
         if not command or _PLACEHOLDER in command:
             return None
         found = _runner(scripts)
-        kind = found.kind if found else None
         told = f" (that is {found.kind.name}: `{found}`)" if found else ""
         return Detected(
             self.name,
-            script(_install(root), *_builds(scripts, kind)),
+            script(_install(root), *_builds(root, scripts, found)),
             _command(found) if found else ("npm", "test", "--silent", "--ignore-scripts"),
             f"Found package.json: testing with its script `{command}`{told}.",
         )
@@ -126,14 +130,37 @@ def _install(root: Path) -> str:
     return f"test -d node_modules || {install} {more if not locked else more.replace(' --no-package-lock', '')}"
 
 
-def _builds(scripts: dict[str, str], kind: _Kind | None) -> Iterator[str]:
-    """What is built before the tests; a runner that compiles the sources by itself needs nothing."""
-    if kind and kind.compiles:
+def _builds(root: Path, scripts: dict[str, str], found: _Found | None) -> Iterator[str]:
+    """What is built before the tests; nothing where they run on the sources as they are."""
+    if found and (found.kind.compiles or _runs_sources(root, found)):
         return
     if "build" in scripts:
         yield "npm run build --silent"
     elif re.search(r"\b(?:build|compile|tsc|rollup)\b", before := scripts.get("pretest", "")):
         yield f"npm run pretest --silent  # {before.splitlines()[0]}"
+
+
+def _runs_sources(root: Path, found: _Found) -> bool:
+    """Whether the tests and what they import are in the checkout, where nothing was built."""
+    package = _json(root / "package.json")
+    settings = [text(path) for path in sorted(root.glob(f"*{found.kind.name.lower()}*"))]
+    settings.append(json.dumps(package.get(found.kind.name.lower(), "")))
+    asked = [word for word in found.argv[1:] if word not in _without_files(found.argv)]
+    if any(_BUILT.search(each) for each in (*settings, *asked)):
+        return False
+    return needs_no_build(
+        root, _tests(root), str(package.get("name", "")), compiles=found.kind.name == "Jest"
+    )
+
+
+def _tests(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and name not in _NO_TESTS
+        ]
+        for file in (Path(folder, name) for name in files):
+            if file.suffix in _SUFFIXES and _TEST_LIKE.search(file.relative_to(root).as_posix()):
+                yield file
 
 
 @dataclass(frozen=True, slots=True)

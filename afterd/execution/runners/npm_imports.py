@@ -1,0 +1,55 @@
+"""Whether JavaScript tests can be run before their package is built: what they import is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from afterd.execution.runners.reading import text
+
+_IMPORTED = re.compile(
+    r"(?:\bfrom|\bimport|\brequire(?:\.resolve)?|\bmock)\s*\(?\s*['\"](?P<what>[^'\"\n]+)['\"]"
+)
+_SOURCES = re.compile(r"\.[cm]?[jt]sx?$")
+_COMPILED = re.compile(r"\.[cm]?tsx?$|\.jsx$")
+_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".vue")
+_MOST = 2_000
+
+
+def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles: bool) -> bool:
+    """Whether all that ``tests`` import by relative paths, and these files import, stands in ``root``.
+
+    With ``compiles`` the runner reads TypeScript by itself. False where there is no test, or a doubt:
+    more files than are worth reading, or the package asked for by its own name.
+    """
+    waiting, seen = list(tests), set[Path]()
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        if len(seen) > _MOST or (_COMPILED.search(file.name) and not compiles):
+            return False
+        for name in (match["what"] for match in _IMPORTED.finditer(text(file))):
+            if not name.startswith("."):
+                if name.startswith("#") or (package and f"{name}/".startswith(f"{package}/")):
+                    return False
+                continue
+            found = _file_of((file.parent / name.partition("?")[0]).resolve())
+            if found is None or root.resolve() not in found.parents:
+                return False
+            if _SOURCES.search(found.name):
+                waiting.append(found)
+    return bool(seen)
+
+
+def _file_of(path: Path) -> Path | None:
+    """The file that a relative import names, as Node and the compilers look for it."""
+    stem = path.with_suffix("") if path.suffix in {".js", ".mjs", ".cjs", ".jsx"} else path
+    for base in (path, stem, path / "index"):
+        for ending in _ENDINGS:
+            candidate = base.with_name(base.name + ending) if base.name else base
+            if candidate.is_file():
+                return candidate
+    return None
