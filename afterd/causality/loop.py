@@ -125,17 +125,17 @@ class Loop:
 
     def _along_causes(self) -> Root | None:
         """The while loop of Algorithm 1: semantic analysis, then dynamic analysis where it pays."""
-        tried: ChangeSet = NOTHING
-        while True:
-            before = self._worth.spent()
-            if not self._causes.open_level():
-                break
+        tried = known = NOTHING
+        before = self._worth.spent()
+        while self._causes.open_level():
             plausible = self._plausible(unmet=not self._causes.promising)
-            if {suspect.change for suspect in plausible} <= tried:
+            now = frozenset(suspect.change for suspect in plausible)
+            cost = self._worth.spent() - before
+            if not now <= known:
+                known, before = now, self._worth.spent()
+            if now <= tried or self._worth_waiting(plausible, cost):
                 continue
-            if self._worth_waiting(plausible, self._worth.spent() - before):
-                continue
-            tried = frozenset(suspect.change for suspect in plausible)
+            tried = now
             root = self._dynamic(plausible)
             if root is not None:
                 return root
@@ -222,10 +222,11 @@ class Loop:
         return NOTHING if root is None else root.changes | root.auxiliary
 
     def _worth_waiting(self, suspects: Sequence[Suspect], cost: int) -> bool:
-        """Whether the next level is opened without a run: what is infected has no origin yet, and it
-        will cost less than runs do if it costs what this one did.
+        """Whether the next level is opened without a run: what is infected has no origin yet, and the
+        next suspect will cost less than runs do if it costs what was spent since one was found. (An
+        interpreter's guilty branch was the one suspect of the first level, and ten more found none.)
         """
-        more = self._causes.promising and self._worth.beats_running(cost)
+        more = self._causes.promising and self._worth.beats_running(cost, len(suspects))
         return more and not self._explained(suspects)
 
     def _explained(self, suspects: Sequence[Suspect]) -> bool:

@@ -33,9 +33,12 @@ class Worth:
         blind = self.run * (WORTH.runs_a_bit * log2(self.changes + 1) + WORTH.runs_more)
         return self.spent() < max(WORTH.least * WORK.second, blind)
 
-    def beats_running(self, cost: int) -> bool:
-        """Whether more evidence of this cost is to be had for less than the runs that it may save."""
-        return cost <= WORTH.runs_saved * self.run
+    def beats_running(self, cost: int, suspects: int | None = None) -> bool:
+        """Whether more evidence of this cost is to be had for less than the runs that it may save: of few
+        suspects no more than one for each.
+        """
+        saved = WORTH.runs_saved if suspects is None else min(WORTH.runs_saved, suspects)
+        return cost <= saved * self.run
 
 
 def run_work(cpu: float) -> int:

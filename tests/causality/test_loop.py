@@ -21,13 +21,16 @@ from made_changes import (
 )
 from made_changes import running_example as running_oracle
 from paper_examples import critical_example, running_example
-from recorded import Recorded, aligned, compare, op
+from recorded import ABSENT, Recorded, aligned, compare, op
 from simulated import regression
 
 from afterd.causality.analysis import Analysis, Oracles
 from afterd.causality.loop import Loop
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.worth import Worth
+from afterd.limits import WORK
+from afterd.logic.constraint import Answer as CoreAnswer
+from afterd.logic.constraint import Problem
 from afterd.logic.solver import Solver
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, FileKind
 from afterd.model.explanation import CauseNode
@@ -124,6 +127,39 @@ def test_causes_that_no_run_needed_are_opened_only_for_a_tree() -> None:
     assert asked == [{"c1"}]
     assert not found.suspects
     assert "c1" in in_tree(loop.led_back(found.root).tree)
+
+
+def test_the_one_suspect_there_is_waits_for_no_evidence_dearer_than_its_run() -> None:
+    """Each level is cheap and none finds another suspect: that lasts while it costs less than one run."""
+    execution = Recorded()
+    given = execution.input(1, "given", 1)
+    above = None
+    for number in range(20):
+        above = execution.branch(
+            10 + number, compare(Op.NE, given, number + 2), green=ABSENT, control=above
+        )
+    guilty = execution.branch(
+        50, compare(Op.EQ, given, 1), green=False, control=above, changes=["c1"]
+    )
+    taken = execution.assign(60, "taken", 1, green=ABSENT, control=guilty)
+    execution.fail(70, compare(Op.EQ, taken, 0))
+    levels: list[int] = []
+    solved_before: list[int] = []
+    solver = Solver(worker=InProcess())
+
+    def core(problem: Problem) -> CoreAnswer:
+        levels.append(1)
+        return solver.core(problem)
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        solved_before.append(len(levels))
+        return repaired_by({"c1"})(reverted)
+
+    worth = Worth(lambda: len(levels) * WORK.second, run=3 * WORK.second)
+    oracles = Oracles(outcome, lambda _reverted: True, core, worth=worth)
+    found = Loop(execution, numbered(4), frozenset(numbered(4)), oracles, Silent()).explain()
+    assert found.root == {"c1"}
+    assert 1 < solved_before[0] <= 8, "an unanswered level is two questions or three"
 
 
 def by_commits(*makers: str) -> dict[ChangeId, Change]:
