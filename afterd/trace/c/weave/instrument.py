@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from afterd.trace.c.ir.ir import NAME, Function, functions, plain_locals, stack_slots
+from afterd.trace.c.ir.ir import NAME, functions
 from afterd.trace.c.ir.irtypes import Layout
-from afterd.trace.c.ir.recorded import tags
 from afterd.trace.c.weave.recording_ir import RECORDING
 from afterd.trace.c.weave.structors import with_constructor
-from afterd.trace.c.weave.weaver import Numbers, Weaver
-from afterd.trace.c.window import records
+from afterd.trace.c.weave.undebugged import undebugged
+from afterd.trace.c.weave.weaver import Numbers, Weaver, read
 
 WRAPPED = [
     "printf",
@@ -57,6 +56,9 @@ _DECLARED = re.compile(r"^declare [^@]*@(\w+)\(", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
 _RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)
 _SPECIAL = re.compile(r"^attributes #\d+ = { .*\bnaked\b|^@.* ifunc ", re.MULTILINE)
+_UNTAGGED = re.compile(r'^target triple = "x86_64-', re.MULTILINE)
+_ADDRESS = "declare ptr @llvm.threadlocal.address.p0(ptr)\n"
+_HAS_ADDRESS = re.compile(r"^declare .*@llvm\.threadlocal\.address\.p0\(", re.MULTILINE)
 _STRUCT = re.compile(rf"^(%{NAME}) = type (.+)$", re.MULTILINE)
 
 
@@ -87,16 +89,6 @@ class Counted:
     woven: Callable[[Numbers], Instrumented]
 
 
-def count(function: Function, locals_: dict[str, str]) -> Numbers:
-    """The ids a function needs."""
-    sites = sum(
-        records.CALL in tags(instruction, locals_)
-        for block in function.blocks
-        for instruction in block.instructions
-    )
-    return Numbers(len(function.blocks), sites, len(stack_slots(function)))
-
-
 def structs(text: str) -> Layout:
     """The layout of the module's named types."""
     return Layout(dict(_STRUCT.findall(text)))
@@ -105,26 +97,31 @@ def structs(text: str) -> Layout:
 def instrument(text: str) -> Counted:
     """What it takes to instrument every function of a module."""
     layout = structs(text)
-    parsed = [(start, end, each, plain_locals(each)) for start, end, each in functions(text)]
-    needed = [count(function, locals_) for _, _, function, locals_ in parsed]
+    found = [(start, end, read(each)) for start, end, each in functions(text)]
+    needed = [each.needed for _, _, each in found]
     every = sum(needed, Numbers())
     total = replace(every, blocks=max(every.blocks, 1))  # data alone has an id of its own too
     skipped = untouched(text)
+    masked = not _UNTAGGED.search(text)
 
     def woven(first: Numbers) -> Instrumented:
         parts: list[str] = []
         numbered: list[NumberedFunction] = []
         at, number = 0, first
-        for (start, end, function, locals_), more in zip(parsed, needed, strict=True):
-            numbered.append(NumberedFunction(function.name, start, end, number))
-            weaver = Weaver(function, locals_, number, first.blocks, layout)
-            plain = function.name in skipped
+        for (start, end, each), more in zip(found, needed, strict=True):
+            name = each.function.name
+            numbered.append(NumberedFunction(name, start, end, number))
             parts.append(text[at:start])
-            parts.append(text[start:end] if plain else "\n".join([*weaver.lines(), "}"]))
+            if name in skipped:
+                parts.append(text[start:end])
+            else:
+                weaver = Weaver(each, number, first.blocks, layout, masked=masked)
+                parts += ["\n".join(weaver.lines()), "\n}"]
             number += more
             at = end
-        parts.append(text[at:])
-        return Instrumented(_with_runtime("".join(parts), first, total), tuple(numbered), total)
+        end = text.find("\n!", at) + 1 or len(text)
+        code = undebugged("".join([*parts, text[at:end]]), text[end:])
+        return Instrumented(_with_runtime(code, first, total), tuple(numbered), total)
 
     return Counted(total, woven)
 
@@ -149,6 +146,7 @@ def _with_runtime(text: str, first: Numbers, total: Numbers) -> str:
         text = re.sub(rf"@({wrapped})\b(?![.$])", r"@__afterd_\1", text)
     names = global_names(text)
     recording = RECORDING.format(
+        address="" if _HAS_ADDRESS.search(text) else _ADDRESS,
         size=max(total.blocks, 1),
         first=first.blocks,
         total=total.blocks,

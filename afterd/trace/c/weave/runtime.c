@@ -60,9 +60,10 @@ enum {
 
 /* Threads other than the first, and processes that are not traced, write into the scrap ring. */
 static word scrap[2 * (SCRAP_RECORDS + SLACK)];
-__thread word *__afterd_cursor = scrap;
-__thread word *__afterd_limit = scrap + 2 * SCRAP_RECORDS;
-__thread uint32_t __afterd_depth = 0;
+__thread struct {
+    word *cursor, *limit;
+    uint32_t depth;
+} __afterd_thread = {scrap, scrap + 2 * SCRAP_RECORDS, 0}; /* recording_ir.py has the same */
 
 /* Shared with the analysis through <trace>/<process>/head. */
 struct head {
@@ -256,11 +257,11 @@ static int in_aside(const word *at) { return tracing && at >= aside && at < ring
 
 /* Make the next records zero, and say where to look again: there, at the end, or at a requested stop. */
 static void make_room(void) {
-    word at = (word)(__afterd_cursor - ring) / 2, next = at + AHEAD, done = head->laps * head->capacity;
+    word at = (word)(__afterd_thread.cursor - ring) / 2, next = at + AHEAD, done = head->laps * head->capacity;
     if (next > head->capacity) next = head->capacity;
     if (stop_record && stop_record - done < next) next = stop_record - done;
-    if (head->laps && next > at) memset(__afterd_cursor, 0, (next + SLACK + 1 - at) * 2 * sizeof(word));
-    __afterd_limit = ring + 2 * next;
+    if (head->laps && next > at) memset(__afterd_thread.cursor, 0, (next + SLACK + 1 - at) * 2 * sizeof(word));
+    __afterd_thread.limit = ring + 2 * next;
 }
 
 static int overlaps(const word *record, word address, word size) {
@@ -289,7 +290,7 @@ static void keep(struct watch *watch, word match, word high) {
 
 /* Look through the records since the last scan for what is watched. */
 static void scan(void) {
-    word high = (word)(__afterd_cursor - ring) / 2, done = head->laps * head->capacity;
+    word high = (word)(__afterd_thread.cursor - ring) / 2, done = head->laps * head->capacity;
     for (int n = 0; n < watch_number; n++) {
         struct watch *watch = &watches[n];
         word match = ~(word)0;
@@ -308,12 +309,12 @@ static void scan(void) {
 
 /* The ring is full: what was written past its end is where the next lap begins. */
 static void next_lap(void) {
-    word past = (word)(__afterd_cursor - ring_end);
+    word past = (word)(__afterd_thread.cursor - ring_end);
     if (watch_number) scan();
     memcpy(ring, ring_end, past * sizeof(word));
     memset(ring_end, 0, 2 * (SLACK + 2) * sizeof(word));
     head->laps++;
-    __afterd_cursor = ring + past;
+    __afterd_thread.cursor = ring + past;
     scanned = past / 2;
 }
 
@@ -352,19 +353,19 @@ static void begin(word parent, word start) {
     tracing = 1;
     scanned = 0;
     resumed = NULL;
-    __afterd_cursor = ring;
+    __afterd_thread.cursor = ring;
     make_room();
     write_command_line();
 }
 
 static word records_now(void) {
-    const word *at = in_aside(__afterd_cursor) ? resumed : __afterd_cursor;
+    const word *at = in_aside(__afterd_thread.cursor) ? resumed : __afterd_thread.cursor;
     return in_ring(at) ? head->laps * head->capacity + (word)(at - ring) / 2 : head->stopped;
 }
 
 static void into_scrap(word *low) {
-    __afterd_cursor = low;
-    __afterd_limit = low + 2 * SCRAP_RECORDS;
+    __afterd_thread.cursor = low;
+    __afterd_thread.limit = low + 2 * SCRAP_RECORDS;
 }
 
 /* What was asked for is recorded: the rest of the run goes to the scrap, counters included. */
@@ -384,17 +385,17 @@ word *__afterd_full(word *at) {
     if (!in_ring(at)) {
         if (tracing && !pthread_equal(first_thread, pthread_self())) head->threads = 1;
         into_scrap(in_aside(at) ? aside : scrap);
-        return __afterd_cursor;
+        return __afterd_thread.cursor;
     }
-    __afterd_cursor = at;
+    __afterd_thread.cursor = at;
     if (stop_record && records_now() >= stop_record) {
         stop_here();
-        return __afterd_cursor;
+        return __afterd_thread.cursor;
     }
     if (watch_number && (word)(at - ring) / 2 - scanned >= head->capacity / 2) scan();
     if (at >= ring_end) next_lap();
     make_room();
-    return __afterd_cursor;
+    return __afterd_thread.cursor;
 }
 
 /* A function begins where something is recorded already: a handler has interrupted code whose position is
@@ -404,22 +405,22 @@ word *__afterd_interrupted(word *at) {
     if (!in_ring(at)) return at; /* threads share the scrap, which is never zero */
     resumed = at;
     into_scrap(aside);
-    return __afterd_cursor;
+    return __afterd_thread.cursor;
 }
 
 /* setjmp returned: with a value other than zero, its block begins again; out of an asynchronous handler,
  * recording goes on behind what the interrupted code had recorded. */
 void __afterd_again(word *counter, word entered, word called, int value) {
-    if (in_aside(__afterd_cursor) && pthread_equal(first_thread, pthread_self())) {
+    if (in_aside(__afterd_thread.cursor) && pthread_equal(first_thread, pthread_self())) {
         if (reporting) head->ended = reporting = 0; /* the program lives on */
-        for (__afterd_cursor = resumed; *__afterd_cursor; __afterd_cursor += 2) continue;
-        __afterd_limit = ring;
+        for (__afterd_thread.cursor = resumed; *__afterd_thread.cursor; __afterd_thread.cursor += 2) continue;
+        __afterd_thread.limit = ring;
     }
     if (!value) return;
     *counter += 1;
-    __afterd_cursor[0] = entered;
-    __afterd_cursor[2] = called;
-    __afterd_cursor += 4;
+    __afterd_thread.cursor[0] = entered;
+    __afterd_thread.cursor[2] = called;
+    __afterd_thread.cursor += 4;
 }
 
 /* The record that may be the one that is asked for was written, or is next: its value is at ``place``. No
@@ -457,7 +458,7 @@ void __afterd_register(word first, word blocks, word **counts, void *const *glob
 
 static void ended(word how, word status) {
     if (!tracing || getpid() != process) return; /* a child of vfork ends in its parent's memory */
-    if (watch_number && !head->stopped && in_ring(__afterd_cursor)) scan();
+    if (watch_number && !head->stopped && in_ring(__afterd_thread.cursor)) scan();
     if (!head->ended) {
         head->status = status;
         head->ended = how;
@@ -483,7 +484,7 @@ extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     if (tracing && !head->ended) head->fault = (word)(uintptr_t)info->si_addr;
-    while (in_ring(__afterd_cursor) && *__afterd_cursor) __afterd_cursor += 2;
+    while (in_ring(__afterd_thread.cursor) && *__afterd_thread.cursor) __afterd_thread.cursor += 2;
     ended(3, (word)number);
     __sigaction(number, &previous[number], NULL);
     raise(number);

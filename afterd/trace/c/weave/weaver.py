@@ -1,22 +1,20 @@
-"""One function's IR written anew with the calls that record its execution.
+"""One function's IR written anew with the instructions that record its execution.
 
-The position in the ring is a local variable of the function (``%afterd.at``): it is read from the
+The place of the next record in the ring is a local variable of the function: it is read from the
 thread's cursor where control comes in, and written back wherever control may go where it is read:
-before calls and returns.  Room for the records of a stretch without calls is made once, at its
-beginning; see recording_ir.py for the functions that are called and runtime.c for the ring.
+before calls and returns (position.py).  recording_ir.py has what is rarely called, runtime.c the ring.
 
 The program's own loads and stores become volatile: optimised, a division by a zero that LLVM sees
 no longer traps, and a variable without a value has another one at each use. What is traced is what
-the source says at -O0; only the recording is optimised.
+the source says at -O0.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, stack_slots
+from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, plain_locals, stack_slots
 from afterd.trace.c.ir.irtypes import Layout, scalar_bits
 from afterd.trace.c.ir.recorded import (
     PASSED,
@@ -31,15 +29,18 @@ from afterd.trace.c.ir.recorded import (
     settable,
     tags,
 )
+from afterd.trace.c.weave.position import STRETCH, Position, signed
 from afterd.trace.c.window import records
-
-STRETCH = 200
-"""Records written between two looks at the limit, at most: fewer than runtime.c's SLACK."""
 
 _PADS = frozenset(["landingpad", "catchpad", "cleanuppad"])
 _NORMAL = re.compile(rf"\bto label %({NAME})")
+_TARGET = re.compile(rf"\blabel %({NAME})")
 _ACCESS = re.compile(r"^(  (?:%\S+ = load|store) )(?!atomic |volatile )")
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
+_STATUS = re.compile(r"  ret i32 ([^,]+)")
+_TRUTHS = {"true": "1", "false": "0"}
+_LITERAL = re.compile(r"-?\d+")
+_SIZED = re.compile(r", i\d+ %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,314 +58,369 @@ class Numbers:
         )
 
 
-@dataclass(slots=True)
-class Weaver:
-    """Writes one function; ``first`` are its first ids, ``module_block`` the module's first block id."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function with what its records are: its plain locals, all its stack slots, the tags of each
+    instruction's records, block by block.
+    """
 
     function: Function
     locals_: dict[str, str]
-    first: Numbers
-    module_block: int
-    layout: Layout
-    _slots: dict[str, int] = field(default_factory=dict)
-    _site: int = 0
-    _fresh: int = 0
-    _stretch: int = 0
-    _calls: bool = False
-    _continued: dict[str, str] = field(default_factory=dict)  # block that ends in invoke → its tail
+    slots: dict[str, str]
+    tags: tuple[tuple[tuple[int, ...], ...], ...]
 
-    def lines(self) -> Iterator[str]:
+    @property
+    def needed(self) -> Numbers:
+        """The ids that the function needs."""
+        sites = sum(records.CALL in found for block in self.tags for found in block)
+        return Numbers(len(self.function.blocks), sites, len(self.slots))
+
+
+def read(function: Function) -> Read:
+    """What a function will record."""
+    locals_ = plain_locals(function)
+    found = tuple(
+        tuple(tags(instruction, locals_) for instruction in block.instructions)
+        for block in function.blocks
+    )
+    return Read(function, locals_, stack_slots(function), found)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The labels of a block's first and last part that control leaves by: by the last to ``returns_to``."""
+
+    first: str
+    last: str
+    returns_to: set[str]
+
+
+class Weaver:
+    """Writes one function; ``first`` are its first ids, ``module_block`` the module's first block id."""
+
+    def __init__(
+        self, read: Read, first: Numbers, module_block: int, layout: Layout, *, masked: bool
+    ) -> None:
+        self.function, self.locals_, self._tags = read.function, read.locals_, read.tags
+        self.first, self.module_block, self.layout = first, module_block, layout
+        self._masked = masked
+        self._slots = {name: first.slots + number for number, name in enumerate(read.slots)}
+        self._site = first.sites
+        self._calls = any(records.CALL in found for block in read.tags for found in block)
+        self._lines: list[str] = []
+        self._at = Position(self._lines)
+        self._parts: dict[str, Parts] = {}
+        self._phis: list[tuple[int, str]] = []  # index of the line, label of the block it is in
+        self._incoming: dict[
+            str, int
+        ] = {}  # the longest stretch that leads to a block written later
+
+    def lines(self) -> list[str]:
         """The function's new text, line by line, without the closing brace."""
-        slots = stack_slots(self.function)
-        self._slots = {name: self.first.slots + number for number, name in enumerate(slots)}
-        self._site = self.first.sites
-        self._calls = any(
-            records.CALL in tags(instruction, self.locals_)
-            for block in self.function.blocks
-            for instruction in block.instructions
-        )
-        self._continued = {
-            block.label: f"afterd.back.{number}"
-            for number, block in enumerate(self.function.blocks)
-            if records.RETURN in tags(block.terminator, self.locals_)
-        }
-        yield self.function.header
+        self._lines.append(self.function.header)
+        loops = _loop_headers(self.function)
         for number, block in enumerate(self.function.blocks):
-            yield f"{_quoted(block.label)}:"
-            yield from self._block(number, block)
+            again = number == 0 or block.label in loops
+            self._lines.append(f"{_quoted(block.label)}:")
+            self._at.begin(block.label, STRETCH if again else self._incoming.get(block.label, 0))
+            self._block(number, block)
+            self._leads_on(block)
+        for index, label in self._phis:
+            self._lines[index] = self._came_from(self._lines[index], label)
+        return [*self._lines, *self._at.rare]
 
-    def _block(self, number: int, block: Block) -> Iterator[str]:
+    def _leads_on(self, block: Block) -> None:
+        for target in _targets(block.terminator):
+            known = self._incoming.get(target, 0)
+            self._incoming[target] = max(known, self._at.stretch)
+
+    def _block(self, number: int, block: Block) -> None:
         entered = False
-        for instruction in block.instructions:
+        for instruction, found in zip(block.instructions, self._tags[number], strict=True):
             if instruction.opcode == "phi":
-                yield self._incoming(block, instruction.text)
+                self._phis.append((len(self._lines), block.label))
+                self._lines.append(instruction.text)
                 continue
             if instruction.opcode in _PADS:
-                yield instruction.text
+                self._lines.append(instruction.text)
                 continue
             if not entered:
-                yield from self._enter(number, block)
+                self._enter(number, block)
                 entered = True
-            yield from self._instruction(instruction, number, block)
+            if instruction is block.terminator:
+                self._terminator(instruction, found, number, block)
+            else:
+                self._instruction(instruction, found, number)
 
-    def _incoming(self, block: Block, phi: str) -> str:
-        """A phi, whose predecessors may now end in another block."""
-        if not self._continued:
-            return phi
-        return re.sub(
-            rf", %({NAME}) \]",
-            lambda found: f", %{self._tail(found.group(1), block)} ]",
-            phi,
-        )
+    def _came_from(self, phi: str, label: str) -> str:
+        """A phi, whose predecessors may now end in another part; an invoke throws out of the part before."""
 
-    def _tail(self, label: str, into: Block) -> str:
-        """The block from which control comes into another; an invoke's other way out is not woven."""
-        tail = self._continued.get(label.strip('"'))
-        if tail is None:
-            return label
-        invoking = next(b for b in self.function.blocks if b.label == label.strip('"'))
-        return tail if _normal(invoking.terminator).strip('"') == into.label else label
+        def part(found: re.Match[str]) -> str:
+            parts = self._parts[found[1].strip('"')]
+            return f", %{_quoted(parts.last if label in parts.returns_to else parts.first)} ]"
 
-    def _enter(self, number: int, block: Block) -> Iterator[str]:
+        return re.sub(rf", %({NAME}) \]", part, phi)
+
+    def _enter(self, number: int, block: Block) -> None:
         identifier = self.first.blocks + number
         if number == 0:
-            yield "  %afterd.at = alloca ptr"
-            yield "  %afterd.held = alloca i64"
-            yield "  %afterd.outer = load i32, ptr @__afterd_depth"
-            yield "  %afterd.depth = add i32 %afterd.outer, 1"
-            yield "  %afterd.wide = zext i32 %afterd.depth to i64"
+            self._lines += [
+                "  %afterd.at = alloca ptr",
+                "  %afterd.held = alloca i64",
+                *(i.text for i in block.instructions if _is_fixed(i)),
+                "  %afterd.thread = call ptr @llvm.threadlocal.address.p0(ptr @__afterd_thread)",
+                "  %afterd.limit = getelementptr i8, ptr %afterd.thread, i64 8",
+                "  %afterd.level = getelementptr i8, ptr %afterd.thread, i64 16",
+                "  %afterd.outer = load i32, ptr %afterd.level",
+                "  %afterd.depth = add i32 %afterd.outer, 1",
+                "  %afterd.wide = zext i32 %afterd.depth to i64",
+            ]
             if self._calls:
-                yield "  store i32 %afterd.depth, ptr @__afterd_depth"
-            yield "  call void @__afterd_enter(ptr %afterd.at)"
+                self._lines.append("  store i32 %afterd.depth, ptr %afterd.level")
+            self._at.enter()
         elif any(i.opcode in _PADS for i in block.instructions):
-            yield "  store i32 %afterd.depth, ptr @__afterd_depth"
-            yield "  call void @__afterd_reload(ptr %afterd.at)"
-        yield from self._room()
-        yield f"  call void @__afterd_count(i32 {identifier - self.module_block})"
-        tag = records.ENTER if number == 0 else records.BLOCK
-        yield from self._identified(tag, identifier)
+            self._lines.append("  store i32 %afterd.depth, ptr %afterd.level")
+            self._at.reload()
+            self._at.room()
+        self._count(identifier - self.module_block)
+        self._at.identified(records.ENTER if number == 0 else records.BLOCK, identifier)
 
-    def _instruction(self, instruction: Instruction, number: int, block: Block) -> Iterator[str]:
-        found = tags(instruction, self.locals_)
+    def _count(self, index: int) -> None:
+        counts, counter, before, after = (self._at.register() for _ in range(4))
+        self._lines += [
+            f"  {counts} = load ptr, ptr @__afterd_counts, align 8",
+            f"  {counter} = getelementptr i8, ptr {counts}, i64 {8 * index}",
+            f"  {before} = load i64, ptr {counter}, align 8",
+            f"  {after} = add i64 {before}, 1",
+            f"  store i64 {after}, ptr {counter}, align 8",
+        ]
+
+    def _terminator(
+        self, last: Instruction, found: tuple[int, ...], number: int, block: Block
+    ) -> None:
         if records.CALL in found:
-            yield from self._call(instruction, self.first.blocks + number, block)
+            self._call(last, self.first.blocks + number)
+            self._site += 1
+            before = self._at.label
+            self._invoke(last)
+            self._parts[block.label] = Parts(before, self._at.label, {_normal(last).strip('"')})
+            return
+        if last.opcode in {"ret", "resume"}:
+            if not _is_tail_called(block):
+                self._leave(last)
+            else:
+                self._lines.append(last.text)
+            return
+        text = last.text
+        if (given := decided_by(last)) is not None:
+            text = self._decision(last, *given)
+        self._at.leave()
+        self._lines.append(text)
+        targets = set(_targets(last))
+        self._parts[block.label] = Parts(self._at.label, self._at.label, targets)
+
+    def _instruction(self, instruction: Instruction, found: tuple[int, ...], number: int) -> None:
+        if records.CALL in found:
+            self._call(instruction, self.first.blocks + number)
             self._site += 1
         elif found[1:] == (records.LENGTH,):
-            yield from self._copy(instruction, found[0])
-        elif instruction.opcode in {"ret", "resume"} and not _is_tail_called(block):
-            yield from self._leave(instruction)
-        elif (given := decided_by(instruction)) is not None:
-            yield from self._decision(instruction, *given)
+            self._copy(instruction, found[0])
         else:
-            yield _ACCESS.sub(r"\1volatile ", instruction.text)
-            yield from self._memory(instruction, found)
+            if number or not _is_fixed(instruction):
+                self._lines.append(_ACCESS.sub(r"\1volatile ", instruction.text))
+            if found:
+                self._memory(instruction, found)
 
-    def _decision(self, terminator: Instruction, kind: str, register: str) -> Iterator[str]:
+    def _decision(self, terminator: Instruction, kind: str, register: str) -> str:
         """A branch, which may be asked to go another way."""
-        held = self._register()
-        yield f"  store {kind} {register}, ptr %afterd.held"
-        yield "  call void @__afterd_decide(ptr %afterd.at, ptr %afterd.held)"
-        yield f"  {held} = load {kind}, ptr %afterd.held"
-        yield terminator.text.replace(f" {kind} {register},", f" {kind} {held},", 1)
+        held = self._at.register()
+        self._lines.append(f"  store {kind} {register}, ptr %afterd.held")
+        self._at.decide("%afterd.held")
+        self._lines.append(f"  {held} = load {kind}, ptr %afterd.held")
+        return terminator.text.replace(f" {kind} {register},", f" {kind} {held},", 1)
 
-    def _call(self, instruction: Instruction, identifier: int, block: Block) -> Iterator[str]:
+    def _call(self, instruction: Instruction, identifier: int) -> None:
         name = callee(instruction)
         target = ""
         if name.startswith("%"):
-            target = self._register()
-            yield f"  {target} = ptrtoint ptr {name} to i64"
-        yield from self._identified(records.CALL, self._site, target)
+            target = self._at.register()
+            self._lines.append(f"  {target} = ptrtoint ptr {name} to i64")
+        self._at.identified(records.CALL, self._site, target)
         if "musttail call" in instruction.text:
-            yield from self._leave(instruction)
+            self._leave(instruction)
             return
-        yield "  call void @__afterd_commit(ptr %afterd.at)"
+        self._at.commit()
         if instruction.opcode == "invoke":
-            yield from self._invoke(instruction, block)
             return
         made = self._as_returned(instruction)
-        yield made.text
+        self._lines.append(made.text)
         if returns_twice(instruction):
-            yield from self._again(instruction, identifier)
-        yield from self._returned(instruction, made.result)
+            self._again(instruction, identifier)
+        self._returned(instruction, made.result)
 
     def _as_returned(self, call: Instruction) -> Instruction:
         """The call with its result under another name, where what goes on with it may be another value."""
         if not call.result or returns_twice(call) or not settable(result_type(call)):
             return call
-        made = self._register()
+        made = self._at.register()
         return replace(call, text=call.text.replace(call.result, made, 1), result=made)
 
-    def _invoke(self, instruction: Instruction, block: Block) -> Iterator[str]:
-        """The edge on which the call came back gets a block of its own: others may lead there too."""
-        tail = self._continued[block.label]
+    def _invoke(self, instruction: Instruction) -> None:
+        """The edge on which the call came back gets a part of its own: others may lead there too."""
         made = self._as_returned(instruction)
-        yield _NORMAL.sub(f"to label %{tail}", made.text, count=1)
-        yield f"{tail}:"
-        yield from self._returned(instruction, made.result)
-        yield f"  br label %{_normal(instruction)}"
+        tail = f"afterd.back.{self._at.register().removeprefix('%afterd.')}"
+        self._lines.append(_NORMAL.sub(f"to label %{tail}", made.text, count=1))
+        self._at.part(tail)
+        self._returned(instruction, made.result)
+        self._at.leave()
+        self._lines.append(f"  br label %{_normal(instruction)}")
 
-    def _again(self, instruction: Instruction, identifier: int) -> Iterator[str]:
+    def _again(self, instruction: Instruction, identifier: int) -> None:
         """What a jump back to setjmp begins anew: the depth, and the block with its first call."""
-        yield "  store i32 %afterd.depth, ptr @__afterd_depth"
-        entered, called = self._register(), self._register()
-        yield f"  {entered} = or i64 %afterd.wide, {_word(records.BLOCK, identifier)}"
-        yield f"  {called} = or i64 %afterd.wide, {_word(records.CALL, self._site)}"
-        counts, counter = self._register(), self._register()
-        yield f"  {counts} = load ptr, ptr @__afterd_counts"
-        yield f"  {counter} = getelementptr i64, ptr {counts}, i32 {identifier - self.module_block}"
+        entered, called, counts, counter = (self._at.register() for _ in range(4))
         given = f"ptr {counter}, i64 {entered}, i64 {called}, i32 {instruction.result or '0'}"
-        yield f"  call void @__afterd_again({given})"
+        self._lines += [
+            "  store i32 %afterd.depth, ptr %afterd.level",
+            f"  {entered} = or i64 %afterd.wide, {_word(records.BLOCK, identifier)}",
+            f"  {called} = or i64 %afterd.wide, {_word(records.CALL, self._site)}",
+            f"  {counts} = load ptr, ptr @__afterd_counts",
+            f"  {counter} = getelementptr i64, ptr {counts}, i32 {identifier - self.module_block}",
+            f"  call void @__afterd_again({given})",
+        ]
 
-    def _returned(self, instruction: Instruction, made: str) -> Iterator[str]:
+    def _returned(self, instruction: Instruction, made: str) -> None:
         """What follows a call that left its result in ``made``."""
-        yield "  call void @__afterd_reload(ptr %afterd.at)"
-        yield from self._room()
+        self._at.reload()
+        self._at.room()
         kind = result_type(instruction)
-        value, held = "", "%afterd.held" if made != instruction.result else ""
-        if made and loggable(kind):
-            value = self._register()
-            yield from self._widened(value, kind, made)
+        held = "%afterd.held" if made != instruction.result else ""
+        value = self._widened(kind, made) if made and loggable(kind) else ""
         if held:
-            yield f"  store {kind} {made}, ptr {held}"
-        yield from self._identified(records.RETURN, self._site, value, held)
+            self._lines.append(f"  store {kind} {made}, ptr {held}")
+        self._at.identified(records.RETURN, self._site, value)
         if held:
-            yield f"  {instruction.result} = load {kind}, ptr {held}"
+            self._at.look(held)
+            self._lines.append(f"  {instruction.result} = load {kind}, ptr {held}")
         if callee(instruction) == REALLOC and instruction.result:
             (_, source), (kind, size) = arguments(instruction)
-            yield from self._copied(records.COPY, instruction.result, ("ptr", source), (kind, size))
+            self._copied(records.COPY, instruction.result, ("ptr", source), (kind, size))
 
-    def _copy(self, instruction: Instruction, tag: int) -> Iterator[str]:
+    def _copy(self, instruction: Instruction, tag: int) -> None:
         given = arguments(instruction)
         if callee(instruction) == PASSED:
-            yield from self._copied(tag, given[0][1], None, given[1])
+            self._copied(tag, given[0][1], None, given[1])
         else:
-            yield from self._copied(tag, given[0][1], given[1], given[2])
-            yield instruction.text
+            self._copied(tag, given[0][1], given[1], given[2])
+            self._lines.append(instruction.text)
 
     def _copied(
         self, tag: int, to: str, source: tuple[str, str] | None, length: tuple[str, str]
-    ) -> Iterator[str]:
+    ) -> None:
         """The two records of a copy."""
-        value = self._register() if source else ""
-        if source:
-            yield from self._widened(value, *source)
-        first, size, word = self._register(), self._register(), self._register()
-        if self._stretch + 2 > STRETCH:  # the runtime may look at the ring: not between these two
-            yield from self._room()
-        yield from self._address(first, tag, 0, to)
-        yield from self._record(first, value)
-        yield from self._widened(size, *length)
-        yield f"  {word} = or i64 {size}, {_signed(records.LENGTH << records.TAG_SHIFT)}"
-        yield from self._record(word, "")
+        value = self._widened(*source) if source else ""
+        if (
+            self._at.stretch + 2 > STRETCH
+        ):  # the runtime may look at the ring: not between these two
+            self._at.room()
+        self._at.record(self._address(tag, 0, to, masked=True), value)
+        size, word = self._widened(*length), self._at.register()
+        marked = signed(records.LENGTH << records.TAG_SHIFT)
+        self._lines.append(f"  {word} = or i64 {size}, {marked}")
+        self._at.record(word)
 
-    def _leave(self, instruction: Instruction) -> Iterator[str]:
+    def _leave(self, instruction: Instruction) -> None:
         if self._calls:
-            yield "  store i32 %afterd.outer, ptr @__afterd_depth"
-        yield "  call void @__afterd_commit(ptr %afterd.at)"
-        status = re.match(r"  ret i32 ([^,]+)", instruction.text)
-        if self.function.name == "main" and status:
-            yield f"  call void @__afterd_main_returns(i32 {status.group(1)})"
-        yield instruction.text
+            self._lines.append("  store i32 %afterd.outer, ptr %afterd.level")
+        self._at.commit()
+        status = _STATUS.match(instruction.text) if self.function.name == "main" else None
+        if status:
+            self._lines.append(f"  call void @__afterd_main_returns(i32 {status[1]})")
+        self._lines.append(instruction.text)
 
-    def _memory(self, instruction: Instruction, found: tuple[int, ...]) -> Iterator[str]:
-        if not found:
-            return
+    def _memory(self, instruction: Instruction, found: tuple[int, ...]) -> None:
         if instruction.opcode == "alloca":
-            address = self._register()
-            yield f"  {address} = ptrtoint ptr {instruction.result} to i64"
-            yield from self._identified(records.PLACE, self._slots[instruction.result], address)
+            address = self._widened("ptr", instruction.result)
+            self._at.identified(records.PLACE, self._slots[instruction.result], address)
             return
         read = operands(instruction)
         pointer = read[-1][1]
         if instruction.opcode in {"atomicrmw", "cmpxchg"}:
-            yield from self._atomic(instruction, *read[:2])
+            self._atomic(instruction, *read[:2])
             return
         kind, stored = read[0]
         value = instruction.result if found == (records.LOAD,) else stored
-        wide = ""
-        if loggable(kind):
-            wide = self._register()
-            yield from self._widened(wide, kind, value)
+        wide = self._widened(kind, value) if loggable(kind) else ""
         if found == (records.LSTORE,):
-            place = pointer if settable(kind) else ""
-            yield from self._identified(records.LSTORE, self._slots[pointer], wide, place)
-            return
-        word = self._register()
-        yield from self._address(word, found[0], self.layout.stored(kind), pointer)
-        stored_at = pointer if found == (records.STORE,) and settable(kind) else ""
-        yield from self._record(word, wide, stored_at)
+            self._at.identified(records.LSTORE, self._slots[pointer], wide)
+        else:
+            self._at.record(self._address(found[0], self.layout.stored(kind), pointer), wide)
+        if found != (records.LOAD,) and settable(kind):
+            self._at.look(pointer)
 
     def _atomic(
         self, instruction: Instruction, at: tuple[str, str], given: tuple[str, str]
-    ) -> Iterator[str]:
+    ) -> None:
         """What was there and what is there now, looked at right after (another thread may be faster)."""
         pointer, kind = at[1], given[0]
-        old, new = instruction.result, self._register()
+        old, new = instruction.result, self._at.register()
         if instruction.opcode == "cmpxchg":
-            old = self._register()
-            yield f"  {old} = extractvalue {{ {kind}, i1 }} {instruction.result}, 0"
-        yield f"  {new} = load {kind}, ptr {pointer}"
+            old = self._at.register()
+            self._lines.append(f"  {old} = extractvalue {{ {kind}, i1 }} {instruction.result}, 0")
+        self._lines.append(f"  {new} = load {kind}, ptr {pointer}")
         for tag, value in ((records.LOAD, old), (records.STORE, new)):
-            word, wide = self._register(), ""
-            yield from self._address(word, tag, self.layout.stored(kind), pointer)
-            if loggable(kind):
-                wide = self._register()
-                yield from self._widened(wide, kind, value)
-            yield from self._record(word, wide)
+            word = self._address(tag, self.layout.stored(kind), pointer)
+            self._at.record(word, self._widened(kind, value) if loggable(kind) else "")
 
-    def _identified(
-        self, tag: int, identifier: int, value: str = "", place: str = ""
-    ) -> Iterator[str]:
-        word = self._register()
-        yield f"  {word} = or i64 %afterd.wide, {_word(tag, identifier)}"
-        yield from self._record(word, value, place)
-
-    def _record(self, word: str, value: str, place: str = "") -> Iterator[str]:
-        """Write one record; a second word of zero is there already. ``place`` holds the value, where the
-        run may be asked to go on with another one.
+    def _address(self, tag: int, size: int, pointer: str, *, masked: bool = False) -> str:
+        """The first word of a record that carries an address; where it was not accessed yet, or may be
+        tagged, its highest bits may be anything.
         """
-        if self._stretch >= STRETCH:
-            yield from self._room()
-        self._stretch += 1
-        if place:
-            given = f"i64 {word}, i64 {value}, ptr {place}"
-            yield f"  call void @__afterd_put(ptr %afterd.at, {given})"
-        elif value:
-            yield f"  call void @__afterd_record(ptr %afterd.at, i64 {word}, i64 {value})"
-        else:
-            yield f"  call void @__afterd_mark(ptr %afterd.at, i64 {word})"
+        raw, word = self._widened("ptr", pointer), self._at.register()
+        if masked or self._masked:
+            whole, raw = raw, self._at.register()
+            self._lines.append(f"  {raw} = and i64 {whole}, {records.ADDRESS_MASK}")
+        self._lines.append(f"  {word} = or i64 {raw}, {signed(records.addressed(tag, size))}")
+        return word
 
-    def _room(self) -> Iterator[str]:
-        self._stretch = 0
-        yield "  call void @__afterd_room(ptr %afterd.at)"
-
-    def _address(self, word: str, tag: int, size: int, pointer: str) -> Iterator[str]:
-        raw, cut = self._register(), self._register()
-        yield f"  {raw} = ptrtoint ptr {pointer} to i64"
-        yield f"  {cut} = and i64 {raw}, {records.ADDRESS_MASK}"
-        yield f"  {word} = or i64 {cut}, {_signed(records.addressed(tag, size))}"
-
-    def _widened(self, to: str, kind: str, value: str) -> Iterator[str]:
+    def _widened(self, kind: str, value: str) -> str:
+        """A value as a word."""
         bits = scalar_bits(kind)
+        if kind.startswith("i"):
+            if value in _TRUTHS:
+                return _TRUTHS[value]
+            if _LITERAL.fullmatch(value):
+                return str(signed(int(value) & (1 << bits) - 1))
+            return value if bits == 64 else self._made(f"zext {kind} {value} to i64")
         if kind.startswith("ptr"):
-            yield f"  {to} = ptrtoint ptr {value} to i64"
-        elif kind == "x86_fp80":
-            double = self._register()
-            yield f"  {double} = fptrunc x86_fp80 {value} to double"
-            yield f"  {to} = bitcast double {double} to i64"
-        elif kind.startswith("i"):
-            extended = f"zext {kind} {value} to i64" if bits < 64 else f"add i64 {value}, 0"
-            yield f"  {to} = {extended}"
-        elif bits == 64:
-            yield f"  {to} = bitcast {kind} {value} to i64"
-        else:
-            raw = self._register()
-            yield f"  {raw} = bitcast {kind} {value} to i{bits}"
-            yield f"  {to} = zext i{bits} {raw} to i64"
+            return "0" if value == "null" else self._made(f"ptrtoint ptr {value} to i64")
+        if kind == "x86_fp80":
+            double = self._made(f"fptrunc x86_fp80 {value} to double")
+            return self._made(f"bitcast double {double} to i64")
+        raw = self._made(f"bitcast {kind} {value} to i{bits}")
+        return raw if bits == 64 else self._made(f"zext i{bits} {raw} to i64")
 
-    def _register(self) -> str:
-        self._fresh += 1
-        return f"%afterd.{self._fresh}"
+    def _made(self, expression: str) -> str:
+        register = self._at.register()
+        self._lines.append(f"  {register} = {expression}")
+        return register
+
+
+def _is_fixed(instruction: Instruction) -> bool:
+    """Whether it is a stack slot of a size that is known: LLVM wants those of the first block in it."""
+    return instruction.opcode == "alloca" and not _SIZED.search(instruction.text)
+
+
+def _targets(terminator: Instruction) -> list[str]:
+    return [name.strip('"') for name in _TARGET.findall(terminator.text)]
+
+
+def _loop_headers(function: Function) -> frozenset[str]:
+    """The blocks to which control comes from one that stands no earlier."""
+    seen, found = set[str](), set[str]()
+    for block in function.blocks:
+        seen.add(block.label)
+        found.update(seen.intersection(_targets(block.terminator)))
+    return frozenset(found)
 
 
 def _is_tail_called(block: Block) -> bool:
@@ -379,12 +435,8 @@ def _normal(invoke: Instruction) -> str:
 
 
 def _word(tag: int, identifier: int) -> int:
-    return _signed(records.identified(tag, identifier))
+    return signed(records.identified(tag, identifier))
 
 
 def _quoted(label: str) -> str:
     return label if _PLAIN_NAME.fullmatch(label) else f'"{label}"'
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 64) if word >> 63 else word
