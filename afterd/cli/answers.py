@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from afterd.cli.commits import bad_version
 from afterd.cli.options import Loudness
 from afterd.cli.output import errors, present, write
-from afterd.cli.state import bad_version
 from afterd.config import Format
 from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress, Silent

@@ -39,8 +39,9 @@ from afterd.cli import (
     bench_soak,
 )
 from afterd.cli.bench_formula import formula
-from afterd.cli.options import given_budget, output_option
+from afterd.cli.options import given_budget
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.config import Strategy
 from afterd.report.sanitize import visible
 

@@ -14,8 +14,9 @@ from afterd.bench.every_case import every_case
 from afterd.bench.evidence import EVIDENCE, keep, known_cases, project_of, save
 from afterd.bench.tables import Grid, text
 from afterd.bench.trial import Options, measurements
-from afterd.cli.options import given_budget, output_option
+from afterd.cli.options import given_budget
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.config import Strategy
 from afterd.errors import UsageError
 from afterd.weights import CHOSEN, ODDS_FILE

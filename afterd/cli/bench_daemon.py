@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from afterd.bench.daemon_kills import Kills, daemon_kills
-from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.errors import ExitStatus
 
 

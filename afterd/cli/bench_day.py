@@ -10,8 +10,8 @@ import click
 
 from afterd.bench.day import Account, Day, day_replayed
 from afterd.bench.machine import machine, sentence
-from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.errors import ExitStatus
 
 

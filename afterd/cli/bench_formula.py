@@ -16,8 +16,8 @@ from afterd.bench.machine import machine, sentence
 from afterd.bench.siemens_layout import subject
 from afterd.bench.tables import markdown, text
 from afterd.cli.bench_rank import cflags_option, say_missing
-from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.execution.toolchain import find
 from afterd.localization.formats.weights import write_weights
 from afterd.report.sanitize import visible

@@ -22,8 +22,9 @@ from afterd.bench.rivals import (
     reduced_by_picire,
 )
 from afterd.bench.tables import Grid, text
-from afterd.cli.options import given_budget, output_option, repository_option
+from afterd.cli.options import given_budget
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option, repository_option
 from afterd.config import shell
 from afterd.errors import UsageError
 from afterd.execution.environment import scrubbed_environment

@@ -17,8 +17,8 @@ from afterd.bench.siemens import faulty_versions
 from afterd.bench.siemens_layout import Subject, subject
 from afterd.bench.tables import Grid, markdown, text
 from afterd.bench.technique_speed import speeds
-from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.execution.runners.reading import jobs as cores
 from afterd.execution.toolchain import find
 from afterd.localization.siemens import CHECKPOINTS, Effectiveness, table

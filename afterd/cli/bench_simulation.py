@@ -8,8 +8,8 @@ import click
 
 from afterd.bench.simulation import QUALITIES, Simulated, simulated, total_seconds
 from afterd.bench.tables import Grid, markdown, text
-from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 
 TESTS = (0.05, 1.0, 10.0, 300.0)
 """Seconds of CPU that a test run takes."""

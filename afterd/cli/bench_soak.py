@@ -10,8 +10,8 @@ import click
 
 from afterd.bench.machine import machine, sentence
 from afterd.bench.soak import Journal, Soak, Soaked, rate, soaked
-from afterd.cli.options import output_option
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option
 from afterd.errors import ExitStatus
 
 

@@ -9,25 +9,16 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import platform
 import signal
-import sqlite3
 import sys
-import tempfile
-import time
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
-from pathlib import Path
 from types import FrameType
 
 import click
 
-from afterd import __version__
-from afterd.config.secrets import secrets_of
 from afterd.errors import AfterdError, ExitStatus, FilesError, SpaceError
-from afterd.report.masking import Masker
 from afterd.report.sanitize import visible
 
 READER_GONE = 1  # as click says it
@@ -104,40 +95,13 @@ def _terminate(number: int, _frame: FrameType | None) -> None:
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:
-    path = _written(_account(error, arguments))
+    account = importlib.import_module("afterd.cli.bug_account")  # most command lines have no bug
+    path = account.written(error, arguments)
     kept = f"What is known is in {path}" if path else "It could not even be written down"
     _say(
         f"afterd has a bug: {type(error).__name__}. {kept}; please report it. (docs/errors.md#bug)"
     )
     return int(ExitStatus.BUG)
-
-
-def _account(error: Exception, arguments: Sequence[str]) -> str:
-    """Everything a maintainer asks for first, without the secrets of the environment."""
-    lines = [
-        f"afterd {__version__}",
-        f"Python {platform.python_version()} on {platform.platform()}",
-        f"SQLite {sqlite3.sqlite_version}",
-        f"arguments: {list(arguments)!r}",
-        "",
-        *traceback.format_exception(error),
-    ]
-    return Masker(secrets_of(os.environ)).text("\n".join(lines))
-
-
-def _written(account: str) -> Path | None:
-    """The log's path: in the state directory, or where that cannot be, in the temporary one."""
-    name = f"bug-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    folders = [Path(tempfile.gettempdir())]
-    with suppress(AfterdError):
-        module = importlib.import_module("afterd.vcs.repository")  # most command lines have no bug
-        folders.insert(0, module.state_directory(module.open_repository(Path())))
-    for folder in folders:
-        path = folder / name
-        with suppress(OSError):
-            path.write_text(account, encoding="utf-8", errors="surrogateescape")
-            return path
-    return None
 
 
 def _say(sentence: str) -> None:

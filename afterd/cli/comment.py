@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from afterd.cli.options import repository_option
+from afterd.cli.places import repository_option
 from afterd.config.secrets import secrets_of
 from afterd.errors import AfterdError, ExitStatus, UsageError
 from afterd.execution.environment import scrubbed_environment

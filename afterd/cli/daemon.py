@@ -13,8 +13,9 @@ from pathlib import Path
 import click
 
 from afterd.cli.daemon_status import described
-from afterd.cli.options import repository_option, settings_for
+from afterd.cli.options import settings_for
 from afterd.cli.output import present, write
+from afterd.cli.places import repository_option
 from afterd.cli.state import reader, store
 from afterd.daemon.approval import approve as approve_commit
 from afterd.daemon.instance import running, wait_for

@@ -9,10 +9,10 @@ import click
 
 from afterd import pipeline
 from afterd.cli.answers import deliver
+from afterd.cli.commits import subjects
 from afterd.cli.explain import exit_status
 from afterd.cli.options import settings_for
 from afterd.cli.output import errors
-from afterd.cli.state import subjects
 from afterd.config import Format
 from afterd.errors import UsageError
 from afterd.report.live import listening

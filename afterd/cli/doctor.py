@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from afterd.cli.checks import State, all_checks
-from afterd.cli.options import repository_option
 from afterd.cli.output import present
+from afterd.cli.places import repository_option
 from afterd.errors import ExitStatus
 from afterd.report.sanitize import one_line
 

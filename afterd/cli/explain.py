@@ -11,16 +11,10 @@ from rich.table import Table
 
 from afterd import pipeline
 from afterd.cli.answers import deliver, heard
-from afterd.cli.options import (
-    Loudness,
-    format_option,
-    loudness_options,
-    output_option,
-    repository_option,
-    settings_for,
-)
+from afterd.cli.commits import subjects
+from afterd.cli.options import Loudness, format_option, loudness_options, settings_for
 from afterd.cli.output import errors
-from afterd.cli.state import subjects
+from afterd.cli.places import output_option, repository_option
 from afterd.config import Format, Sandbox, Settings, Strategy
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.explanation import Explanation, Status

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from afterd.cli.options import repository_option
+from afterd.cli.places import repository_option
 from afterd.report.sanitize import visible
 from afterd.vcs import hook
 from afterd.vcs.repository import open_repository

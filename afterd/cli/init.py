@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from afterd.cli.options import repository_option
+from afterd.cli.places import repository_option
 from afterd.config import FILE_NAME, command_line
 from afterd.errors import TestError, UsageError
 from afterd.execution.runners import Detected, detect

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from afterd.cli.options import repository_option
-from afterd.cli.output import present, write
+from afterd.cli.places import repository_option
 from afterd.cli.state import reader
 from afterd.report.sanitize import clipped, one_line
 from afterd.store.explanations import Summary, listing
 
+_HEADINGS = ("ID", "when", "status", "test", "root")
 _TEST = 60  # characters of a test's id
 
 
@@ -42,18 +40,22 @@ def command(limit: int, form: str, repository: Path) -> None:
     with reader(repository) as opened:
         summaries = listing(opened, limit)
     if form == "json":
-        write(json.dumps([asdict(summary) for summary in summaries], indent=2) + "\n", None)
-    else:
-        present([_table(summaries)])
+        click.echo(json.dumps([asdict(summary) for summary in summaries], indent=2))
+        return
+    for line in _table(summaries):
+        click.echo(line.rstrip())
 
 
-def _table(summaries: Sequence[Summary]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("ID", "when", "status", "test", "root"):
-        table.add_column(heading, overflow="fold")
-    for summary in summaries:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.created))
-        test = Text(one_line(clipped(summary.test, _TEST)))
-        root = Text(one_line(", ".join(summary.root)))
-        table.add_row(str(summary.id), when, summary.status.value, test, root)
-    return table
+def _table(summaries: Sequence[Summary]) -> Iterator[str]:
+    """A line each, in columns; by hand, as loading what draws tables takes longer than the list."""
+    rows = [_HEADINGS, *map(_row, summaries)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield click.style(line, bold=True) if number == 0 else line
+
+
+def _row(summary: Summary) -> tuple[str, ...]:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.created))
+    test, root = one_line(clipped(summary.test, _TEST)), one_line(", ".join(summary.root))
+    return str(summary.id), when, summary.status.value, test, root

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from afterd.cli.options import repository_option
+from afterd.cli.places import repository_option
 from afterd.cli.state import store
 from afterd.errors import UsageError
 from afterd.store.marks import Mark, MarkKind, add_mark

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from afterd import pipeline
-from afterd.cli.options import output_option, repository_option, settings_for
+from afterd.cli.options import settings_for
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option, repository_option
 from afterd.cli.state import reader
 from afterd.report.live import listening
 from afterd.report.revert import encoded, render

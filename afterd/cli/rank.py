@@ -11,8 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from afterd.cli import rank_matrix
 from afterd.cli.explain import WithTestCommand, given_test_command
-from afterd.cli.options import output_option, repository_option, settings_for
+from afterd.cli.options import settings_for
 from afterd.cli.output import errors, write
+from afterd.cli.places import output_option, repository_option
 from afterd.cli.rank_suite import document, lines
 from afterd.errors import UsageError
 from afterd.execution.runners.reading import jobs as cores

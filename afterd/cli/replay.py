@@ -8,8 +8,9 @@ import click
 from rich.text import Text
 
 from afterd import pipeline
-from afterd.cli.options import repository_option, settings_for
+from afterd.cli.options import settings_for
 from afterd.cli.output import errors, present
+from afterd.cli.places import repository_option
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Verdict

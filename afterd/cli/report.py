@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from afterd.cli.answers import deliver
-from afterd.cli.options import format_option, output_option, repository_option
-from afterd.cli.state import reader, subjects
+from afterd.cli.commits import subjects
+from afterd.cli.options import format_option
+from afterd.cli.places import output_option, repository_option
+from afterd.cli.state import reader
 from afterd.config import Format
 from afterd.store.explanations import latest, load
 

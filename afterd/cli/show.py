@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from afterd.cli.options import repository_option
+from afterd.cli.commits import subjects
 from afterd.cli.output import present
-from afterd.cli.state import reader, subjects
+from afterd.cli.places import repository_option
+from afterd.cli.state import reader
 from afterd.report.terminal import TerminalReport
 from afterd.store.explanations import latest, load
 from afterd.store.marks import Mark, marks

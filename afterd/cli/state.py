@@ -1,58 +1,27 @@
-"""The state of a repository as the verbs use it: its database and its commits' subjects."""
+"""The database of a repository, as the verbs use it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import importlib
 from pathlib import Path
 
-import pygit2
-
-from afterd.errors import AfterdError
-from afterd.model.explanation import Explanation
 from afterd.store.database import DATABASE_NAME, Reader, Store, open_reader, open_store
-from afterd.vcs.repository import open_repository, state_directory
+from afterd.vcs.state import made_state, plain_git_directory
 
 
 def reader(repository: Path) -> Reader:
     """The database of a repository, for reading; raises StoreError when there is none yet."""
-    return open_reader(state_directory(open_repository(repository)) / DATABASE_NAME)
+    return open_reader(_state(repository) / DATABASE_NAME)
 
 
 def store(repository: Path) -> Store:
     """The database of a repository, for writing."""
-    return open_store(state_directory(open_repository(repository)) / DATABASE_NAME)
+    return open_store(_state(repository) / DATABASE_NAME)
 
 
-def subjects(repository: Path, explanation: Explanation) -> Mapping[str, str]:
-    """The first line of the message of each commit that an explanation names, where it is known."""
-    opened = open_repository(repository)
-    named = {c for change in (*explanation.root, *explanation.auxiliary) for c in change.commits}
-    found: dict[str, str] = {}
-    for commit in sorted(named):
-        with suppress(pygit2.GitError, KeyError, ValueError):  # rewritten history, a shallow clone
-            message = opened[commit].peel(pygit2.Commit).message
-            found[commit] = message.split("\n", 1)[0]
-    return found
-
-
-def bad_version(
-    repository: Path, explanations: Sequence[Explanation]
-) -> Callable[[str], Sequence[str]]:
-    """Reads the lines of a file as they are in the bad version; none where it has no such text."""
-    commits = {explanation.range.bad for explanation in explanations}
-
-    def lines(file: str) -> Sequence[str]:
-        if len(commits) != 1:
-            return ()
-        try:
-            found = open_repository(repository)[next(iter(commits))].peel(pygit2.Tree)[file]
-        except (AfterdError, pygit2.GitError, KeyError, ValueError):  # not kept, or no commit
-            return ()
-        return (
-            found.data.decode(errors="replace").split("\n")
-            if isinstance(found, pygit2.Blob)
-            else ()
-        )
-
-    return lines
+def _state(repository: Path) -> Path:
+    if (plain := plain_git_directory(repository)) is not None:
+        return made_state(plain)
+    git = importlib.import_module("afterd.vcs.repository")  # `list` must not wait for libgit2
+    state: Path = git.state_directory(git.open_repository(repository))
+    return state

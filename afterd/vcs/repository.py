@@ -7,31 +7,16 @@ repository then writes the user's index: reliability.md, finding 1), starts no `
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from pathlib import Path
 
 import pygit2
 from pygit2.enums import Option
 
-from afterd.errors import RepositoryError, SpaceError, StoreError
+from afterd.errors import RepositoryError
 from afterd.model.explanation import RevisionRange
+from afterd.vcs.state import made_state
 
-STATE_NAME = "afterd"
-_README = """\
-This directory belongs to afterd, which explains why a regression test went red.
-
-afterd.db     what it found: explanations, outcomes, run counts
-objects.git   source trees it made by undoing changes (your own objects are only read)
-slots/        work trees it builds and tests in
-pytest.ini    keeps pytest, run below here, from reading your work tree's settings
-
-Nothing here is part of your repository. With no afterd running, all of it may be removed;
-what is lost is the history of explanations.
-"""
-_PYTEST_BARRIER = "[pytest]\n"
-"""Ends pytest's search for its configuration, which goes on upward from a slot whose version has none."""
 _ANCESTOR = re.compile(r".+?([~^]\d*)+")
 
 
@@ -64,28 +49,8 @@ def common_directory(repository: pygit2.Repository) -> Path:
 
 
 def state_directory(repository: pygit2.Repository) -> Path:
-    """``<git-common-dir>/afterd``, made with its README when it is not there; its owner's alone.
-
-    What tests printed is kept there, which is nobody else's business. Raises SpaceError when the
-    device is full, StoreError when it cannot be made otherwise.
-    """
-    path = common_directory(repository) / STATE_NAME
-    made = {path / "README": _README, path / "pytest.ini": _PYTEST_BARRIER}
-    try:
-        path.mkdir(mode=0o700, exist_ok=True)
-        found = path.stat()
-        if found.st_uid == os.geteuid() and found.st_mode & 0o077:  # an older afterd made it
-            path.chmod(0o700)
-        for file, text in made.items():
-            if not file.exists():
-                file.write_text(text)
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise (SpaceError if full else StoreError)(
-            f"The state directory {path} cannot be written ({error.strerror}). "
-            "Check its owner and the space on its device."
-        ) from error
-    return path
+    """``<git-common-dir>/afterd``, made when it is not there; raises as ``made_state`` does."""
+    return made_state(common_directory(repository))
 
 
 def resolve(repository: pygit2.Repository, text: str) -> str:

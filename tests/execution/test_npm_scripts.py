@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,48 @@ def test_a_package_is_built_where_its_tests_import_what_is_not_there(
     found = Npm().detect(tmp_path)
     assert found is not None
     assert ("npm run build" in found.build[2]) == built
+
+
+def installed(slot: Path) -> None:
+    """What the build of a package without a build script does; an npm stands in the way of the real one."""
+    slot.mkdir(parents=True, exist_ok=True)
+    (slot / "package.json").write_text(json.dumps({"scripts": {"test": "jest"}}))
+    found = Npm().detect(slot)
+    assert found is not None
+    programs = slot.parents[2] / "programs"
+    programs.mkdir(exist_ok=True)
+    (programs / "npm").write_text("#!/bin/sh\nmkdir node_modules; echo made > node_modules/x\n")
+    (programs / "npm").chmod(0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    subprocess.run(
+        found.build, cwd=slot, env=os.environ | {"PATH": path, "PWD": str(slot)}, check=True
+    )
+
+
+def test_modules_are_installed_once_and_copied_to_other_slots(tmp_path: Path) -> None:
+    slots = tmp_path / "project/.git/afterd/slots"
+    installed(slots / "0")
+    (slots / "0/node_modules/x").write_text("of slot 0")
+    installed(slots / "0")
+    installed(slots / "1")
+    assert (slots / "1/node_modules/x").read_text() == "of slot 0"
+
+
+def test_modules_of_the_work_tree_are_copied(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "node_modules/.bin").mkdir(parents=True)
+    (project / "node_modules/x").write_text("the user's")
+    installed(project / ".git/afterd/slots/0")
+    assert (project / ".git/afterd/slots/0/node_modules/x").read_text() == "the user's"
+
+
+def test_half_installed_modules_are_made_anew_and_copied_by_nobody(tmp_path: Path) -> None:
+    slots = tmp_path / "project/.git/afterd/slots"
+    for name in ("node_modules", ".afterd-build"):
+        (slots / "0" / name).mkdir(parents=True)
+    (slots / "0/node_modules/half").touch()
+    (slots / "0/.afterd-build/installing").touch()
+    installed(slots / "1")
+    installed(slots / "0")
+    assert [path.name for path in (slots / "0/node_modules").iterdir()] == ["x"]
+    assert [path.name for path in (slots / "1/node_modules").iterdir()] == ["x"]

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import pygit2
@@ -24,6 +25,7 @@ from afterd.vcs.repository import (
     resolve,
     state_directory,
 )
+from afterd.vcs.state import plain_git_directory
 from afterd.vcs.variants import Variants
 from afterd.vcs.worktree import Slot
 
@@ -326,3 +328,22 @@ def test_made_trees_are_what_git_itself_writes(tmp_path: Path) -> None:
     names = [b"a", b"a.b", b"a-b", b"a0", b"b/c", b"ab/x", b"a/x"]
     made.tree({name: (FILE, b"x") for name in names if name != b"a"})
     git(made.path, "fsck", "--strict", "--unreachable")
+
+
+def test_the_plain_git_directory_is_the_one_that_libgit2_finds(made: Made) -> None:
+    root = Path(str(made.repository.workdir))
+    (root / "deep/er").mkdir(parents=True)
+    for folder in (root, root / "deep/er"):
+        found = plain_git_directory(folder)
+        assert found is not None
+        assert found.resolve() == common_directory(open_repository(folder))
+
+
+@pytest.mark.parametrize("files", [{".git": "gitdir: x"}, {".git/x": ""}, {"HEAD": "ref: x"}, {}])
+def test_what_is_no_plain_work_tree_is_left_to_libgit2(
+    tmp_path: Path, files: Mapping[str, str]
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert plain_git_directory(tmp_path) is None

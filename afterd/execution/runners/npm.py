@@ -16,7 +16,7 @@ from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.npm_imports import needs_no_build
 from afterd.execution.runners.protocol import Detected
-from afterd.execution.runners.reading import has, script, text
+from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
 
 _PLACEHOLDER = "no test specified"
 _REPORT = "afterd-tests.json"
@@ -123,11 +123,32 @@ def _scripts(root: Path) -> dict[str, str]:
         return {}
 
 
+_MODULES = """\
+if test -f {0}/installing || ! test -d node_modules; then
+  mkdir -p {0} && touch {0}/installing && rm -rf node_modules
+  for from in ../../../.. ../*; do
+    case "$PWD:$from" in */.git/afterd/*:../../../..) sure=$from/node_modules/.bin;; *) sure=$from/{0}/modules;; esac
+    if test -e "$sure" && ! test -f "$from/{0}/installing" && test -d "$from/node_modules"; then
+      rm -rf {0}/copied
+      if cp -a --reflink=auto "$from/node_modules" {0}/copied 2>/dev/null; then
+        mv {0}/copied node_modules
+        break
+      fi
+    fi
+  done
+  test -d node_modules || {1}
+  rm {0}/installing && touch {0}/modules
+fi"""
+"""A copy of what the user's work tree has, or another slot, else installed: once, as every version is
+tried with the same modules. What an interrupted run left half-installed is made anew.
+"""
+
+
 def _install(root: Path) -> str:
     locked = has(root, "package-lock.json", "npm-shrinkwrap.json")
-    install = "npm ci" if locked else "npm install"
-    more = "--no-audit --no-fund --ignore-scripts --no-package-lock --legacy-peer-deps --loglevel=error"
-    return f"test -d node_modules || {install} {more if not locked else more.replace(' --no-package-lock', '')}"
+    install = "npm ci" if locked else "npm install --no-package-lock"
+    more = "--no-audit --no-fund --ignore-scripts --legacy-peer-deps --loglevel=error"
+    return _MODULES.format(BUILD_FOLDER, f"{install} {more}")
 
 
 def _builds(root: Path, scripts: dict[str, str], found: _Found | None) -> Iterator[str]:
