@@ -19,7 +19,7 @@ from afterd.daemon.spending import left_of
 from afterd.daemon.tested import failing_of, tested_at
 from afterd.daemon.unheld import chosen_settings
 from afterd.errors import LostRunError
-from afterd.localization.suite import Ranker
+from afterd.localization.ranker import Ranker
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import FailureKind, FailureSignature
 from afterd.model.progress import Progress

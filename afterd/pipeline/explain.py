@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
@@ -18,6 +17,7 @@ from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
 from afterd.execution.signature import same_failure, telling_signature
+from afterd.localization.ranker import Ranker
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
@@ -50,13 +50,10 @@ from afterd.workspace import (
     wanted_range,
 )
 
-if TYPE_CHECKING:
-    from afterd.localization.suite import Ranker
-
 Answered = Callable[[tuple[Explanation, ...]], Progress]
 """Takes explanations that are whole but for their rankings; what it returns hears of those."""
 
-_NEXT = ("afterd.pipeline.searched", "afterd.localization.suite")
+_NEXT = "afterd.pipeline.searched"
 """What comes after both ends are confirmed."""
 
 
@@ -114,8 +111,6 @@ def _explain(
         if answered and all(each.status is Status.EXPLAINED for each in found):
             heard = answered(found)
         with clock.during(Phase.RANK):
-            from afterd.localization.suite import Ranker  # noqa: PLC0415 - read ahead
-
             names = [test.recipe.test_id for test in _asked(settings, broken)]
             ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names, began)
             return _with_rankings(workspace, wanted, found, ranker)
@@ -267,7 +262,7 @@ def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Expl
         times = case.settings.confirmations
         return oracle, confirm(oracle, one.everything, times, case.prior)
 
-    with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(*_NEXT):
+    with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
         ends = settled_ends(wanted, case.test, asking, confirming)
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:

@@ -33,7 +33,7 @@ from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
-from afterd.trace.python.stage import PythonTraceRequest
+from afterd.trace.python.stage import PythonTraceRequest, python_command
 from afterd.vcs.worktree import Slot
 from afterd.workspace.test_command import (
     alone,
@@ -105,6 +105,14 @@ class SuiteRun:
     def names(self) -> tuple[str, ...]:
         """The names of the tests that failed."""
         return tuple(failure.test for failure in self.failures)
+
+
+def is_python_suite(suite: Suite) -> bool:
+    """Whether the suite is run by pytest or unittest, or its command starts Python directly."""
+    if suite.found is not None:
+        return suite.found.runner in _OF_PYTHON
+    recipe = suite.recipe
+    return python_command(recipe.test, recipe.environment(Path()), Path()) is not None
 
 
 def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Progress) -> Suite:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from pipeline_runs import repository
 
 from afterd.pipeline.reading_ahead import reading_ahead
 
@@ -28,6 +30,24 @@ def test_what_confirms_both_ends_needs_no_solver_tracer_or_algebra() -> None:
 def test_python_alone_needs_no_tracer_of_c() -> None:
     assert "llvmlite" not in imported_by("afterd.pipeline.tracers.python")
     assert "llvmlite" not in imported_by("afterd.pipeline.searched")
+
+
+def test_a_single_test_is_explained_without_what_ranks_lines(tmp_path: Path) -> None:
+    """What counts a suite took a fifth of all the seconds of afterd's own, to say that there is nothing to rank."""
+    test = "from fees import fee\ndef test_fee():\n    assert fee(4) == 12\n"
+    good, bad = ({"fees.py": f"def fee(a):\n    return a {sign} 8\n"} for sign in "+-")
+    place = repository(tmp_path / "one", {**good, "test_fees.py": test}, bad)
+    command = ["explain", "--", sys.executable, "-m", "pytest", "-q", "test_fees.py"]
+    program = (
+        "import sys\nfrom afterd.cli.boundary import run\nfrom afterd.cli.main import afterd\n"
+        f"run(afterd, {command!r})\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=place, capture_output=True, check=True, text=True
+    )
+    assert "fees.py:2" in done.stdout
+    assert not {"scipy", "llvmlite"} & set(done.stderr.split())
 
 
 def test_what_is_read_ahead_is_there_afterwards() -> None:

@@ -1,7 +1,6 @@
 """A suite counted test by test, and its lines ranked by what failed tests executed."""
 
 from afterd.localization.suite.counting import Ran, unheard
-from afterd.localization.suite.explained import Ranker
 from afterd.localization.suite.repository import RankedSuite, RankRequest, rank_suite
 from afterd.localization.suite.spectrum import CountedTest, spectrum_of_processes
 
@@ -10,7 +9,6 @@ __all__ = [
     "Ran",
     "RankRequest",
     "RankedSuite",
-    "Ranker",
     "rank_suite",
     "spectrum_of_processes",
     "unheard",

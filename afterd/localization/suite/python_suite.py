@@ -21,20 +21,10 @@ from afterd.model.location import Location
 from afterd.spectra.python import Entity as Counted
 from afterd.spectra.python import EntityKind as Kind
 from afterd.spectra.python import PythonSpectra, shared_spectra
-from afterd.trace.python.stage import python_command
 from afterd.vcs.worktree import Slot
 from afterd.workspace import Suite, Workspace, python_request
 
-_RUNNERS = frozenset(["pytest", "unittest"])
 _MOST_SHARES = 8  # each has a copy of the tree, and collects the whole suite
-
-
-def is_python(suite: Suite) -> bool:
-    """Whether the suite is run by pytest or unittest, or its command starts Python directly."""
-    if suite.found is not None:
-        return suite.found.runner in _RUNNERS
-    recipe = suite.recipe
-    return python_command(recipe.test, recipe.environment(Path()), Path()) is not None
 
 
 def python_counts(

@@ -14,7 +14,7 @@ from afterd.localization.examination import Line
 from afterd.localization.spectrum import Entity, Spectrum
 from afterd.localization.suite.c_suite import NothingCountedError, counted_spectrum
 from afterd.localization.suite.counting import Counting, Ran, unheard
-from afterd.localization.suite.python_suite import is_python, python_counts, python_spectrum
+from afterd.localization.suite.python_suite import python_counts, python_spectrum
 from afterd.localization.suite.spectrum import narrowed
 from afterd.localization.votes import (
     FUSED,
@@ -35,7 +35,14 @@ from afterd.store.suite_rankings import SuiteRanking, save_ranking
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.repository import resolve
 from afterd.vcs.trees import TreeReader
-from afterd.workspace import Suite, Workspace, opened_workspace, suite_of, wanted_range
+from afterd.workspace import (
+    Suite,
+    Workspace,
+    is_python_suite,
+    opened_workspace,
+    suite_of,
+    wanted_range,
+)
 
 Rankings = Mapping[str, Sequence[RankedPlace]]
 
@@ -124,11 +131,11 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
     Raises TestError where fewer than two tests were told apart.
     """
     program = _of_program(workspace, _counted(workspace, suite, tree, counting))
-    if not program.units.size and suite.recipe.build and is_python(suite):
+    if not program.units.size and suite.recipe.build and is_python_suite(suite):
         with suppress(NothingCountedError):  # nor do Python's tests start what was built
             program = _of_program(workspace, counted_spectrum(suite, tree, counting))
     if len(program.runs) < 2:
-        if is_python(suite):
+        if is_python_suite(suite):
             raise TestError(
                 "Only one test was run: a ranking compares failed tests with passed ones."
             )
@@ -160,7 +167,7 @@ def _counted(workspace: Workspace, suite: Suite, tree: str, counting: Counting) 
             f"The tests that were found are {suite.found.runner}'s: only C, C++ and Python can be"
             " ranked."
         )
-    if is_python(suite):
+    if is_python_suite(suite):
         return python_spectrum(python_counts(workspace, suite, tree, counting))
     try:
         return counted_spectrum(suite, tree, counting)
