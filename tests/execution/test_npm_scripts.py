@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from afterd.execution.runners.npm import Npm
+from afterd.execution.runners.npm import Npm, _failed
 
 PNPM = "npm test --silent --ignore-scripts"
 SCRIPTS = [
@@ -130,3 +131,17 @@ def test_half_installed_modules_are_made_anew_and_copied_by_nobody(tmp_path: Pat
     installed(slots / "0")
     assert [path.name for path in (slots / "0/node_modules").iterdir()] == ["x"]
     assert [path.name for path in (slots / "1/node_modules").iterdir()] == ["x"]
+
+
+def test_a_title_of_vitest_has_no_empty_part(tmp_path: Path) -> None:
+    """Vitest before 2 gives each file a suite without a title, and says it before the test's name."""
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": "vitest run"}}))
+    found = Npm().detect(tmp_path)
+    assert found is not None
+    [one] = [{"status": "failed", "ancestorTitles": ["", "defu"], "title": "works (a)"}]
+    report = {"testResults": [{"name": "/s/test/a.test.ts", "assertionResults": [one]}]}
+    [name] = _failed(report, "/s")
+    assert name == "test/a.test.ts > defu > works (a)"
+    asked = Npm().one_test(found, name)
+    pattern = asked[asked.index("--testNamePattern") + 1]
+    assert all(re.search(pattern, said) for said in ("defu works (a)", " defu works (a)"))

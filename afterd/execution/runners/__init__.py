@@ -15,6 +15,7 @@ from afterd.execution.runners.plain import GIVEN, Plain
 from afterd.execution.runners.protocol import BuildsOne, Detected, Runner, WritesReport
 from afterd.execution.runners.pytest import Pytest
 from afterd.execution.runners.python import Python, is_project
+from afterd.execution.runners.ruby import Ruby
 from afterd.execution.runners.unittest import Unittest
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
     "runner_named",
 ]
 
-_OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Make(), Npm())
+_OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Make(), Npm(), Ruby())
 RUNNERS: tuple[Runner, ...] = (Pytest(), Unittest(), *_OTHERS, Plain())
 
 
@@ -48,8 +49,7 @@ def detect(root: Path, python: Python | None = None) -> Detected:
             return found
     looked_for = ", ".join(runner.name for runner in RUNNERS[:-1])
     raise TestError(
-        f"No tests were found in {root} (looked for {looked_for}); name the test command after --"
-        " or with --test."
+        f"No tests were found (looked for {looked_for}); name the test command after -- or with --test."
     )
 
 

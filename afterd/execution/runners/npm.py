@@ -110,7 +110,10 @@ class Npm:
             return detected.test
         kind = found.kind
         wanted = title.replace(_BETWEEN, " ")  # as the runners join them
-        only = (kind.title, f"^{_escaped(wanted)}$") if title and kind.title else ()
+        begin = (
+            "^ ?" if kind.name == "Vitest" else "^"
+        )  # some begin with the file's title, which is empty
+        only = (kind.title, f"{begin}{_escaped(wanted)}$") if title and kind.title else ()
         argv = (*_without_files(found.argv), *_run_once(kind), *only, *_as_file(kind, file))
         return ("sh", "-c", f'{_settings(found.variables)}exec "$@"', "sh", *argv)
 
@@ -337,9 +340,8 @@ def _failed(report: dict[str, Any], root: str) -> Iterator[str]:
         path, tests = _relative(str(file.get("name", "")), root), file.get("assertionResults", ())
         for test in tests:
             if test.get("status") == "failed":
-                yield _BETWEEN.join(
-                    (path, *test.get("ancestorTitles", ()), str(test.get("title", "")))
-                )
+                titles = filter(None, test.get("ancestorTitles", ()))  # Vitest's begin with none
+                yield _BETWEEN.join((path, *titles, str(test.get("title", ""))))
         if file.get("status") == "failed" and not tests:
             yield path  # it could not be loaded
     for test in report.get("failures", ()):
