@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from afterd.trace.c.ir.irtypes import split_top
 
@@ -28,8 +29,7 @@ _LOCAL = re.compile(rf"%{NAME}")
 _LIFETIME = re.compile(r"call void @llvm\.(?:lifetime|dbg)\.")
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One instruction: its text (several lines joined for switch and landingpad), result, opcode."""
 
     text: str
@@ -68,10 +68,21 @@ class Function:
 
 def functions(text: str) -> Iterator[tuple[int, int, Function]]:
     """Every function definition with the offsets of its first and past its last character."""
+    for start, end in definitions(text):
+        yield start, end, parse_function(text[start:end])
+
+
+def preamble(text: str) -> str:
+    """What stands before the first function: types, globals, aliases."""
+    return text[: next(definitions(text), (len(text), 0))[0]]
+
+
+def definitions(text: str) -> Iterator[tuple[int, int]]:
+    """The offsets of the first and past the last character of every function definition."""
     at = 0 if text.startswith("define ") else text.find("\ndefine ") + 1
     while at > 0 or text.startswith("define ", at):
         end = text.index("\n}", at) + 2
-        yield at, end, parse_function(text[at:end])
+        yield at, end
         following = text.find("\ndefine ", end)
         if following < 0:
             return

@@ -11,6 +11,9 @@ from afterd.trace.c.window import records
 
 _CALLEE = re.compile(rf"(?:call|callbr|invoke) .*?(?:([@%]{NAME})\(|\b(asm) )")
 _DECIDED = re.compile(rf"  (?:br|switch) (i\d+) (%{NAME}), ")
+_LOADED = re.compile(rf"  %{NAME} = load (?:volatile )?(\w+), ptr ([%@]{NAME})(?=, |$)")
+_STORED = re.compile(rf"  store (?:volatile )?(\w+) ([%@]{NAME}|-?\d+), ptr ([%@]{NAME})(?=, |$)")
+"""Most loads and stores; of the others, ``operands`` reads the types and the attributes."""
 _COPIES = ("@llvm.memcpy.", "@llvm.memmove.")
 RETURNS_TWICE = frozenset(["@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"])
 REALLOC = "@realloc"
@@ -77,6 +80,10 @@ def operands(instruction: Instruction) -> list[tuple[str, str]]:
     """(type, value) of a load (its type, pointer), of a store (value, then pointer), or of an atomic
     operation (pointer, then its first operand).
     """
+    if instruction.opcode == "load" and (plain := _LOADED.match(instruction.text)):
+        return [(plain[1], ""), ("ptr", plain[2])]
+    if instruction.opcode == "store" and (plain := _STORED.match(instruction.text)):
+        return [(plain[1], plain[2]), ("ptr", plain[3])]
     first, second = split_top(instruction.body)[:2]
     second = _without_ordering(second)
     if instruction.opcode == "cmpxchg":

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from afterd.trace.c.ir.ir import NAME, functions
+from afterd.trace.c.ir.ir import NAME, definitions, functions, preamble
 from afterd.trace.c.ir.irtypes import Layout
 from afterd.trace.c.weave.recording_ir import RECORDING
 from afterd.trace.c.weave.structors import with_constructor
@@ -51,8 +51,8 @@ _GLOBAL = re.compile(rf"^(@{NAME}) = ((?:[\w()]+ )*?)(?:global|constant) (.*)$",
 _NO_ADDRESS = re.compile(
     r"\b(?:thread_local|available_externally|external|extern_weak|appending)\b"
 )
-_FUNCTION = re.compile(rf"^define (?!available_externally).*?(@{NAME})\(", re.MULTILINE)
-_DECLARED = re.compile(r"^declare [^@]*@(\w+)\(", re.MULTILINE)
+_FUNCTION = re.compile(rf"define (?!available_externally).*?(@{NAME})\(")
+_DECLARED = re.compile(r"\ndeclare [^@]*@(\w+)\(")
 _ATTRIBUTES = re.compile(r"^attributes (#\d+) = { (.*) }$", re.MULTILINE)
 _RESOLVER = re.compile(rf"^@{NAME} = .*\bifunc .*, ptr @({NAME})", re.MULTILINE)
 _SPECIAL = re.compile(r"^attributes #\d+ = { .*\bnaked\b|^@.* ifunc ", re.MULTILINE)
@@ -91,7 +91,7 @@ class Counted:
 
 def structs(text: str) -> Layout:
     """The layout of the module's named types."""
-    return Layout(dict(_STRUCT.findall(text)))
+    return Layout(dict(_STRUCT.findall(preamble(text))))
 
 
 def instrument(text: str) -> Counted:
@@ -102,7 +102,7 @@ def instrument(text: str) -> Counted:
     every = sum(needed, Numbers())
     total = replace(every, blocks=max(every.blocks, 1))  # data alone has an id of its own too
     skipped = untouched(text)
-    masked = not _UNTAGGED.search(text)
+    masked = not _UNTAGGED.search(preamble(text))
 
     def woven(first: Numbers) -> Instrumented:
         parts: list[str] = []
@@ -128,7 +128,7 @@ def instrument(text: str) -> Counted:
 
 def untouched(text: str) -> frozenset[str]:
     """Functions that cannot record: all assembly, or run before there is a thread (ifunc resolvers)."""
-    if not _SPECIAL.search(text):
+    if not ("naked" in text or " ifunc " in text) or not _SPECIAL.search(text):
         return frozenset()
     naked = {group for group, body in _ATTRIBUTES.findall(text) if re.search(r"\bnaked\b", body)}
     resolvers = {name.strip('"') for name in _RESOLVER.findall(text)}
@@ -160,7 +160,8 @@ def global_names(text: str) -> list[str]:
     """Globals and functions that the module defines and whose address a constructor can take, with @."""
     variables = [
         name
-        for name, linkage, body in _GLOBAL.findall(text)
+        for name, linkage, body in _GLOBAL.findall(preamble(text))
         if not _NO_ADDRESS.search(linkage) and 'section "llvm.metadata"' not in body
     ]
-    return [*variables, *_FUNCTION.findall(text)]
+    found = (_FUNCTION.match(text, start) for start, _ in definitions(text))
+    return [*variables, *(each[1] for each in found if each)]

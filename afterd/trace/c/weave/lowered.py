@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from afterd.trace.c.ir.ir import NAME, functions, parameters
+from afterd.trace.c.ir.ir import NAME, definitions, parameters
 from afterd.trace.c.ir.irtypes import Layout
 from afterd.trace.c.ir.recorded import PASSED, RETURNS_TWICE
 
@@ -32,6 +32,8 @@ _VA_START = re.compile(
 )
 _VA_COPY = re.compile(r"^  (?:tail )?call void @llvm\.va_copy(?:\.p0)?\(ptr (\S+?), ptr (\S+?)\)")
 _TWICE = re.compile(rf"^  (?:%{NAME} = )?call .*(?:{'|'.join(sorted(RETURNS_TWICE))})\(")
+_WORDS = ("byval(", "@llvm.va_", *sorted(RETURNS_TWICE))
+"""One of them stands in every function in which there is something to write out."""
 _MEMCPY = "@llvm.memcpy.p0.p0.i64("
 
 
@@ -40,11 +42,12 @@ def lowered(text: str, layout: Layout) -> str:
     parts: list[str] = []
     at = 0
     lists = bool(_SYSTEM_V.search(text))
-    for start, end, _ in functions(text):
-        parts += [
-            text[at:start],
-            "\n".join(_Lowering(layout, lists).of(text[start:end].split("\n"))),
-        ]
+    concerned = re.compile("|".join(re.escape(word) for word in _WORDS if word in text) or r"\b\B")
+    for start, end in definitions(text):
+        if not concerned.search(text, start, end):
+            continue
+        lines = _Lowering(layout, lists).of(text[start:end].split("\n"))
+        parts += [text[at:start], "\n".join(lines)]
         at = end
     made = "".join([*parts, text[at:]])
     if _MEMCPY in made and _MEMCPY not in text:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from afterd.trace.c.ir.ir import NAME
+from afterd.trace.c.ir.ir import NAME, preamble
 
 _ARRAYS = {"ctors": ".init_array", "dtors": ".fini_array"}
 _USUAL = 65535  # the priority of a constructor that names none
@@ -23,15 +23,16 @@ _USED = re.compile(
 def with_constructor(text: str, function: str, priority: int) -> str:
     """The module with its constructors and destructors placed, and one constructor more."""
     entries = [("ctors", priority, function)]
-    for found in _ARRAY.finditer(text):
+    head = preamble(text)
+    for found in _ARRAY.finditer(head):
         entries += [(found.group(1), int(p), name) for p, name in _ENTRY.findall(found.group())]
     lines = list(_pointers(entries))
-    used = _USED.search(text)
+    used = _USED.search(head)
     kept = [used.group(1)] if used else []
     kept += [f"ptr {line.split(' = ')[0]}" for line in lines]
     number = sum(part.count("ptr ") for part in kept)
     listed = f"@llvm.used = appending global [{number} x ptr] [{', '.join(kept)}]"
-    rest = _ARRAY.sub("", _USED.sub("", text))
+    rest = _ARRAY.sub("", _USED.sub("", head)) + text[len(head) :]
     return "\n".join([rest, *lines, f'{listed}, section "llvm.metadata"', ""])
 
 

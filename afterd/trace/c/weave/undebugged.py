@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-_ATTACHED = re.compile(r", !(?:dbg|llvm\.loop) !\d+(?=(?:, ![\w.]+ !\d+)*$)", re.MULTILINE)
+_ATTACHED = re.compile(
+    r", !(?:dbg|heapallocsite|llvm\.loop) !\d+(?=(?:, ![\w.]+ !\d+)*$)", re.MULTILINE
+)
 _SUBPROGRAM = re.compile(r" !dbg !\d+(?= \{$)", re.MULTILINE)
-_NODES = re.compile(r"^!(\d+) = .*$", re.MULTILINE)
 _NAMED = re.compile(r"^!llvm\.dbg\.cu = .*\n", re.MULTILINE)
 _NUMBER = re.compile(r"!(\d+)\b")
 
@@ -17,9 +18,10 @@ _NUMBER = re.compile(r"!(\d+)\b")
 def undebugged(code: str, metadata: str) -> str:
     """The module of this code, and of what it uses of the metadata at its end."""
     code = _ATTACHED.sub("", _SUBPROGRAM.sub("", code))
-    named, at, nodes = metadata.partition("\n!0 = ")
-    named = _NAMED.sub("", named)
-    known = {found[1]: found[0] for found in _NODES.finditer(at + nodes)}
+    named, first, nodes = metadata.partition("\n!0 = ")
+    named = _NAMED.sub("", named + "\n")
+    lines = (first.lstrip() + nodes).split("\n")
+    known = {line[1 : line.find(" ")]: line for line in lines}
     kept = dict[str, str]()
     waiting = {*_NUMBER.findall(code), *_NUMBER.findall(named)}
     while waiting:

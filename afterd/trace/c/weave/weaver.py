@@ -12,7 +12,7 @@ the source says at -O0.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, plain_locals, stack_slots
 from afterd.trace.c.ir.irtypes import Layout, scalar_bits
@@ -263,7 +263,7 @@ class Weaver:
         if not call.result or returns_twice(call) or not settable(result_type(call)):
             return call
         made = self._at.register()
-        return replace(call, text=call.text.replace(call.result, made, 1), result=made)
+        return call._replace(text=call.text.replace(call.result, made, 1), result=made)
 
     def _invoke(self, instruction: Instruction) -> None:
         """The edge on which the call came back gets a part of its own: others may lead there too."""
