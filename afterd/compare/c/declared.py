@@ -123,7 +123,7 @@ class _Side:
         """The innermost function or type around a line, or ''."""
         if file not in self._enclosing:
             text = "\n".join(self.sources.lines(file))
-            self._enclosing[file] = Enclosing(text.encode(), Language.C)
+            self._enclosing[file] = Enclosing(text.encode(errors="surrogateescape"), Language.C)
         return self._enclosing[file].name(line)
 
 

@@ -15,6 +15,7 @@ from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.failures import failures
 from afterd.compare.c.intervention import Again, Intervention
+from afterd.compare.c.replaced import Replaced
 from afterd.compare.c.shown import Shown
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
@@ -54,6 +55,7 @@ class ProcessPair:
     absence: Absence | None = None
     transplant: Transplant | None = None
     dual: DualSlice | None = None
+    replaced: Replaced | None = None
     acted: Acted | None = None
     intervention: Intervention | None = None
 
@@ -405,6 +407,7 @@ def _paired(process: Process, green: Process | None, pair: Pair[RecordedRun]) ->
         absence=Absence(green, alignment, backward, ties),
         transplant=Transplant(process, alignment),
         dual=dual,
+        replaced=Replaced(process, green, backward),
         acted=Acted(process, green, backward, ties),
         intervention=Intervention(pair, process, green, alignment, counterparts),
     )
@@ -464,10 +467,14 @@ def _stood(pair: ProcessPair, failed: Failed) -> bool:
 
 def _departures(pair: ProcessPair, failed: Failed) -> Iterable[Failed]:
     """The branches that kept the failing run from what green did: they say more than what it did."""
-    if failed.green_event < 0 or pair.green is None or pair.dual is None:
+    if failed.green_event < 0 or pair.green is None or pair.dual is None or pair.replaced is None:
         return
     event = pair.green.ids.of(failed.green_event)
-    for branch in pair.dual.departed(event, besides=failed.step):
+    departed = list(pair.dual.departed(event, besides=failed.step))
+    past = None if departed else pair.replaced.passed(failed.green_event)
+    if past is not None and past != failed.step:
+        departed.append(past)
+    for branch in departed:
         place = pair.bad.statements.statement(branch).location
         condition = other_way(pair.bad, branch)
         yield replace(failed, step=branch, condition=condition, location=place)

@@ -58,3 +58,16 @@ def test_what_a_moved_function_declares_is_known_in_it_alone(tmp_path: Path) -> 
     within = {name: declared.function for declared in found for name in declared.names}
     assert within["spot"] == "first"
     assert not within["second"]
+
+
+def test_a_source_need_not_be_in_utf_8(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    for directory, text in ((good, "\n"), (bad, f"/* J\xf8rgen */\n{MOVED}")):
+        directory.mkdir()
+        (directory / "a.c").write_text(text, encoding="latin-1")
+    change = Change("c1", "a.c", "a.c", LineSpan(0, 0), LineSpan(2, 7))
+    found = declarations([change], Sources(good), Sources(bad), {"first"}.__contains__)
+    assert {name: declared.function for declared in found for name in declared.names} == {
+        "spot": "first",
+        "second": "",
+    }

@@ -69,3 +69,12 @@ def test_what_a_rewritten_statement_does_not_read_any_more_may_have_been_removed
         "-entry.fixed = fixed;",
         "-int wrong = entry.size > 3 ? entry.fixed : 0; +int wrong = entry.size > 9 && entry.used;",
     } <= rewritten.tied
+
+
+def test_what_a_loop_did_not_write_that_took_the_place_of_one_write_is_asked_of_the_loop(
+    cases: dict[str, Case],
+) -> None:
+    """Output is missing, and green's branch above the write is no branch of the bad version's."""
+    unwritten = cases["unwritten"]
+    assert "while (next > written) {" in [failure.text for failure in unwritten.failures]
+    assert any("+written += put;" in change for change in unwritten.tied)

@@ -208,6 +208,7 @@ GUILTY = {
     "returned": "-static int least(int x) { return x > 7 ? 7 : x; } "
     "+static int least(int x) { return x > 7 ? 8 : x; }",
     "rewritten": "-entry.fixed = fixed;",
+    "unwritten": "+written += put;",
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
     "reordered": "-reader.next += 1; +reader.next += 2;",
     "printed_again": "-int lines = 17; +int lines = 14;",

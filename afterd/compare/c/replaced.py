@@ -1,0 +1,105 @@
+"""The branch at which the failing run went past what stands in the place of a call that only green made.
+
+Where the branch above a call was rewritten, none of the failing run went another way than its like in
+green: it has no like. A loop that took the place of one ``write`` and is not entered is what kept
+the rest of the output from being written, and its condition says why.
+"""
+
+from __future__ import annotations
+
+from afterd.compare.c.alignment import Alignment
+from afterd.model.term import StepId
+from afterd.model.trace import StepKind
+from afterd.trace.c.failure import call_at
+from afterd.trace.c.ir.ir import Instruction
+from afterd.trace.c.ir.recorded import callee
+from afterd.trace.c.read import Call, FunctionView, Instance, Process
+
+_LEVELS = 16
+"""Callers above green's call that are looked through for one that the failing run has too."""
+
+
+class Replaced:
+    """Reads the failing run for what green's calls were replaced by; ``backward`` aligns green's
+    activations with the failing run's.
+    """
+
+    def __init__(self, bad: Process, green: Process, backward: Alignment) -> None:
+        self._bad, self._green, self._backward = bad, green, backward
+
+    def passed(self, event: int) -> StepId | None:
+        """The branch that went past the like of a call of green's, which left the record ``event``."""
+        call = self._in_both(event)
+        if call is None:
+            return None
+        entry = self._backward.entry(call.instance.position)
+        entered = self._bad.frames.instance_at(entry)
+        block = self._like(call, entered.view) if entered else None
+        return self._last_way_past(block, entry) if block is not None else None
+
+    def _in_both(self, event: int) -> Call | None:
+        """The call, or that of a caller above it, which was made in an activation that both runs have."""
+        call = call_at(self._green, event)
+        for _ in range(_LEVELS):
+            if call is None or self._backward.is_indexed(call.instance.position):
+                return call
+            caller = self._green.frames.caller(call.instance.position)
+            call = Call(*caller) if caller else None
+        return None
+
+    def _like(self, call: Call, view: FunctionView) -> int | None:
+        """The block in which the other version makes the call: the one that corresponds, else of those
+        that correspond to no block and call the same function the one of its rank, or the only one.
+        """
+        name, own = callee(call.instruction), call.instance
+        blocks = self._backward.blocks(own.view)
+        there = _calling(view, name)
+        if blocks is None or not name.startswith("@"):
+            return None
+        if own.block in blocks.to_good:
+            found = blocks.to_good[own.block]
+            return found if found in there else None
+        left = [block for block in there if block not in blocks.to_bad]
+        mine = [block for block in _calling(own.view, name) if block not in blocks.to_good]
+        if len(left) == len(mine):
+            return left[mine.index(own.block)]
+        return left[0] if len(left) == 1 else None
+
+    def _last_way_past(self, block: int, entry: int) -> StepId | None:
+        """The last branch in an activation that decided against a block."""
+        frames = self._bad.frames
+        entered = frames.instance_at(entry)
+        if entered is None:
+            return None
+        end, flow = frames.end(entry), entered.view.flow
+        done = frames.latest(entered, block, end)
+        above, seen = flow.depends[block], {block}
+        while above:
+            executed = [found for b in above if (found := frames.latest(entered, b, end))]
+            if executed:
+                last = max(executed, key=lambda one: one.position)
+                return self._branch(last) if done is None or done.position < last.position else None
+            seen |= above
+            above = frozenset[int]().union(*(flow.depends[b] for b in above)) - seen
+        return None
+
+    def _branch(self, instance: Instance) -> StepId | None:
+        taken = self._bad.frames.taken(instance)
+        step = self._bad.ids.of(taken) if taken >= 0 else None
+        is_branch = (
+            step is not None and self._bad.statements.statement(step).kind is StepKind.BRANCH
+        )
+        return step if is_branch else None
+
+
+def _calling(view: FunctionView, name: str) -> list[int]:
+    """The blocks of a function that call another one."""
+    return [
+        number
+        for number, block in enumerate(view.function.blocks)
+        if any(_calls(each, name) for each in block.instructions)
+    ]
+
+
+def _calls(instruction: Instruction, name: str) -> bool:
+    return instruction.opcode in {"call", "invoke"} and callee(instruction) == name
