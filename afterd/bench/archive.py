@@ -49,21 +49,21 @@ def files_inside(files: Files, pattern: str) -> Files:
     return _read(files[found[0]].content, found[0])
 
 
-def chosen(files: Files, keep: tuple[str, ...] = (), drop: tuple[str, ...] = ()) -> Files:
+def chosen_files(files: Files, keep: tuple[str, ...] = (), drop: tuple[str, ...] = ()) -> Files:
     """The files in the folders ``keep`` (none: everywhere), without those in ``drop``."""
     return {
         path: file
         for path, file in files.items()
-        if (not keep or _within(path, keep)) and not _within(path, drop)
+        if (not keep or _is_within(path, keep)) and not _is_within(path, drop)
     }
 
 
-def _within(path: str, folders: tuple[str, ...]) -> bool:
+def _is_within(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def _read(content: bytes, name: str) -> Files:
-    members = _zipped if name.endswith(".zip") else _tarred
+    members = _zip_files if name.endswith(".zip") else _tar_files
     try:
         return dict(_without_top(members(content)))
     except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
@@ -81,7 +81,7 @@ def _without_top(members: Iterator[tuple[str, File]]) -> Iterator[tuple[str, Fil
             yield "/".join(parts), file
 
 
-def _tarred(content: bytes) -> Iterator[tuple[str, File]]:
+def _tar_files(content: bytes) -> Iterator[tuple[str, File]]:
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive:
             if member.issym():
@@ -92,7 +92,7 @@ def _tarred(content: bytes) -> Iterator[tuple[str, File]]:
                 yield member.name, File(opened.read(_LARGEST + 1), mode)
 
 
-def _zipped(content: bytes) -> Iterator[tuple[str, File]]:
+def _zip_files(content: bytes) -> Iterator[tuple[str, File]]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
             if not member.is_dir():

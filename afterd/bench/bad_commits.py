@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.bench.budgets import SOAK
-from afterd.bench.mutation import Mutant, mutants, mutated
+from afterd.bench.mutation import Mutant, mutants, mutated_text
 from afterd.bench.plain import Plain, Seen, git
 from afterd.errors import TestError
 from afterd.model.change import FileKind
@@ -60,13 +60,13 @@ def programs(names: Collection[str] = ()) -> list[Program]:
             continue
         for name in scenarios(fixture):
             read = read_scenario(fixture, name)
-            program = Program(fixture, read.build, _bare(read.test))
+            program = Program(fixture, read.build, _bare_test(read.test))
             if not names or fixture.name in names or program.name in names:
                 found[program] = None
     return list(found)
 
 
-def _bare(test: str) -> str:
+def _bare_test(test: str) -> str:
     """The test command without the plugins that happen to be installed beside pytest: hypothesis' alone takes a
     second of the processor to load, in each run of a test that takes a tenth.
     """
@@ -97,7 +97,7 @@ class Workshop:
         tried = chance.sample(every, min(drawn, len(every)))
         self._harmless: list[Mutant] = []
         self._guilty: list[Mutant] = []
-        self._sort_out(_spaced(tried))
+        self._sort_out(_spaced_mutants(tried))
 
     def bad_commit(
         self, directory: Path, most_harmless: int, chance: random.Random
@@ -114,9 +114,9 @@ class Workshop:
             return None
         git(directory.parent, "init", "-q", "-b", "main", str(directory))
         shutil.copytree(self.program.fixture / "base", directory, dirs_exist_ok=True)
-        good = _committed(directory, "The version that passes")
+        good = _committed_files(directory, "The version that passes")
         self._write(directory, (*harmless, *guilty))
-        bad = _committed(directory, "The version that fails")
+        bad = _committed_files(directory, "The version that fails")
         commands = Plain(directory, self._commands.build, self._commands.test)
         return BadCommit(
             self.program, directory, good, bad, commands, harmless, guilty, tuple(repairs)
@@ -168,7 +168,7 @@ class Workshop:
     def _write(self, path: Path, chosen: Sequence[Mutant]) -> None:
         """The sources with these mutants; what stays as it is is not written, and not built anew."""
         for file, text in self._texts.items():
-            wanted = mutated(text, (each for each in chosen if each.file == file))
+            wanted = mutated_text(text, (each for each in chosen if each.file == file))
             if (path / file).read_text(encoding="utf-8") != wanted:
                 (path / file).write_text(wanted, encoding="utf-8")
 
@@ -180,7 +180,7 @@ def _sources(path: Path) -> Iterator[tuple[str, str]]:
             yield name, file.read_text(encoding="utf-8")
 
 
-def _spaced(tried: Sequence[Mutant]) -> list[Mutant]:
+def _spaced_mutants(tried: Sequence[Mutant]) -> list[Mutant]:
     """Those that stand far enough from the ones before them."""
     taken: dict[str, list[int]] = {}
     found = []
@@ -192,7 +192,7 @@ def _spaced(tried: Sequence[Mutant]) -> list[Mutant]:
     return found
 
 
-def _committed(path: Path, message: str) -> str:
+def _committed_files(path: Path, message: str) -> str:
     git(path, "add", "-A")
     git(path, "commit", "-q", "-m", message)
     return git(path, "rev-parse", "HEAD")

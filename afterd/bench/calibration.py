@@ -49,7 +49,7 @@ class Fit:
     projects: int
 
 
-def fitted(cases: Sequence[KnownCase], chosen: GuiltOdds) -> Fit:
+def fitted_odds(cases: Sequence[KnownCase], chosen: GuiltOdds) -> Fit:
     """The odds that make the guilt that was seen likeliest, near the chosen ones.
 
     Raises ValueError where no case has a choice that tells anything.
@@ -62,7 +62,7 @@ def fitted(cases: Sequence[KnownCase], chosen: GuiltOdds) -> Fit:
     start = np.array([log(getattr(chosen, name)) for name in FITTED])
     left_out = {width: _left_out(known, projects, start, width) for width in CALIBRATION.widths}
     width = max(CALIBRATION.widths, key=lambda each: (left_out[each], -each))
-    best = _likeliest(known, start, width)
+    best = _likeliest_weights(known, start, width)
     return Fit(
         odds={name: float(exp(value)) for name, value in zip(FITTED, best, strict=True)},
         width=width,
@@ -125,7 +125,7 @@ def _mean(known: Sequence[_Matrices], logs: Floats) -> float:
     return sum(case.likelihood(logs)[0] for case in known) / len(known)
 
 
-def _likeliest(known: Sequence[_Matrices], start: Floats, width: float) -> Floats:
+def _likeliest_weights(known: Sequence[_Matrices], start: Floats, width: float) -> Floats:
     def loss(logs: Floats) -> tuple[float, Floats]:
         seen = [case.likelihood(logs) for case in known]
         off = (logs - start) / width
@@ -143,6 +143,6 @@ def _left_out(
     total = 0.0
     for project in projects:
         others = [case for case in known if case.project != project]
-        logs = _likeliest(others, start, width) if others else start
+        logs = _likeliest_weights(others, start, width) if others else start
         total += sum(case.likelihood(logs)[0] for case in known if case.project == project)
     return total / len(known)

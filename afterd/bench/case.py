@@ -58,11 +58,11 @@ def selected_cases(cases: Sequence[Some], names: Sequence[str]) -> list[Some]:
     """
     known = [case.name for case in cases]
     for name in names:
-        if not any(_belongs(case, name) for case in known):
+        if not any(_case_belongs(case, name) for case in known):
             near = difflib.get_close_matches(name, known, n=3) or known
             raise UsageError(f"There is no case {name!r}; there are {', '.join(near)}.")
-    return [case for case in cases if not names or any(_belongs(case.name, n) for n in names)]
+    return [case for case in cases if not names or any(_case_belongs(case.name, n) for n in names)]
 
 
-def _belongs(case: str, name: str) -> bool:
+def _case_belongs(case: str, name: str) -> bool:
     return case == name or case.startswith(f"{name}/")

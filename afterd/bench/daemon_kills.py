@@ -85,7 +85,9 @@ def daemon_kills(
         for number in range(jobs, pushed):
             push(alone, number)
         _finish(alone)
-        return _compared(kills, pushed, survey(alone), survey(killed), time.monotonic() - began)
+        return _compared_runs(
+            kills, pushed, survey(alone), survey(killed), time.monotonic() - began
+        )
 
 
 def _kill(
@@ -99,7 +101,7 @@ def _kill(
     """Kill as often as is asked for, and let the last daemon finish; the branches pushed."""
     pushed, killed = 0, 0
     while killed < kills:
-        while pushed < jobs or _unfinished(path) < _AHEAD:
+        while pushed < jobs or _unfinished_jobs(path) < _AHEAD:
             push(path, pushed)
             pushed += 1
             if pushed > jobs:
@@ -107,7 +109,7 @@ def _kill(
         with _daemon(path) as daemon:
             daemon.join(chance.uniform(0.0, longest))
             killed += daemon.is_alive()  # one that had finished was not killed at work
-        say(f"kill {killed} of {kills}, {_unfinished(path)} of {pushed} jobs to do")
+        say(f"kill {killed} of {kills}, {_unfinished_jobs(path)} of {pushed} jobs to do")
     _finish(path)
     return pushed
 
@@ -157,7 +159,7 @@ def _temporary(path: Path) -> Path:
     return path.with_suffix(".tmp")
 
 
-def _unfinished(path: Path) -> int:
+def _unfinished_jobs(path: Path) -> int:
     """Jobs that are not done; -1 where not even the database is there."""
     state = path / "afterd" / DATABASE_NAME
     if not state.exists():
@@ -225,7 +227,7 @@ def _of_leftovers(path: Path) -> Iterator[str]:
         yield f"{len(alive)} processes of tests are alive"
 
 
-def _compared(kills: int, jobs: int, alone: Survey, killed: Survey, seconds: float) -> Kills:
+def _compared_runs(kills: int, jobs: int, alone: Survey, killed: Survey, seconds: float) -> Kills:
     others = [
         f"the answer for {key} is {killed.answers.get(key)}, and should be {alone.answers.get(key)}"
         for key in alone.answers.keys() | killed.answers.keys()

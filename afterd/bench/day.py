@@ -32,7 +32,7 @@ from afterd.bench.day_people import Event, People
 from afterd.bench.day_prices import OUTSIDE, Prices, outside
 from afterd.bench.day_project import Project
 from afterd.bench.day_record import Record
-from afterd.bench.small_disk import filled, small_disk, top_up
+from afterd.bench.small_disk import filled_disk, small_disk, top_up
 from afterd.errors import AfterdError
 
 
@@ -187,7 +187,7 @@ class _Replay:
         self._say("the disk is full")
         if self._small:
             self._disk = f"no byte of it was free for {DAY.full:g} s"
-            with filled(self._home):
+            with filled_disk(self._home):
                 self.daemon.go_on()
                 until = time.monotonic() + DAY.full
                 while time.monotonic() < until:

@@ -107,11 +107,11 @@ def kind_of_process(argv: Sequence[str]) -> str:
     name, *arguments = argv or ("",)
     program = Path(name).name
     if program == "zig" or program.startswith("python-zig"):
-        return _told(_OF_ZIG, arguments[:1]) or "compiler"
+        return _told_kinds(_OF_ZIG, arguments[:1]) or "compiler"
     if program.startswith("python"):
-        return _told(_OF_PYTHON, arguments) or _ANY
+        return _told_kinds(_OF_PYTHON, arguments) or _ANY
     return _PROGRAMS.get(program, _ANY)
 
 
-def _told(kinds: Mapping[str, str], arguments: Sequence[str]) -> str:
+def _told_kinds(kinds: Mapping[str, str], arguments: Sequence[str]) -> str:
     return next((kind for word, kind in kinds.items() if any(word in a for a in arguments)), "")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pygit2
 
 from afterd.bench.budgets import DAY
-from afterd.bench.day_project import SCALE, Fault, Project, State, fault_of, merged
+from afterd.bench.day_project import SCALE, Fault, Project, State, fault_of, merged_choices
 
 MAIN = "refs/heads/main"
 _PEOPLE = ("Ada", "Ben", "Cem", "Dua", "Eva")
@@ -74,7 +74,7 @@ class People:
         tip, main = self._tip(_branch(person)), self._tip(MAIN)
         if not tip or tip == main:
             return []
-        state = merged(self._common(tip, main), self.states[main], self.states[tip])
+        state = merged_choices(self._common(tip, main), self.states[main], self.states[tip])
         return [self._push(_branch(person), state, (main,), person, "rebase")]
 
     def _merge(self, person: str) -> Sequence[Event]:
@@ -82,7 +82,7 @@ class People:
         tip, main = self._tip(_branch(person)), self._tip(MAIN)
         if not tip or tip == main:
             return []
-        state = merged(self._common(tip, main), self.states[main], self.states[tip])
+        state = merged_choices(self._common(tip, main), self.states[main], self.states[tip])
         event = self._push(MAIN, state, (main, tip), person, "merge")
         self._set(_branch(person), event.commit)
         return [event]

@@ -42,7 +42,7 @@ def sound_value(number: int) -> int:
     return CALLED_WITH * (number + 3) + number
 
 
-def merged(base: State, ours: State, theirs: State) -> dict[str, str]:
+def merged_choices(base: State, ours: State, theirs: State) -> dict[str, str]:
     """Both sides' choices; where both made one, ours."""
     found = dict(ours)
     for key in theirs.keys() | base.keys():

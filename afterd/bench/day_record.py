@@ -82,7 +82,7 @@ class Record:
         with open_reader(self.database) as reader:
             said: dict[str, list[Said]] = {}
             for row in reader.rows(_VERDICTS):
-                said.setdefault(str(row["commit_id"]), []).append(_said(reader, row))
+                said.setdefault(str(row["commit_id"]), []).append(_said_verdict(reader, row))
             found: list[Tested] = []
             known: set[str] = set()
             for row in reader.rows(_RUNS):
@@ -121,7 +121,7 @@ class Record:
         return found
 
 
-def _said(reader: Reader, row: Mapping[str, object]) -> Said:
+def _said_verdict(reader: Reader, row: Mapping[str, object]) -> Said:
     test, kind = str(row["test"]), VerdictKind(str(row["kind"]))
     if row["explanation_id"] is None:
         return Said(test, kind)

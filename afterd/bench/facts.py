@@ -73,7 +73,7 @@ def commit_two(
 
 
 def _commit(repository: pygit2.Repository, subject: str, files: Files, *parents: str) -> str:
-    tree = pygit2.Oid(hex=_stored(repository, files))
+    tree = pygit2.Oid(hex=_stored_files(repository, files))
     oids = [pygit2.Oid(hex=parent) for parent in parents]
     commit = repository.create_commit(
         "HEAD", _SIGNATURE, _SIGNATURE, f"{subject}\n", tree, list(oids)
@@ -81,7 +81,7 @@ def _commit(repository: pygit2.Repository, subject: str, files: Files, *parents:
     return str(commit)
 
 
-def _stored(repository: pygit2.Repository, files: Files) -> str:
+def _stored_files(repository: pygit2.Repository, files: Files) -> str:
     editor = TreeEditor(TreeReader(repository), EMPTY_TREE)
     for path, file in files.items():
         editor.put(path_bytes(path), Entry(file.mode, str(repository.create_blob(file.content))))

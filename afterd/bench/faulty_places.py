@@ -26,7 +26,7 @@ Expanded = Mapping[Line, str]
 """The text of each line that the preprocessor left something of."""
 
 
-def expanded(preprocessed: str) -> Expanded:
+def expanded_lines(preprocessed: str) -> Expanded:
     """The lines of files with relative names, from what a preprocessor wrote."""
     found: dict[Line, str] = {}
     file, number = "", 0
@@ -40,14 +40,14 @@ def expanded(preprocessed: str) -> Expanded:
     return found
 
 
-def differing(golden: Expanded, faulty: Expanded) -> frozenset[Line]:
+def differing_lines(golden: Expanded, faulty: Expanded) -> frozenset[Line]:
     """The faulty version's lines with another text than golden's; around a gap, both neighbours."""
     before, after = _by_file(golden), _by_file(faulty)
     found: set[Line] = set()
     for file, lines in after.items():
         old = [golden[file, number] for number in before.get(file, ())]
         new = [faulty[file, number] for number in lines]
-        for start, end in _changed(old, new):
+        for start, end in _changed_spans(old, new):
             span = lines[start:end] if end > start else lines[max(0, start - 1) : start + 1]
             found.update((file, number) for number in span)
     return frozenset(found)
@@ -60,7 +60,7 @@ def _by_file(lines: Expanded) -> Mapping[str, list[int]]:
     return found
 
 
-def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _changed_spans(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Spans of the new lines that are not as they were; empty ones where lines are gone."""
     same = range(min(len(old), len(new)))
     first = next((at for at in same if old[at] != new[at]), len(same))
@@ -79,12 +79,12 @@ def places(wrong: frozenset[Line], text: Expanded, executable: Collection[Line])
     names, declared = set[str](), set[Line]()
     for line in wrong:
         chunk = next((c for c in _chunks(text, line[0]) if line in c), [line])
-        names |= _declared(chunk, line, text)
+        names |= _declared_names(chunk, line, text)
         declared.update(chunk if "(" not in _head(chunk, text) else ())
     reading = {
         line for line in executable if not names.isdisjoint(_WORD.findall(text.get(line, "")))
     }
-    return wrong | declared | (reading or set(_around(wrong, executable)))
+    return wrong | declared | (reading or set(_lines_around(wrong, executable)))
 
 
 def _chunks(text: Expanded, file: str) -> Iterator[list[Line]]:
@@ -107,7 +107,7 @@ def _head(chunk: Sequence[Line], text: Expanded) -> str:
     return whole[: next((at + 1 for at, c in enumerate(whole) if c in "={"), len(whole))]
 
 
-def _declared(chunk: Sequence[Line], line: Line, text: Expanded) -> set[str]:
+def _declared_names(chunk: Sequence[Line], line: Line, text: Expanded) -> set[str]:
     """What a declaration with a value names; of a function or a type, all that the line itself names."""
     head = _head(chunk, text)
     valued = head.endswith("=") and "(" not in head
@@ -116,7 +116,7 @@ def _declared(chunk: Sequence[Line], line: Line, text: Expanded) -> set[str]:
     return set(found) - _TYPES
 
 
-def _around(wrong: Collection[Line], executable: Collection[Line]) -> Iterator[Line]:
+def _lines_around(wrong: Collection[Line], executable: Collection[Line]) -> Iterator[Line]:
     """The nearest executable lines before and behind."""
     for file, number in wrong:
         others = sorted(at for name, at in executable if name == file)

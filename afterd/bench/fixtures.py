@@ -35,10 +35,10 @@ class FixtureCase:
 
 def fixture_cases() -> list[FixtureCase]:
     """Every scenario of every fixture that has any."""
-    return list(_every())
+    return list(_every_case())
 
 
-def _every() -> Iterator[FixtureCase]:
+def _every_case() -> Iterator[FixtureCase]:
     for fixture in sorted(fixtures_directory().iterdir()):
         for name in scenarios(fixture) if fixture.is_dir() else ():
             if (_folder(fixture, name) / "scenario.toml").exists():

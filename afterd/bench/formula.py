@@ -25,7 +25,11 @@ from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, places
-from afterd.localization.formula.several_inputs import combined_places, together, within
+from afterd.localization.formula.several_inputs import (
+    combined_places,
+    combined_ranking,
+    inputs_within,
+)
 from afterd.localization.fusion import Votes, fused_lines, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
@@ -141,7 +145,7 @@ def _version(
     ochiai = places({line: -score for line, score in suspicion.items()})
     failing = [run.name for run in spectrum.shortest_failed]
     runs, refused = failing_runs(found, failing, golden, faulty, options.limits)
-    results = {"Ochiai": Explained(_first(ochiai, version.faulty), 0.0, reported=lines)}
+    results = {"Ochiai": Explained(_first_place(ochiai, version.faulty), 0.0, reported=lines)}
     votes: dict[str, Mapping[Line, float]] = {
         name: line_votes(spectrum, TECHNIQUES[name](spectrum)).scores
         for name in PARTS
@@ -156,14 +160,14 @@ def _version(
             votes["ofc-cw"] = {line: -place for line, place in named.items()}
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
-            _first(places(named), version.faulty), work.seconds,
+            _first_place(places(named), version.faulty), work.seconds,
             sum(len(r.history) for r in reports[name]) / max(1, len(runs)),
             len(named), agrees, refused or "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
             work,
         )  # fmt: skip
-    slices, seconds = _reduced(runs, options)
+    slices, seconds = _reduced_places(runs, options)
     votes["conbas"] = {line: -place for line, place in slices.items()}
-    place = _first(places(slices), version.faulty)
+    place = _first_place(places(slices), version.faulty)
     results[CONBAS] = Explained(place, seconds, reported=len(slices))
     place = place_of(fused_lines(votes), version.faulty, float(lines))
     results["fused"] = Explained(place, 0.0, reported=lines)
@@ -192,7 +196,7 @@ def failing_runs(
             fails = False
         if not fails:
             runs.pop()
-        elif within([one.length for one in runs], limits) < len(runs):
+        elif inputs_within([one.length for one in runs], limits) < len(runs):
             return runs[:-1], ""
         if len(runs) == limits.inputs:
             return runs, ""
@@ -212,7 +216,7 @@ def _reports(
         with Corrections() as solver:
             solver.begin(options.seconds / len(runs))
             began = time.process_time()
-            watched = Watched(_own(run, solver))
+            watched = Watched(_own_run(run, solver))
             found.append(technique([watched], solver, weights))
             own = time.process_time() - began
         works.append(
@@ -224,12 +228,12 @@ def _reports(
     return found, mean_work(works)
 
 
-def _own(run: FailingRun, solver: Corrections) -> FailingRun:
+def _own_run(run: FailingRun, solver: Corrections) -> FailingRun:
     """The same input for one technique, with its solver's time: it may ask for less of the run."""
     return FailingRun(run.program, run.given, run.expectation, over=lambda: solver.over)
 
 
-def _reduced(
+def _reduced_places(
     runs: Sequence[FailingRun], options: FormulaOptions
 ) -> tuple[Mapping[Line, float], float]:
     """The places of the lines that are in each input's reduced slice, and the mean CPU time."""
@@ -239,11 +243,11 @@ def _reduced(
         with Corrections() as solver, closing(MaxSat()) as hitting:
             solver.begin(options.seconds / len(runs))
             began = time.process_time()
-            reduced = conbas(_own(run, solver), solver, hitting)
+            reduced = conbas(_own_run(run, solver), solver, hitting)
             seconds += time.process_time() - began + solver.seconds
         if reduced.diagnoses:
             found.append(smallest_first(reduced))
-    return together(found), seconds / max(1, len(runs))
+    return combined_ranking(found), seconds / max(1, len(runs))
 
 
 def _agree(every: Sequence[Report], few: Sequence[Report]) -> bool | None:
@@ -263,5 +267,5 @@ def _up_to(report: Report, size: int) -> frozenset[frozenset[Line]]:
     return frozenset(lines(d) for d in report.diagnoses if len(d) <= size)
 
 
-def _first(found: Mapping[Line, float], faulty: frozenset[Line]) -> float | None:
+def _first_place(found: Mapping[Line, float], faulty: frozenset[Line]) -> float | None:
     return min((found[line] for line in faulty if line in found), default=None)

@@ -8,7 +8,7 @@ from statistics import fmean
 from afterd.bench.formula import CONBAS, FORMULAS, Explained, VersionResult
 from afterd.bench.formula_work import mean_work
 from afterd.bench.tables import Grid
-from afterd.localization.fusion import WEIGHTS, Case, fused_lines, learned, place_of
+from afterd.localization.fusion import WEIGHTS, Case, fused_lines, place_of, weights_learned
 
 _TIMED = (*FORMULAS, CONBAS)
 _ALL = (*_TIMED, "Ochiai", "fused")
@@ -25,7 +25,7 @@ def formula_tables(results: Sequence[VersionResult]) -> list[Grid]:
         _ranks(results, scored),
         _seconds(scored),
         _averages(scored),
-        _works(scored),
+        _work_grid(scored),
         _weights(scored),
         _fusions(scored),
     ]
@@ -122,7 +122,7 @@ def _averages(scored: Sequence[VersionResult]) -> Grid:
     return Grid("Table III: CPU seconds a failing input", ("", *_TIMED), tuple(rows))
 
 
-def _works(scored: Sequence[VersionResult]) -> Grid:
+def _work_grid(scored: Sequence[VersionResult]) -> Grid:
     """Where BugAssist and OFC both answered: what they touched, and how many times as long BugAssist took.
 
     The last column is the most that the factor could be if OFC were done with the failing path alone.
@@ -166,7 +166,7 @@ def _weights(scored: Sequence[VersionResult]) -> Grid:
 
 def learned_weights(results: Sequence[VersionResult]) -> dict[str, float]:
     """Weights of a fusion with the best mean place of these versions' faults."""
-    return learned(_cases(results))
+    return weights_learned(_cases(results))
 
 
 def _cases(results: Sequence[VersionResult]) -> list[Case]:
@@ -180,7 +180,7 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     programs = list(dict.fromkeys(result.program for result in scored))
     apart = [r.program if len(programs) > 1 else r.version for r in scored]
     unseen = {
-        held_out: learned(
+        held_out: weights_learned(
             _cases([r for r, group in zip(scored, apart, strict=True) if group != held_out])
         )
         for held_out in dict.fromkeys(apart)
@@ -189,7 +189,7 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     every = learned_weights(scored)
     others = "program" if len(programs) > 1 else "version"
     given: dict[str, Sequence[Mapping[str, float]]] = {
-        **{f"{name} alone": [_only(name, names)] * len(scored) for name in names},
+        **{f"{name} alone": [_only_named(name, names)] * len(scored) for name in names},
         "default weights": [WEIGHTS] * len(scored),
         "learned from all versions": [every] * len(scored),
         f"learned without the {others} that is ranked": [unseen[group] for group in apart],
@@ -222,5 +222,5 @@ def _places_by_program(
     return [*(f"{place:.1f}" for place in (*own, fmean(found))), str(first)]
 
 
-def _only(name: str, names: Sequence[str]) -> Mapping[str, float]:
+def _only_named(name: str, names: Sequence[str]) -> Mapping[str, float]:
     return {other: float(other == name) for other in names}

@@ -85,18 +85,18 @@ def judge(reported: Sequence[Change], answers: Sequence[Answer], *, repairs: boo
     """
     if not reported or not repairs:
         return Verdict.MISSED
-    if any(_same(reported, answer) for answer in answers):
+    if any(_is_same_answer(reported, answer) for answer in answers):
         return Verdict.MATCHED
-    touched = any(_meant(answer)(change) for answer in answers for change in reported)
+    touched = any(_meant_changes(answer)(change) for answer in answers for change in reported)
     return Verdict.PARTIAL if touched else Verdict.MISSED
 
 
-def _same(reported: Sequence[Change], answer: Answer) -> bool:
+def _is_same_answer(reported: Sequence[Change], answer: Answer) -> bool:
     """Nothing is missing and nothing is too much (as it is in a file that was taken whole)."""
     complete = all(any(target.means(change) for change in reported) for target in answer)
     precise = all(change.form is not ChangeForm.WHOLE for change in reported)
-    return complete and precise and all(map(_meant(answer), reported))
+    return complete and precise and all(map(_meant_changes(answer), reported))
 
 
-def _meant(answer: Answer) -> Callable[[Change], bool]:
+def _meant_changes(answer: Answer) -> Callable[[Change], bool]:
     return lambda change: any(target.means(change) for target in answer)

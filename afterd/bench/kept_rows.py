@@ -32,7 +32,7 @@ def kept_rows(path: Path) -> list[Measurement]:
     return list({row.case: row for row in rows}.values())
 
 
-def keeping(rows: Iterable[Measurement], path: Path) -> Iterator[Measurement]:
+def rows_kept_in(rows: Iterable[Measurement], path: Path) -> Iterator[Measurement]:
     """The same rows, each written to the file as soon as it is there."""
     for row in rows:
         written = {name: value for name, value in asdict(row).items() if name not in _LEFT_OUT}

@@ -27,12 +27,12 @@ from typing import Self, TextIO
 from afterd import pipeline
 from afterd.config import Budget, Settings, Strategy
 from afterd.errors import AfterdError
-from afterd.execution.process_tree import resident, walk
+from afterd.execution.process_tree import resident_bytes, walk
 from afterd.execution.sandbox import RUN_VARIABLE
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Signs
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 from afterd.trace.c.read import recorded_processes
 from afterd.trace.c.window.recording import Recording
 from afterd.vcs.repository import open_repository, state_directory
@@ -77,11 +77,11 @@ def main() -> None:
     """Explain and leave the answer; never raises."""
     request = Request(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     with Path(request.log).open("w", encoding="utf-8", errors="backslashreplace") as log:
-        answered = _measured(request, ProgressLog(log))
+        answered = _measured_answer(request, ProgressLog(log))
     Path(sys.argv[2]).write_text(json.dumps(asdict(answered)), encoding="utf-8")
 
 
-def _measured(request: Request, progress: ProgressLog) -> Answered:
+def _measured_answer(request: Request, progress: ProgressLog) -> Answered:
     began = time.monotonic()
     identifier, problem = 0, ""
     with PeakMemory() as memory:
@@ -143,7 +143,7 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._ended.wait(_INTERVAL):
-            self.peak = max(self.peak, resident([os.getpid(), *_workers()]))
+            self.peak = max(self.peak, resident_bytes([os.getpid(), *_workers()]))
 
 
 def _workers() -> list[int]:
@@ -195,19 +195,21 @@ class ProgressLog:
         cost = "cached" if outcome.cached else _cost(outcome)
         why = f" ({outcome.reason.value})" if outcome.reason else ""
         self._write(
-            f"run {runs}: {_named(in_order(reverted))} -> {outcome.verdict.value}{why}, {cost}"
+            f"run {runs}: {_named_changes(in_order(reverted))} -> {outcome.verdict.value}{why}, {cost}"
         )
 
     def built(self, reverted: ChangeSet, *, ok: bool) -> None:
         """A variant was built."""
-        self._write(f"build: {_named(in_order(reverted))} {'builds' if ok else 'does not build'}")
+        self._write(
+            f"build: {_named_changes(in_order(reverted))} {'builds' if ok else 'does not build'}"
+        )
 
     def counted(self, done: int, found: int, red: int) -> None:
         """How far a suite is: not kept."""
 
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """The suspects changed."""
-        self._write(f"suspects: {_named(list(signs))}")
+        self._write(f"suspects: {_named_changes(list(signs))}")
         self.suspicions.append({change: dict(each) for change, each in signs.items()})
 
     def _turn(self, stage: str) -> None:
@@ -217,7 +219,7 @@ class ProgressLog:
 
     def _write(self, line: str) -> None:
         seconds = time.monotonic() - self._began
-        shown = one_line(clipped(line, _MOST_CHARACTERS))
+        shown = one_line(clipped_text(line, _MOST_CHARACTERS))
         self._stream.write(f"{seconds:7.1f}s  {shown}\n")
         self._stream.flush()
 
@@ -231,10 +233,10 @@ def _cpu_seconds() -> float:
 
     The solver lives as long as the search does: its time would be that of the stage in which it ends.
     """
-    return sum(os.times()[:4]) + sum(map(_used, walk(os.getpid())))
+    return sum(os.times()[:4]) + sum(map(_used_seconds, walk(os.getpid())))
 
 
-def _used(pid: int) -> float:
+def _used_seconds(pid: int) -> float:
     try:
         told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:  # it ended in the meantime
@@ -247,7 +249,7 @@ def _cost(outcome: Outcome) -> str:
     return f"build {outcome.build_seconds:.1f}s, test {outcome.test_seconds:.1f}s"
 
 
-def _named(changes: Sequence[ChangeId]) -> str:
+def _named_changes(changes: Sequence[ChangeId]) -> str:
     """The first few, and how many there are."""
     first = " ".join(changes[:_MOST_NAMED])
     return first if len(changes) <= _MOST_NAMED else f"{first} … ({len(changes)} in all)"

@@ -77,11 +77,14 @@ def mutants(file: str, text: str) -> list[Mutant]:
         return []
     lines = text.splitlines()
     code = list(_lexemes(text, language))
-    found = [*_replaced(file, lines, code), *_rewritten(file, lines, code, language)]
+    found = [
+        *_replacing_mutants(file, lines, code),
+        *_rewriting_mutants(file, lines, code, language),
+    ]
     return sorted(found, key=lambda each: each.line)
 
 
-def mutated(text: str, chosen: Iterable[Mutant]) -> str:
+def mutated_text(text: str, chosen: Iterable[Mutant]) -> str:
     """The file with these of its mutants; they stand on different lines."""
     lines = text.splitlines(keepends=True)
     for mutant in chosen:
@@ -90,7 +93,7 @@ def mutated(text: str, chosen: Iterable[Mutant]) -> str:
     return "".join(lines)
 
 
-def _replaced(file: str, lines: list[str], code: list[_Lexeme]) -> Iterator[Mutant]:
+def _replacing_mutants(file: str, lines: list[str], code: list[_Lexeme]) -> Iterator[Mutant]:
     """One operator or one number put in place of another."""
     before = ""
     for lexeme in code:
@@ -112,7 +115,7 @@ def _alternatives(text: str, before: str) -> Iterator[tuple[Operator, str]]:
             yield Operator.CRCR, f"{other}{whole[2]}"
 
 
-def _rewritten(
+def _rewriting_mutants(
     file: str, lines: list[str], code: list[_Lexeme], language: Language
 ) -> Iterator[Mutant]:
     """A condition negated, a statement deleted: both where they stand on one line."""

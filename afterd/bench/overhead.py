@@ -16,7 +16,7 @@ from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import which_broke
-from afterd.pipeline.tracing import traced
+from afterd.pipeline.tracing import traced_failure
 from afterd.trace.python.stage import WarmPython
 from afterd.vcs.sample import fixtures_directory, materialise
 from afterd.vcs.worktree import Slot
@@ -65,7 +65,7 @@ def overheads() -> Iterator[Comparison]:
         yield from _tracing("C, -O0", sample)
     with _sample(PYTHON_SAMPLE) as sample:
         yield from _tracing("Python", sample)
-        yield _forked(sample)
+        yield _fork_comparison(sample)
 
 
 @contextmanager
@@ -91,8 +91,8 @@ def _this_python(word: str) -> str:
 
 def _tracing(language: str, sample: _Opened) -> Iterator[Comparison]:
     """Build and test of both versions together; of repeated runs the quickest."""
-    plain = [_plainly(sample, tree) for tree in sample.trees]
-    first, *later = [_traced(sample) for _ in range(_REPEATS)]
+    plain = [_plain_seconds(sample, tree) for tree in sample.trees]
+    first, *later = [_traced_seconds(sample) for _ in range(_REPEATS)]
     test = min(later)
     if sample.test.recipe.build:
         built = sum(build for build, _ in plain)
@@ -101,7 +101,7 @@ def _tracing(language: str, sample: _Opened) -> Iterator[Comparison]:
     yield Comparison(f"{language}: failing run and green run", ran, test)
 
 
-def _plainly(sample: _Opened, tree: str) -> tuple[float, float]:
+def _plain_seconds(sample: _Opened, tree: str) -> tuple[float, float]:
     """Seconds of a build from nothing and of the quickest test."""
     slot, recipe, limits = _slot(sample, tree), sample.test.recipe, sample.workspace.limits
     build = _seconds(recipe.build_in(slot.path), limits.build) if recipe.build else 0.0
@@ -122,12 +122,12 @@ def _seconds(command: Command, limits: ProcessLimits) -> float:
     return result.seconds
 
 
-def _traced(sample: _Opened) -> float:
+def _traced_seconds(sample: _Opened) -> float:
     """Seconds of build and test under the tracer; only the first time is anything built."""
-    return traced(sample.workspace, sample.wanted, sample.test, Silent()).seconds
+    return traced_failure(sample.workspace, sample.wanted, sample.test, Silent()).seconds
 
 
-def _forked(sample: _Opened) -> Comparison:
+def _fork_comparison(sample: _Opened) -> Comparison:
     """The test run in a fresh process, and in a fork of a warm one; the quickest of each."""
     what = "Python: the test run again, by a fork"
     slot, limits = _slot(sample, sample.wanted.variants.bad), sample.workspace.limits.test

@@ -75,7 +75,7 @@ def git(path: Path, *arguments: str) -> str:
         result.remove()
 
 
-def undone(path: Path, bad: str, patch: str, into: Path, commands: Plain) -> Seen:
+def test_undone(path: Path, bad: str, patch: str, into: Path, commands: Plain) -> Seen:
     """What the test of the commit ``bad`` shows in a clone with ``patch`` applied (empty: none).
 
     Raises RepositoryError where git does not take the patch.

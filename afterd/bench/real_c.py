@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from afterd.bench.archive import File, Files, chosen, files_inside, files_of
+from afterd.bench.archive import File, Files, chosen_files, files_inside, files_of
 from afterd.bench.case import Prepared
 from afterd.bench.facts import DATA, answers_of, commit_two, facts, release
 from afterd.bench.judgement import Answer
@@ -47,7 +47,7 @@ class RealCCase:
         files = files_of(self.releases.archive(release))
         if self.inside:
             files = files_inside(files, self.inside)
-        return chosen(files, self.keep, self.drop)
+        return chosen_files(files, self.keep, self.drop)
 
     def _laid_over(self) -> Iterator[tuple[str, File]]:
         folder = DATA / "real_c" / self.name

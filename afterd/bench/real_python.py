@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from afterd.bench.archive import File, Files, chosen, files_of
+from afterd.bench.archive import File, Files, chosen_files, files_of
 from afterd.bench.case import Prepared, UnavailableError
 from afterd.bench.facts import answers_of, commit_two, facts, release
 from afterd.bench.judgement import Answer
@@ -29,7 +29,7 @@ from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 
 TEST = "test_regression.py"
 PYTEST = "pytest>=8,<9"
@@ -54,7 +54,7 @@ class RealPythonCase:
         python = interpreter(self.releases.cache, (PYTEST, *self.requirements))
         laid_over = self._laid_over()
         good, bad = (
-            {**chosen(files_of(self.releases.archive(release)), self.source), **laid_over}
+            {**chosen_files(files_of(self.releases.archive(release)), self.source), **laid_over}
             for release in (self.good, self.bad)
         )
         commits = commit_two(directory, good, bad, (str(self.good), str(self.bad)))
@@ -104,20 +104,20 @@ def interpreter(cache: Path, requirements: Sequence[str]) -> Path:
         return python
     shutil.rmtree(directory, ignore_errors=True)  # what an interrupted run left
     directory.parent.mkdir(parents=True, exist_ok=True)
-    _must(directory.parent, sys.executable, "-m", "venv", "--without-pip", str(directory))
+    _run_or_fail(directory.parent, sys.executable, "-m", "venv", "--without-pip", str(directory))
     pip = ("-m", "pip", "--python", str(python), "install", "--quiet", "--no-input")
     check = "--disable-pip-version-check"
-    _must(directory.parent, sys.executable, *pip, "--retries", "1", check, *requirements)
+    _run_or_fail(directory.parent, sys.executable, *pip, "--retries", "1", check, *requirements)
     (directory / _COMPLETE).write_text(wanted, encoding="utf-8")
     return python
 
 
-def _must(cwd: Path, *argv: str) -> None:
+def _run_or_fail(cwd: Path, *argv: str) -> None:
     result = run(Command(argv, cwd, scrubbed_environment(), merge=True), _LIMITS)
     try:
         if not result.succeeded:
             lines = result.stdout.text().strip().splitlines() or [result.describe()]
-            said = one_line(clipped(lines[-1], 200))
+            said = one_line(clipped_text(lines[-1], 200))
             raise UnavailableError(f"No environment for the tests could be made: {said}")
     finally:
         result.remove()

@@ -20,7 +20,7 @@ from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.sandbox import run
 from afterd.limits import ProcessLimits
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 
 _LIMITS = ProcessLimits(timeout=300.0)
 _MOST_FAILURES = 2  # in a row: then the registry is out of reach, and is not waited for again
@@ -112,4 +112,4 @@ def _client(release: Release, destination: Path) -> tuple[str, ...]:
 def _last_words(result: ProcessResult) -> str:
     lines = [line for line in result.stdout.text().splitlines() if line.strip()]
     said = next((line for line in reversed(lines) if "ERROR" in line), lines[-1] if lines else "")
-    return one_line(clipped(said.strip() or f"the client {result.describe()}", 200))
+    return one_line(clipped_text(said.strip() or f"the client {result.describe()}", 200))

@@ -127,7 +127,7 @@ class _Clone:
             result.remove()
 
 
-def explained(environment: dict[str, str], strategy: str) -> Rival:
+def explained_range(environment: dict[str, str], strategy: str) -> Rival:
     """``afterd explain`` with one of its strategies, in a clone that has no state of earlier answers."""
 
     def rival(asked: Asked, place: Path) -> Answer:

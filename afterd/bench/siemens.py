@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterd.bench.faulty_places import Expanded, differing, expanded, places
+from afterd.bench.faulty_places import Expanded, differing_lines, expanded_lines, places
 from afterd.bench.siemens_layout import Sources, Subject, Version
 from afterd.errors import UsageError
 from afterd.execution.build import diagnostics
@@ -93,15 +93,15 @@ def faulty_versions(
             tried = tested(version.faulty, version.tests, version.name)
             golden = goldens[version.golden, version.tests]
             program = counted_program(ModuleStore(tried.root / "counted"), tried.tree)
-            spectrum = spectrum_of_processes(program, _compared(tried, golden))
-            faulty = _faulty(golden.tree, tried.tree, spectrum, toolchain, found.flags)
+            spectrum = spectrum_of_processes(program, _compared_tests(tried, golden))
+            faulty = _faulty_lines(golden.tree, tried.tree, spectrum, toolchain, found.flags)
             shutil.rmtree(tried.root)
             return FaultyVersion(version.name, spectrum, faulty, program.calls)
 
         yield from pool.map(measured, found.versions)
 
 
-def _compared(tried: _Tested, golden: _Tested) -> list[CountedTest]:
+def _compared_tests(tried: _Tested, golden: _Tested) -> list[CountedTest]:
     outcomes = zip(tried.tests, tried.answers(), golden.answers(), strict=True)
     return [
         CountedTest(
@@ -123,7 +123,7 @@ def _run(
     surroundings = environment(
         prepared_store(root / "counted", toolchain, scrubbed_environment()), scrubbed_environment()
     )
-    program = _built(tested.tree, surroundings, found.flags)
+    program = _built_program(tested.tree, surroundings, found.flags)
     tested.made.mkdir()
     universe = root / "universe"
     universe.write_text("\n".join(tests))
@@ -133,11 +133,11 @@ def _run(
     driver = Command(
         ("sh", "-c", _DRIVER, "sh", *words), found.folder.absolute(), scrubbed_environment()
     )
-    with _ended(run(driver, Limits().build)):
+    with _ended_runs(run(driver, Limits().build)):
         return tested
 
 
-def _built(tree: Path, surroundings: Mapping[str, str], flags: Sequence[str]) -> Path:
+def _built_program(tree: Path, surroundings: Mapping[str, str], flags: Sequence[str]) -> Path:
     """The program that a makefile makes, or the compiler of all sources; UsageError without one."""
     program = tree / "program"
     names = sorted(path.name for path in tree.iterdir() if path.suffix in _C)
@@ -149,7 +149,7 @@ def _built(tree: Path, surroundings: Mapping[str, str], flags: Sequence[str]) ->
         line = ("make", *given, *filter(None, [target]))
     before = {path: path.stat().st_mtime_ns for path in _programs(tree)}
     command = Command(line, tree, surroundings, merge=True)
-    with _ended(run(command, Limits().build)) as built:
+    with _ended_runs(run(command, Limits().build)) as built:
         if not built.succeeded:
             first = (diagnostics(built.stdout.text(), 1) or built.describe()).strip()
             raise UsageError(f"The version {tree.parent.name} does not build with clang: {first}.")
@@ -167,29 +167,33 @@ def _programs(tree: Path) -> list[Path]:
 
 
 @contextmanager
-def _ended(result: ProcessResult) -> Iterator[ProcessResult]:
+def _ended_runs(result: ProcessResult) -> Iterator[ProcessResult]:
     try:
         yield result
     finally:
         result.remove()
 
 
-def _faulty(
+def _faulty_lines(
     golden: Path, tree: Path, spectrum: Spectrum, toolchain: Toolchain, flags: Sequence[str]
 ) -> frozenset[Line]:
     """The lines that are wrong: those that differ from the golden program's, or what stands for them."""
-    text = _expanded(tree, toolchain, flags)
+    text = _expanded_sources(tree, toolchain, flags)
     entities = (spectrum.entities[unit].location for unit in spectrum.units)
     executable = {(place.file, place.line) for place in entities}
-    return places(differing(_expanded(golden, toolchain, flags), text), text, executable)
+    return places(
+        differing_lines(_expanded_sources(golden, toolchain, flags), text), text, executable
+    )
 
 
-def _expanded(tree: Path, toolchain: Toolchain, flags: Sequence[str]) -> Expanded:
+def _expanded_sources(tree: Path, toolchain: Toolchain, flags: Sequence[str]) -> Expanded:
     """Every source of a tree after the preprocessor."""
     found: dict[Line, str] = {}
     for path in sorted(tree.rglob("*")):
         if path.suffix in _C:
             line = (*toolchain.argv, *flags, "-E", "-w", "-I.", str(path.relative_to(tree)))
-            with _ended(run(Command(line, tree, scrubbed_environment()), Limits().build)) as result:
-                found |= expanded(result.stdout.head(_MOST_TEXT).decode(errors="replace"))
+            with _ended_runs(
+                run(Command(line, tree, scrubbed_environment()), Limits().build)
+            ) as result:
+                found |= expanded_lines(result.stdout.head(_MOST_TEXT).decode(errors="replace"))
     return found

@@ -42,7 +42,7 @@ class Sources:
         for folder in self.folders:
             shutil.copytree(folder, tree, dirs_exist_ok=True)
         for header in tree.rglob(HEADER):
-            header.write_text(switched(header.read_text(errors="replace"), self.seed))
+            header.write_text(switched_header(header.read_text(errors="replace"), self.seed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Subject:
 
 def subject(directory: Path, flags: tuple[str, ...] = ()) -> Subject:
     """What is in the folder; UsageError where something of the layout is missing."""
-    holder = _first(directory, _VERSIONS, "a folder of faulty versions")
+    holder = _first_path(directory, _VERSIONS, "a folder of faulty versions")
     folders = sorted((path for path in holder.iterdir() if path.is_dir()), key=_natural)
     versions = tuple(version for path in folders for version in _versions(directory, path))
     if not versions:
@@ -98,7 +98,7 @@ def _versions(directory: Path, path: Path) -> Iterator[Version]:
     tests = _tests(directory, path.name)
     headers = sorted(path.rglob(HEADER))
     if not headers:
-        golden = _first(directory, _SOURCES, "a folder with the golden version")
+        golden = _first_path(directory, _SOURCES, "a folder with the golden version")
         yield Version(path.name, Sources((golden,)), Sources((golden, path)), tests)
         return
     original = directory / _ORIGINALS / path.name
@@ -136,7 +136,7 @@ def _test(line: str) -> str | None:
     return values.get("P", "") + given
 
 
-def _first(directory: Path, names: tuple[str, ...], what: str) -> Path:
+def _first_path(directory: Path, names: tuple[str, ...], what: str) -> Path:
     for name in names:
         if (directory / name).exists():
             return directory / name
@@ -162,7 +162,7 @@ def seeds(header: str) -> tuple[str, ...]:
     return tuple(name for name in names if name not in guards)
 
 
-def switched(header: str, seed: str) -> str:
+def switched_header(header: str, seed: str) -> str:
     """The header with this fault on and all others off; line by line the same."""
     known = set(seeds(header))
 

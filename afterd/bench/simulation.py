@@ -60,7 +60,7 @@ class Simulated:
     wrong: int
 
 
-def simulated(
+def simulated_rows(
     sizes: Sequence[int], guilty: Sequence[int], repeats: int, seed: int
 ) -> Iterator[Simulated]:
     """One row for each size, number of guilty changes and quality, in this order."""
@@ -90,7 +90,7 @@ def _row(size: int, count: int, quality: Quality, repeats: int, seed: int) -> Si
         changes = _made_up(size)
         root = frozenset(chance.sample(sorted(changes), count))
         suspects = _suspects(changes, root, quality, chance)
-        asked, found = _searched(changes, suspects, root)
+        asked, found = _searched_range(changes, suspects, root)
         runs += asked
         wrong += found != root
         floor += max(count + 1.0, _bits(suspects, quality, count))
@@ -122,7 +122,7 @@ def _suspects(
     return sorted(found, key=lambda suspect: -suspect.weight)
 
 
-def _searched(
+def _searched_range(
     changes: dict[ChangeId, Change], suspects: list[Suspect], root: ChangeSet
 ) -> tuple[int, ChangeSet]:
     asked: set[ChangeSet] = set()

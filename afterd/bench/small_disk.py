@@ -37,7 +37,7 @@ def _succeeds(*argv: str) -> bool:
 
 
 @contextmanager
-def filled(place: Path) -> Iterator[None]:
+def filled_disk(place: Path) -> Iterator[None]:
     """No byte is free on the disk of ``place`` while the block runs, whatever others remove meanwhile.
 
     Only for a disk that nobody else needs. What is freed during the block stays free until ``top_up``.

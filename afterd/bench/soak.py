@@ -19,9 +19,9 @@ from afterd.bench.bad_commits import BadCommit, Program, Workshop, programs
 from afterd.bench.budgets import SOAK
 from afterd.bench.case import Prepared
 from afterd.bench.mutation import Mutant
-from afterd.bench.plain import Seen, undone
+from afterd.bench.plain import Seen, test_undone
 from afterd.bench.proportion import Proportion
-from afterd.bench.trial import Options, answered, stored_explanation
+from afterd.bench.trial import Options, answered_case, stored_explanation
 from afterd.config import Budget, Strategy
 from afterd.errors import RepositoryError
 from afterd.model.change import Change
@@ -67,7 +67,7 @@ class Soak:
     kept: Path | None = None
 
 
-def soaked(
+def soaked_cases(
     soak: Soak,
     names: Collection[str] = (),
     say: Callable[[str], None] = lambda _line: None,
@@ -107,7 +107,9 @@ def _of_one_program(
                     workshop = Workshop(program, Path(place), chance, soak.drawn)
                 home = (soak.kept or Path(place)) / f"case-{case_name.rpartition(' ')[2]}"
                 chance = random.Random(case_name)  # noqa: S311 - no secret
-                case = workshop.bad_commit(_fresh(home) / "repository", soak.most_harmless, chance)
+                case = workshop.bad_commit(
+                    _fresh_home(home) / "repository", soak.most_harmless, chance
+                )
                 judged = soaked_case(case, home, soak, case_name) if case else None
                 journal.add(case_name, judged)
                 if soak.kept is None:
@@ -116,7 +118,7 @@ def _of_one_program(
                 yield found
 
 
-def _fresh(home: Path) -> Path:
+def _fresh_home(home: Path) -> Path:
     home.mkdir(parents=True)
     return home
 
@@ -127,7 +129,7 @@ def soaked_case(case: BadCommit, home: Path, soak: Soak, name: str) -> Soaked:
         case.path, case.good, case.bad, tuple(case.commands.build), tuple(case.commands.test)
     )
     options = Options((Strategy.AFTER,), 1, soak.budget)
-    found = answered(prepared, Strategy.AFTER, options, home)
+    found = answered_case(prepared, Strategy.AFTER, options, home)
     language = language_of(case.guilty[0].file).value
     if not found.identifier:
         return Soaked(
@@ -161,19 +163,19 @@ def broken_promises(case: BadCommit, explanation: Explanation, home: Path) -> It
         yield _SAID % explanation.status.value
     reported = (*explanation.root, *explanation.auxiliary)
     if explanation.verified:
-        seen = _replayed(case, reported, home / "undone")
+        seen = _replayed_answer(case, reported, home / "undone")
         if seen is not Seen.GREEN:
-            yield f"with {_named(reported)} undone the test should pass, and it {seen.value}"
+            yield f"with {_named_changes(reported)} undone the test should pass, and it {seen.value}"
     for change in reported if explanation.minimal else ():
         left = [each for each in reported if each is not change]
-        if _replayed(case, left, home / f"without-{change.id}") is Seen.GREEN:
-            yield f"{change.id} is not needed: the test passes with {_named(left)} undone"
+        if _replayed_answer(case, left, home / f"without-{change.id}") is Seen.GREEN:
+            yield f"{change.id} is not needed: the test passes with {_named_changes(left)} undone"
 
 
-def _replayed(case: BadCommit, changes: Sequence[Change], into: Path) -> Seen:
+def _replayed_answer(case: BadCommit, changes: Sequence[Change], into: Path) -> Seen:
     patch = revert_patch(changes)
     try:
-        return undone(case.path, case.bad, patch, into, case.commands)
+        return test_undone(case.path, case.bad, patch, into, case.commands)
     except RepositoryError:
         return Seen.NOTHING
 
@@ -204,7 +206,7 @@ def _note(case: BadCommit, explanation: Explanation) -> str:
     return f"reported {places or 'nothing'}; to be undone {wanted}. {explanation.reason}".strip()
 
 
-def _named(changes: Sequence[Change]) -> str:
+def _named_changes(changes: Sequence[Change]) -> str:
     return " and ".join(each.id for each in changes) or "nothing"
 
 

@@ -16,7 +16,7 @@ from afterd.bench.overhead import Comparison
 from afterd.bench.tree_facts import HEADINGS, TOTALS
 from afterd.bench.tree_facts import rows as tree_rows
 from afterd.bench.tree_facts import totals as tree_totals
-from afterd.report.sanitize import prose, visible
+from afterd.report.sanitize import prose, visible_text
 
 Row = Sequence[str]
 _WIDE = 160
@@ -38,7 +38,7 @@ def text(grids: Sequence[Grid]) -> str:
     console = Console(file=stream, width=_WIDE, highlight=False)
     for grid in grids:
         if grid.rows:
-            console.print(_rich(grid))
+            console.print(_rich_table(grid))
             console.print()
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
@@ -66,9 +66,9 @@ _COLUMNS = (
     _Column("case", lambda row: row.case),
     _Column("strategy", lambda row: row.strategy),
     _Column("result", lambda row: row.verdict.value),
-    _Column("guilty", lambda row: _of(row.guilty, row.changes)),
+    _Column("guilty", lambda row: _share_of(row.guilty, row.changes)),
     _Column("root", lambda row: _sum(row.root, row.auxiliary)),
-    _Column("tests", lambda row: _of(row.tests, row.floor)),
+    _Column("tests", lambda row: _share_of(row.tests, row.floor)),
     _Column("builds", lambda row: str(row.builds)),
     _Column("solver", lambda row: str(row.solver_calls)),
     _Column("causes", lambda row: str(row.causes) if row.causes else ""),
@@ -118,7 +118,7 @@ def _overall(rows: Sequence[Summary]) -> Grid:
             row.strategy,
             *map(str, (row.asked, row.matched, row.partial, row.missed)),
             f"{row.excess:.2f}",
-            *(_of(count, row.asked) for count in row.within),
+            *(_share_of(count, row.asked) for count in row.within),
             str(row.tests),
             f"{row.seconds:.0f}",
         ]
@@ -127,7 +127,7 @@ def _overall(rows: Sequence[Summary]) -> Grid:
     return Grid("All cases", [*headings, *within, "tests", "seconds"], cells)
 
 
-def _of(part: int, whole: int) -> str:
+def _share_of(part: int, whole: int) -> str:
     return f"{part}/{whole}"
 
 
@@ -135,23 +135,23 @@ def _sum(root: int, auxiliary: int) -> str:
     return f"{root}+{auxiliary}" if auxiliary else str(root)
 
 
-def _rich(grid: Grid) -> Table:
+def _rich_table(grid: Grid) -> Table:
     table = Table(title=grid.title, title_justify="left", box=None, pad_edge=False)
     for number, heading in enumerate(grid.headings):
         table.add_column(heading, justify="left" if number < grid.words else "right")
     for row in grid.rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
+        table.add_row(*(Text(visible_text(cell)) for cell in row))
     return table
 
 
 def _markdown(grid: Grid) -> str:
     rule = ["---" if number < grid.words else "--:" for number in range(len(grid.headings))]
-    rows = [grid.headings, rule, *([_escaped(cell) for cell in row] for row in grid.rows)]
+    rows = [grid.headings, rule, *([_escaped_cell(cell) for cell in row] for row in grid.rows)]
     lines = [f"**{grid.title}**", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join(lines)
 
 
-def _escaped(cell: str) -> str:
+def _escaped_cell(cell: str) -> str:
     """Plain where nothing in it means anything to Markdown."""
     plain = all(sign.isalnum() or sign in " ./+-:;,%×()" for sign in cell)
     return cell if plain else prose(cell)

@@ -61,7 +61,7 @@ def tree_facts(explanation: Explanation, cpu: Mapping[str, float]) -> TreeFacts 
         steps=len(steps),
         shown=len(told),
         lines=sum(each.lines for each in told),
-        equal=_equal(steps, {(each.file, each.line) for each in told}),
+        equal=_equal_steps(steps, {(each.file, each.line) for each in told}),
         proved=known[Evidence.PROVED],
         observed=known[Evidence.OBSERVED],
         inferred=known[Evidence.INFERRED],
@@ -72,7 +72,7 @@ def tree_facts(explanation: Explanation, cpu: Mapping[str, float]) -> TreeFacts 
     )
 
 
-def _equal(steps: Sequence[TreeStep], shown: set[tuple[str, int]]) -> int:
+def _equal_steps(steps: Sequence[TreeStep], shown: set[tuple[str, int]]) -> int:
     """Steps of the lines shown whose value was the same, or looked the same, in both runs."""
     return sum(
         step.observed == step.green != "" for step in steps if (step.file, step.line) in shown
@@ -102,10 +102,12 @@ def totals(measured: Sequence[Measurement]) -> list[list[str]]:
     """
     asked = [each for each in measured if each.verdict is not Verdict.SKIPPED]
     languages = sorted({each.language for each in asked})
-    return [_total(name, [each for each in asked if each.language == name]) for name in languages]
+    return [
+        _total_row(name, [each for each in asked if each.language == name]) for name in languages
+    ]
 
 
-def _total(language: str, asked: Sequence[Measurement]) -> list[str]:
+def _total_row(language: str, asked: Sequence[Measurement]) -> list[str]:
     matched = [each for each in asked if each.verdict is Verdict.MATCHED]
     trees = [each.tree for each in matched if each.tree is not None]
     shares = [_share(tree) for tree in trees]

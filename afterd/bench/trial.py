@@ -58,10 +58,10 @@ def measurements(cases: Sequence[Case], options: Options) -> Iterator[Measuremen
         for strategy in options.strategies:
             if options.say:
                 options.say(f"{case.name}, {strategy}")
-            yield _measured(case, strategy, options)
+            yield _measured_case(case, strategy, options)
 
 
-def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
+def _measured_case(case: Case, strategy: Strategy, options: Options) -> Measurement:
     """A fresh repository each time: what another strategy learned must not help this one."""
     blank = Measurement(case.name, strategy.value, Verdict.SKIPPED, guilty=len(case.answers[0]))
     with tempfile.TemporaryDirectory(prefix="afterd-bench-", ignore_cleanup_errors=True) as place:
@@ -71,7 +71,7 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
         except UnavailableError as error:
             return replace(blank, note=f"skipped: {error}")
         blank = replace(blank, language="C" if prepared.build else "Python")
-        found = answered(prepared, strategy, options, directory)
+        found = answered_case(prepared, strategy, options, directory)
         log = _lines(directory / "log")
         costs = replace(
             blank,
@@ -87,14 +87,14 @@ def _measured(case: Case, strategy: Strategy, options: Options) -> Measurement:
         if options.say is not None:
             for line in printed_story(explanation, _STORY_WIDTH):
                 options.say(line)
-        judged = _judged(case, costs, explanation)
+        judged = _judged_row(case, costs, explanation)
         if judged.verdict is not Verdict.MATCHED:
             return judged
         guilty = {each.id for each in (*explanation.root, *explanation.auxiliary)}
         return replace(judged, choices=tuple(choices(found.suspicions, guilty)))
 
 
-def _judged(case: Case, costs: Measurement, explanation: Explanation) -> Measurement:
+def _judged_row(case: Case, costs: Measurement, explanation: Explanation) -> Measurement:
     """The row of an explanation; a case that is green or red at both ends was not asked."""
     reported = (*explanation.root, *explanation.auxiliary)
     verdict = judge(reported, case.answers, repairs=explanation.verified)
@@ -131,7 +131,9 @@ def stored_explanation(repository: Path, identifier: int) -> Explanation:
         reader.close()
 
 
-def answered(prepared: Prepared, strategy: Strategy, options: Options, directory: Path) -> Answered:
+def answered_case(
+    prepared: Prepared, strategy: Strategy, options: Options, directory: Path
+) -> Answered:
     """What a process of its own explained; its files are left in ``directory``."""
     request, answer, log = (directory / name for name in ("request", "answer", "log"))
     asked = Request(
@@ -150,7 +152,7 @@ def answered(prepared: Prepared, strategy: Strategy, options: Options, directory
     argv = (sys.executable, "-m", "afterd.bench.measuring", str(request), str(answer))
     command = Command(argv, directory, _environment(), merge=True)
     most = (options.budget.seconds or _MOST_SECONDS) + _GRACE_SECONDS
-    result = _followed(command, replace(_LIMITS, timeout=most), directory, options.say)
+    result = _followed_command(command, replace(_LIMITS, timeout=most), directory, options.say)
     try:
         if answer.exists() and result.succeeded:
             return Answered(**json.loads(answer.read_text(encoding="utf-8")))
@@ -168,7 +170,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **{name: own[name] + inherited.get(name, "") for name in own}}
 
 
-def _followed(
+def _followed_command(
     command: Command, limits: ProcessLimits, directory: Path, say: Say | None
 ) -> ProcessResult:
     """Run it, passing on what it writes to its log; Ctrl-C ends it and all that it started."""

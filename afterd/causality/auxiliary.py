@@ -268,7 +268,7 @@ class AuxiliarySearch:
         """Those that share most of where they stand: ``self`` is a name of every method."""
         homes = [home(self._changes[each]) for each in to if each in self._changes]
         shared = {
-            c: max((_common(home(self._changes[c]), each) for each in homes), default=0)
+            c: max((_common_prefix(home(self._changes[c]), each) for each in homes), default=0)
             for c in candidates
         }
         most = max(shared.values(), default=0)
@@ -401,7 +401,7 @@ def _first_complaint(said: str) -> str:
     return _PLACE.sub("", "\n".join(said.splitlines()[:2]))
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     """How many items two sequences begin with in common."""
     same = (here == there for here, there in zip(one, other, strict=False))
     return next((count for count, alike in enumerate(same) if not alike), min(len(one), len(other)))

@@ -106,15 +106,15 @@ class Belief:
             if verdict is not None and verdict is not Verdict.PASS
         ]
         self._trust = _trust(field)
-        chances = _inside(field)
+        chances = _chances_by_size(field)
         outside = 1.0 - sum(chances)
-        count, few = len(self._places), _few(field)
+        count, few = len(self._places), _sets_can_be_listed(field)
         self._listed = dict.fromkeys(range(1, count + 1), count) if few else _LISTED
         self._wider = [
             (chance, Wider(self._weights, size, self._listed.get(size, 0), self._against))
             for size, chance in enumerate(chances[: len(_LISTED)], start=1)
         ]
-        self._larger = _spread(chances[-1], len(_LISTED) + 1, count) if few else {}
+        self._larger = _spread_chances(chances[-1], len(_LISTED) + 1, count) if few else {}
         self._whole = Wider(self._weights, 1, 0, [])
         weighed = self._weighed(field.predict)
         for reverted, clash in field.clashes:
@@ -328,12 +328,12 @@ def mask_of(places: Iterable[int], count: int) -> int:
     return int.from_bytes(octets, "little")
 
 
-def _few(field: Field) -> bool:
+def _sets_can_be_listed(field: Field) -> bool:
     """Whether every set of the suspects can be listed."""
     return field.passing is not None and len(field.suspects) <= SEARCH.all_sets
 
 
-def _spread(chance: float, smallest: int, largest: int) -> dict[int, float]:
+def _spread_chances(chance: float, smallest: int, largest: int) -> dict[int, float]:
     """The chance of any larger size, over all of them: of each next one half as much."""
     shares = {size: 0.5 ** (size - smallest) for size in range(smallest, largest + 1)}
     whole = sum(shares.values())
@@ -351,7 +351,7 @@ def _sums_within(weights: Mapping[int, float], count: int) -> npt.NDArray[np.flo
     return sums
 
 
-def _inside(field: Field) -> list[float]:
+def _chances_by_size(field: Field) -> list[float]:
     """How likely the root is of each size and among the suspects.
 
     ``outside`` is meant for one change: that both of a pair are suspects is less likely.

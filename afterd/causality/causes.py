@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from afterd.causality.cause import Link
 from afterd.causality.critical_predicates import Critical, extract_critical_predicates
-from afterd.causality.infection import Green, carriers_into, clean, detours, effect, infected
+from afterd.causality.infection import Green, carriers_into, detours, effect, is_clean, is_infected
 from afterd.causality.origins import origins
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.signs import Sign
@@ -103,12 +103,14 @@ class Causes:
         """Whether every infected step of the causes was changed or has it from another of them."""
         causes = [link.cause for link in self.links]
         steps = {step.id: step for cause in causes for step in (*cause.steps, *cause.origins)}
-        return all(self._accounted(step, steps.keys()) for step in steps.values() if infected(step))
+        return all(
+            self._accounted(step, steps.keys()) for step in steps.values() if is_infected(step)
+        )
 
     def acting(self) -> dict[StepId, tuple[ChangeId, ...]]:
         """The changes that act at each step of the causes: its statement's own, and by absence."""
         return {
-            step.id: (*step.changes, *(() if clean(step) else self._execution.omitted(step.id)))
+            step.id: (*step.changes, *(() if is_clean(step) else self._execution.omitted(step.id)))
             for link in self.links
             for step in (*link.cause.origins, *link.cause.steps)
         }
@@ -149,7 +151,7 @@ class Causes:
         """
         if step.changes:
             return effect(step) is not Effect.NEUTRAL
-        elsewhere = step.control is not None and infected(self._execution.step(step.control))
+        elsewhere = step.control is not None and is_infected(self._execution.step(step.control))
         return not elsewhere and bool(self._execution.omitted(step.id))
 
     def _explain(self, waiting: _Waiting) -> None:
@@ -174,7 +176,7 @@ class Causes:
             return
         self._seen.add(branch.id)
         self._instances[where] += 1
-        idle, doubt = clean(branch), _doubt(critical)
+        idle, doubt = is_clean(branch), _doubt(critical)
         self._put(
             _Waiting(
                 idle=idle,
@@ -199,7 +201,7 @@ def _evidence(critical: Critical) -> Evidence:
 
 def _doubt(critical: Critical) -> tuple[Sign, ...]:
     """A branch that green passed alike, or that could only overwrite what green never came to."""
-    if clean(critical.branch):
+    if is_clean(critical.branch):
         return (Sign.IDLE,)
     absent = critical.branch.green.alignment is Alignment.ABSENT
     return (Sign.ASIDE,) if absent and not critical.direct else ()

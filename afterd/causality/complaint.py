@@ -46,7 +46,7 @@ def complaint(said: str) -> Complaint:
     return Complaint(
         frozenset((*quoted, *(name.rpartition(".")[2] for name in quoted))),
         frozenset(_FILE.findall(said)),
-        frozenset(_shown(said)),
+        frozenset(_shown_lines(said)),
         _UNPARSED.search(said) is not None,
     )
 
@@ -62,7 +62,7 @@ def added_lines(change: Change) -> frozenset[str]:
     return frozenset(line for line in added if _NAME.search(line))
 
 
-def _shown(said: str) -> list[str]:
+def _shown_lines(said: str) -> list[str]:
     """The line below each message."""
     lines = said.splitlines()
     below = (after for line, after in pairwise(lines) if _MESSAGE.search(line))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import Green, detours, effect, infected, settled
+from afterd.causality.infection import Green, detours, effect, is_infected, is_settled
 from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed_value, same_value
 from afterd.logic.terms import distinct_reads
 from afterd.model.change import ChangeId, ChangeSet
@@ -78,7 +78,7 @@ class Counterfactual:
         return trust if verdict else 1.0 - trust
 
     def _changes(self, step: Step) -> frozenset[ChangeId]:
-        if settled(step):
+        if is_settled(step):
             return frozenset(step.changes)
         return frozenset((*step.changes, *self._execution.omitted(step.id)))
 
@@ -144,7 +144,7 @@ class Counterfactual:
         old, new = self._green.value(step), self._green.on_green_inputs(step)
         if UNKNOWN in (old, new) or self._green.displaced(step.id):
             return UNKNOWN
-        return _moved(value, old, new, step.term.sort)
+        return _moved_value(value, old, new, step.term.sort)
 
     def _as_in_green(self, source: StepId, imagined: dict[StepId, _Imagined]) -> bool:
         if source in imagined:
@@ -163,7 +163,7 @@ class Counterfactual:
         if isinstance(value, bool):
             return value
         sources = [self._execution.step(read.step) for read in inputs]
-        ill = [s for s in sources if infected(s) or s.id in imagined]
+        ill = [s for s in sources if is_infected(s) or s.id in imagined]
         return True if all(self._as_in_green(s.id, imagined) for s in ill) else None
 
     def _unreached(self, failure: Predicate, imagined: dict[StepId, _Imagined]) -> bool | None:
@@ -180,7 +180,7 @@ def _value(read: Read, imagined: dict[StepId, _Imagined]) -> Known:
     return now.value if now.happens else UNKNOWN
 
 
-def _moved(value: Known, old: Known, new: Known, sort: Sort) -> Known:
+def _moved_value(value: Known, old: Known, new: Known, sort: Sort) -> Known:
     """``value`` changed as ``new`` must be changed to become ``old``."""
     if same_value(old, new):
         return value

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from afterd.causality.cause import Cause
-from afterd.causality.infection import carriers_into, infected, settled
+from afterd.causality.infection import carriers_into, is_infected, is_settled
 from afterd.limits import SEARCH
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import BOOL, Apply, Op, StepId, Term
@@ -49,7 +49,7 @@ def extract_critical_predicates(execution: Execution, cause: Cause) -> list[Crit
     only_way: set[StepId] = set()
     own = {step.id for step in cause.steps}
     further = [step for step in _selecting(execution, cause) if step.id not in own]
-    parting = cache(partial(_parting, execution))
+    parting = cache(partial(_parting_branch, execution))
     influences = _influences(execution, cause, (*further, *cause.steps), parting)
     for generator, branch, definition in influences:
         met = overwritten.setdefault(branch, {})
@@ -82,7 +82,7 @@ def other_way(branch: Step) -> Term:
     return Apply(Op.NOT, (branch.term,), BOOL) if branch.value else branch.term
 
 
-def _parting(execution: Execution, branch: StepId) -> StepId | None:
+def _parting_branch(execution: Execution, branch: StepId) -> StepId | None:
     """Above a branch that green never came to: the one at which it went another way.
 
     The twenty conditions of an ``else if`` are each decided by the one before; one level after the
@@ -100,7 +100,7 @@ def _parting(execution: Execution, branch: StepId) -> StepId | None:
 def _infected_by(execution: Execution, generator: StepId, branch: StepId) -> bool:
     """Whether a generator is infected, and of what may have infected it only by this branch."""
     step = execution.step(generator)
-    return infected(step) and all(s.id == branch for s in carriers_into(execution, step))
+    return is_infected(step) and all(s.id == branch for s in carriers_into(execution, step))
 
 
 def _selecting(execution: Execution, cause: Cause) -> list[Step]:
@@ -133,7 +133,7 @@ def _influences(
     """Generators and branches, and the definition whose value their other side would have overwritten."""
     asked = 0
     for generator in reversed(generators):
-        if settled(generator) and generator.id != cause.predicate.step:
+        if is_settled(generator) and generator.id != cause.predicate.step:
             continue
         if generator.control is not None:
             yield generator.id, generator.control, None

@@ -28,7 +28,7 @@ def next_reversion(field: Field) -> ChangeSet | None:
     belief = Belief(field)
     past = (each for each in (*field.seen, field.passing, NOTHING) if each is not None)
     tried = {belief.mask(each) for each in past if belief.holds(each)}
-    telling = _telling(field.seen, belief)
+    telling = _telling_chance(field.seen, belief)
     order = _code_order(field)
     best: int | None = None
     most = 0.0
@@ -52,7 +52,7 @@ def next_reversion(field: Field) -> ChangeSet | None:
     return None if best is None else belief.changes(best)
 
 
-def _telling(seen: Seen, belief: Belief) -> Callable[[int], float]:
+def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
     """How often reverting several changes tells anything: parts of a rewrite, mixed, fail otherwise.
 
     Whether a set does so is told most by those that were tried and differ from it in few changes.

@@ -27,22 +27,22 @@ class Role(IntEnum):
     CLEAN = 5  # as in green
 
 
-def infected(step: Step) -> bool:
+def is_infected(step: Step) -> bool:
     """Whether the green run had another value here, or did not come here."""
     return step.green.alignment in {Alignment.DIFFERENT, Alignment.ABSENT}
 
 
-def clean(step: Step) -> bool:
+def is_clean(step: Step) -> bool:
     """Whether the green run had the same value here."""
     return step.green.alignment is Alignment.SAME
 
 
-def settled(step: Step) -> bool:
+def is_settled(step: Step) -> bool:
     """Whether a step need not be followed further back: its value is known, and as in green.
 
     Not for opaque values: that two objects are rendered alike does not make them one.
     """
-    return clean(step) and step.value is not None and step.term.sort.kind is not SortKind.OPAQUE
+    return is_clean(step) and step.value is not None and step.term.sort.kind is not SortKind.OPAQUE
 
 
 def effect(step: Step) -> Effect:
@@ -112,7 +112,7 @@ class Green:
     def _recorded(self, step: Step) -> Known:
         if step.green.alignment in {Alignment.ABSENT, Alignment.UNKNOWN}:
             return UNKNOWN
-        value = step.value if clean(step) else step.green.value
+        value = step.value if is_clean(step) else step.green.value
         if value is None and step.term.sort.kind is not SortKind.OPAQUE:
             return UNKNOWN
         return normal(value, step.term.sort)
@@ -120,11 +120,11 @@ class Green:
 
 def role(execution: Execution, green: Green, step: Step) -> Role:
     """The part of ``step`` in the infection."""
-    if clean(step):
+    if is_clean(step):
         return Role.CLEAN
-    if not infected(step):
+    if not is_infected(step):
         return Role.UNKNOWN
-    if green.displaced(step.id) or step.green.elsewhere or any(_chosen(execution, step)):
+    if green.displaced(step.id) or step.green.elsewhere or any(_choosing_branches(execution, step)):
         return Role.CARRIER
     expected, got = green.value(step), green.on_green_inputs(step)
     if expected is not UNKNOWN and got is not UNKNOWN:
@@ -132,17 +132,17 @@ def role(execution: Execution, green: Green, step: Step) -> Role:
     return _by_inputs(execution, step)
 
 
-def _chosen(execution: Execution, step: Step) -> Iterator[Step]:
+def _choosing_branches(execution: Execution, step: Step) -> Iterator[Step]:
     """Infected branches within a statement: they gave it another value to read than green's had."""
-    return filter(infected, map(execution.step, step.choices))
+    return filter(is_infected, map(execution.step, step.choices))
 
 
 def _by_inputs(execution: Execution, step: Step) -> Role:
     """The role where green's values do not tell: clean inputs carry nothing."""
-    if not all(clean(execution.step(read.step)) for read in distinct_reads(step.term)):
+    if not all(is_clean(execution.step(read.step)) for read in distinct_reads(step.term)):
         return Role.CARRIER
     guard = execution.step(step.control) if step.control is not None else None
-    if guard is None or clean(guard):
+    if guard is None or is_clean(guard):
         return Role.ENTRY
     return Role.GUARDED if step.green.alignment is Alignment.ABSENT else Role.ENTRY
 
@@ -151,22 +151,22 @@ def detours(execution: Execution, green: Green, step: Step) -> list[StepId]:
     """Branches whose other side, taken in green, wrote what ``step`` read: its infection came by a
     definition that did not happen. Empty where the step, or what it read, accounts for its value.
     """
-    if not infected(step) or execution.omitted(step.id) or green.accounts_for(step):
+    if not is_infected(step) or execution.omitted(step.id) or green.accounts_for(step):
         return []
     found = [
         branch
         for read in distinct_reads(step.term)
         for branch in execution.indirect_influences(step.id, read.step)
     ]
-    return [branch for branch in dict.fromkeys(found) if infected(execution.step(branch))]
+    return [branch for branch in dict.fromkeys(found) if is_infected(execution.step(branch))]
 
 
 def carriers_into(execution: Execution, step: Step) -> Iterator[Step]:
     """What may have infected ``step``: infected steps that it read, and branches in and above it."""
     for read in distinct_reads(step.term):
         source = execution.step(read.step)
-        if infected(source):
+        if is_infected(source):
             yield source
-    yield from _chosen(execution, step)
-    if step.control is not None and infected(guard := execution.step(step.control)):
+    yield from _choosing_branches(execution, step)
+    if step.control is not None and is_infected(guard := execution.step(step.control)):
         yield guard

@@ -29,7 +29,7 @@ from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.signs import Sign, odds_of
-from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked, suspects_of
+from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked_suspects, suspects_of
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
@@ -332,7 +332,7 @@ class Loop:
             (Tier.EXECUTED, self._execution.executed_changes()),
             (Tier.OTHER, structural_order(self._changes.values())),
         )
-        known = ranked(
+        known = ranked_suspects(
             suspects_of(self._execution, self._green, self._causes.links, unmet=self._unmet),
             tiers,
             self._execution.conduct(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from afterd.causality.infection import infected
+from afterd.causality.infection import is_infected
 from afterd.limits import SEARCH
 from afterd.logic.terms import distinct_reads
 from afterd.model.term import StepId
@@ -24,7 +24,7 @@ def origins(execution: Execution, core: Iterable[Step]) -> tuple[Step, ...]:
     """
     known = {step.id for step in core}
     found: dict[StepId, Step] = {}
-    waiting = deque(_unaccounted(execution, core, known))
+    waiting = deque(_unaccounted_steps(execution, core, known))
     while waiting and len(found) < SEARCH.origins:
         for source in _infected_reads(execution, waiting.popleft()):
             if source.id not in found and source.id not in known:
@@ -33,10 +33,12 @@ def origins(execution: Execution, core: Iterable[Step]) -> tuple[Step, ...]:
     return tuple(found.values())
 
 
-def _unaccounted(execution: Execution, core: Iterable[Step], known: set[StepId]) -> Iterator[Step]:
+def _unaccounted_steps(
+    execution: Execution, core: Iterable[Step], known: set[StepId]
+) -> Iterator[Step]:
     """Infected steps of a core that read nothing infected in it, the nearest to the failure first."""
     for step in sorted(core, key=lambda step: -step.id):
-        if infected(step) and not step.green.elsewhere:
+        if is_infected(step) and not step.green.elsewhere:
             sources = _infected_reads(execution, step)
             if known.isdisjoint(source.id for source in sources):
                 yield step
@@ -44,4 +46,4 @@ def _unaccounted(execution: Execution, core: Iterable[Step], known: set[StepId])
 
 def _infected_reads(execution: Execution, step: Step) -> list[Step]:
     sources = (execution.step(read.step) for read in distinct_reads(step.term))
-    return [source for source in sources if infected(source)]
+    return [source for source in sources if is_infected(source)]

@@ -132,7 +132,7 @@ class Reversion:
             if reverted is None:
                 return
             if self._trials.width > 1 and reverted not in self._seen:
-                self._trials.side_by_side(_speculated(inside, reverted, self._trials.width))
+                self._trials.side_by_side(_speculated_runs(inside, reverted, self._trials.width))
             linked = self._linked(reverted)
             field = _costlier(field, self._unlinked)
             if linked in self._seen:
@@ -223,7 +223,7 @@ class Reversion:
         untried = True
         while untried:
             untried = False
-            for change in reversed(_sorted(passing.asked, order)):
+            for change in reversed(_sorted_changes(passing.asked, order)):
                 needing = {
                     each for each in passing.asked if change in self._needs.get(each, NOTHING)
                 }
@@ -267,7 +267,9 @@ class Reversion:
         early. Where it is not, what passes is still smaller than before.
         """
         needed: ChangeSet = frozenset()
-        ordered = _sorted(passing.asked, order) if len(passing.asked) > SEARCH.put_back else []
+        ordered = (
+            _sorted_changes(passing.asked, order) if len(passing.asked) > SEARCH.put_back else []
+        )
         while ordered:
             low, high = 0, len(ordered)  # with the first ``high`` it passes, with ``low`` unknown
             while low < high:
@@ -285,7 +287,7 @@ class Reversion:
         """Algorithm 2, on sets that are not small; parts follow suspicion and the program."""
         n = 2
         while len(passing.asked) > SEARCH.put_back and n <= len(passing.asked):
-            smaller = self._part_or_complement(_sorted(passing.asked, order), n)
+            smaller = self._part_or_complement(_sorted_changes(passing.asked, order), n)
             if smaller is not None:
                 passing, n = smaller
                 yield passing
@@ -314,7 +316,7 @@ class Reversion:
         with what the rest needs. After one that is not needed the next are asked, and those before it
         again at last: they were seen to be needed beside it.
         """
-        waiting = _sorted(passing.asked, order)[::-1]
+        waiting = _sorted_changes(passing.asked, order)[::-1]
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
             for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
@@ -365,7 +367,7 @@ def _costlier(field: Field, unlinked: ChangeSet) -> Field:
     return replace(field, suspects=suspects)
 
 
-def _speculated(field: Field, first: ChangeSet, width: int) -> list[ChangeSet]:
+def _speculated_runs(field: Field, first: ChangeSet, width: int) -> list[ChangeSet]:
     """The run to make, and those that are likeliest to be called for after it, whichever way it ends: so
     many as are made at the same time. The search goes on as if it made them one by one.
     """
@@ -387,7 +389,7 @@ def _speculated(field: Field, first: ChangeSet, width: int) -> list[ChangeSet]:
     return found
 
 
-def _sorted(changes: ChangeSet, order: Sequence[ChangeId]) -> list[ChangeId]:
+def _sorted_changes(changes: ChangeSet, order: Sequence[ChangeId]) -> list[ChangeId]:
     """As in ``order``; what is not in it comes last."""
     known = [change for change in order if change in changes]
     return [*known, *sorted(changes.difference(known))]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.cause import Cause
-from afterd.causality.infection import clean, settled
+from afterd.causality.infection import is_clean, is_settled
 from afterd.limits import WORK
 from afterd.logic import theory
 from afterd.logic.constraint import Answer, Problem, Undecided, Unsatisfiable
@@ -54,7 +54,7 @@ def semantic_analysis(
     own = execution.step(predicate.step)
     controls = () if own.control is None else (own.control,)
     walk = BackwardSlice(
-        execution, [predicate.condition], controls, expand=lambda step: not settled(step)
+        execution, [predicate.condition], controls, expand=lambda step: not is_settled(step)
     )
     steps: list[Step] = []
     answer: Answer = Undecided("nothing was asked")
@@ -66,19 +66,19 @@ def semantic_analysis(
         cut = not walk.exhausted and (late or count == limits.most)
         facts = walk.pending() if cut else []
         if not (hopeless or walk.exhausted):
-            unforced = _unforced(predicate, steps, walk.pending(), core_of)
+            unforced = _unforced_answer(predicate, steps, walk.pending(), core_of)
             answer, hopeless = unforced or answer, unforced is not None
         if not hopeless:
-            answer = core_of(weakest_precondition(predicate, steps, facts, settled))
+            answer = core_of(weakest_precondition(predicate, steps, facts, is_settled))
             hopeless = isinstance(answer, Undecided)  # a longer slice is no easier
         if isinstance(answer, Unsatisfiable):
-            return _proved(execution, predicate, answer, facts, steps)
+            return _proved_cause(execution, predicate, answer, facts, steps)
         if walk.exhausted or late:
             break
-    return _inferred(execution, predicate, steps, limits.inferred, answer)
+    return _inferred_cause(execution, predicate, steps, limits.inferred, answer)
 
 
-def _unforced(
+def _unforced_answer(
     predicate: Predicate, steps: Sequence[Step], pending: Sequence[Read], core_of: CoreOf
 ) -> Answer | None:
     """The answer where the predicate can be otherwise although all that the steps read was as
@@ -86,7 +86,7 @@ def _unforced(
 
     Then no longer slice forces it either: what that says of those reads is that they were so.
     """
-    problem = weakest_precondition(predicate, steps, pending, settled)
+    problem = weakest_precondition(predicate, steps, pending, is_settled)
     if contradiction(problem, range(len(problem.constraints))) is not None:
         return None
     answer = core_of(problem)
@@ -101,7 +101,7 @@ def _sizes(limits: SliceLimits) -> Iterator[int]:
     yield limits.most
 
 
-def _proved(
+def _proved_cause(
     execution: Execution,
     predicate: Predicate,
     core: Unsatisfiable,
@@ -118,18 +118,18 @@ def _proved(
         steps,
         Evidence.INFERRED if unfollowed else Evidence.PROVED,
         core.minimal,
-        _others(walked, steps),
+        _other_steps(walked, steps),
         _made_concrete(steps, core.precision),
         note,
     )
 
 
-def _inferred(
+def _inferred_cause(
     execution: Execution, predicate: Predicate, walked: Sequence[Step], most: int, answer: Answer
 ) -> Cause:
     """The dynamic slice, without what is as in green where the green run is known."""
     nearest = walked[:most]
-    telling = [step.id for step in nearest if not clean(step)] or [step.id for step in nearest]
+    telling = [step.id for step in nearest if not is_clean(step)] or [step.id for step in nearest]
     steps = _in_order(execution, predicate, telling)
     note = "Its values alone do not decide it: that it depends on these steps is all that is known."
     if isinstance(answer, Undecided):
@@ -139,13 +139,13 @@ def _inferred(
         steps,
         Evidence.INFERRED,
         minimal=False,
-        beyond=_others(walked, steps),
+        beyond=_other_steps(walked, steps),
         made_concrete=_made_concrete(steps, theory.Precision.EXACT),
         note=note,
     )
 
 
-def _others(walked: Sequence[Step], steps: Sequence[Step]) -> tuple[Step, ...]:
+def _other_steps(walked: Sequence[Step], steps: Sequence[Step]) -> tuple[Step, ...]:
     chosen = {step.id for step in steps}
     return tuple(step for step in walked if step.id not in chosen)
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from afterd.causality.carrying import Carrying
-from afterd.causality.infection import clean, infected, settled
+from afterd.causality.infection import is_clean, is_infected, is_settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
 from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
@@ -102,7 +102,7 @@ class _Walk:
         self.entered.update({each: step.id for each in likely if each not in self.entered})
         for change in (*acting, *self._omitted(step)):
             self._push(replace(found, cost=found.cost + Way.ABSENCE), change)
-        further = list(_behind(self._execution, step, predicate))
+        further = list(_steps_behind(self._execution, step, predicate))
         if not further and found.nearer is not None and found.way is Way.DATA:
             further = list(_overwriting(self._execution, found.nearer, step.id))
         if not further and not acting:
@@ -114,7 +114,7 @@ class _Walk:
         """The guilty changes that may act at a step by what did not happen: none that did something else
         than in the twin, which is shown where it did.
         """
-        missing = () if clean(step) else self._execution.omitted(step.id)
+        missing = () if is_clean(step) else self._execution.omitted(step.id)
         return [c for c in missing if c in self._root and not self._acted(c)]
 
     def _acted(self, change: ChangeId) -> Sequence[StepId]:
@@ -144,7 +144,7 @@ class _Walk:
         """What the calls that a step was in gave, up to one that is on the way already."""
         caller = self._execution.calling(step)
         while caller is not None and step < caller < failed:
-            if caller in self.reached or infected(self._execution.step(caller)):
+            if caller in self.reached or is_infected(self._execution.step(caller)):
                 yield caller
             if caller in self.reached:
                 return
@@ -160,7 +160,7 @@ class _Walk:
             found = self.reached[at]
             if found.nearer is None:
                 return found.way in _SEEN
-            if found.way not in _SEEN or not infected(self._execution.step(at)):
+            if found.way not in _SEEN or not is_infected(self._execution.step(at)):
                 return False
             at = found.nearer
         return False
@@ -207,7 +207,7 @@ def story(
     return _Told(execution, *best, root, changes, core_of, limits, alone).story()
 
 
-def _behind(
+def _steps_behind(
     execution: TwinExecution, step: Step, predicate: Predicate
 ) -> Iterator[tuple[StepId, Way]]:
     """What differs of that which a step depends on."""
@@ -215,20 +215,20 @@ def _behind(
     reads = distinct_reads(predicate.condition if own else step.term)
     led = False
     for read in reads:
-        if read.step != step.id and infected(execution.step(read.step)):
+        if read.step != step.id and is_infected(execution.step(read.step)):
             led = True
             yield read.step, Way.DATA
     for choice in step.choices:
-        if infected(execution.step(choice)):
+        if is_infected(execution.step(choice)):
             led = True
             yield choice, Way.BRANCH
-    if step.control is not None and infected(execution.step(step.control)):
+    if step.control is not None and is_infected(execution.step(step.control)):
         led = led or step.green.alignment is Alignment.ABSENT
         yield step.control, Way.BRANCH
     if not led:
         for read in reads:
             yield from _overwriting(execution, step.id, read.step)
-            if not settled(execution.step(read.step)):
+            if not is_settled(execution.step(read.step)):
                 yield read.step, Way.OBJECT
 
 
@@ -241,7 +241,7 @@ def _overwriting(
     """
     way = Way.OVERWRITE
     for branch in execution.indirect_influences(use, definition):
-        if infected(execution.step(branch)):
+        if is_infected(execution.step(branch)):
             yield branch, way
             way = Way.PERHAPS
 
@@ -352,11 +352,11 @@ class _Told:
         if self._guilty(step):
             return True
         if predicate.kind is None:
-            return infected(step)
+            return is_infected(step)
         own = self._execution.step(predicate.step)
         verdict = isinstance(step.value, bool) and not step.target
         same = (step.location, step.text) == (own.location, own.text)
-        return infected(step) and not (verdict and same and len(steps) > 1)
+        return is_infected(step) and not (verdict and same and len(steps) > 1)
 
     def _each_once(self, steps: Sequence[Step]) -> list[Step]:
         """Of the many instances of a statement in a loop, the first and the last, and what is guilty."""

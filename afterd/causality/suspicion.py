@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from afterd.causality.cause import Link
-from afterd.causality.infection import Green, Role, effect, infected, role
+from afterd.causality.infection import Green, Role, effect, is_infected, role
 from afterd.causality.signs import SIGN_OF_CONDUCT, Sign, odds_of
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
@@ -106,9 +106,11 @@ def suspects_of(
     """
     best: dict[ChangeId, Suspect] = {}
     conduct = _not_belied(execution.conduct(), links)
-    found = (_judged(suspect, conduct) for suspect in _found(execution, green, links))
+    found = (
+        _judged_suspect(suspect, conduct) for suspect in _found_suspects(execution, green, links)
+    )
     also = (
-        Suspect(change, Tier.CAUSE, signs=(_unmet(did),))
+        Suspect(change, Tier.CAUSE, signs=(_unmet_sign(did),))
         for change, did in conduct.items()
         if did in unmet
     )
@@ -132,7 +134,7 @@ def _not_belied(
     return {c: did for c, did in conduct.items() if did is not Conduct.NEUTRAL or c not in belied}
 
 
-def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
+def _judged_suspect(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
     """A suspect in the light of what its code did, whatever the cause says of one statement."""
     did = conduct.get(suspect.change)
     if did is None:
@@ -145,11 +147,11 @@ def _judged(suspect: Suspect, conduct: Mapping[ChangeId, Conduct]) -> Suspect:
     return replace(suspect, tier=tier, signs=(*suspect.signs, SIGN_OF_CONDUCT[did]))
 
 
-def _unmet(did: Conduct) -> Sign:
+def _unmet_sign(did: Conduct) -> Sign:
     return Sign.UNMET_PARTED if did is Conduct.PARTED else Sign.UNMET
 
 
-def ranked(
+def ranked_suspects(
     suspects: Sequence[Suspect],
     tiers: Iterable[tuple[Tier, Iterable[ChangeId]]],
     conduct: Mapping[ChangeId, Conduct],
@@ -158,11 +160,11 @@ def ranked(
     found = {suspect.change: suspect for suspect in suspects}
     for tier, changes in tiers:
         for change in changes:
-            found.setdefault(change, _judged(Suspect(change, tier), conduct))
+            found.setdefault(change, _judged_suspect(Suspect(change, tier), conduct))
     return list(found.values())
 
 
-def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterable[Suspect]:
+def _found_suspects(execution: Execution, green: Green, links: Sequence[Link]) -> Iterable[Suspect]:
     """Suspects, nearest to the failure first; what stands in a statement before what is missing there, so
     that of two equal places the own one is told.
     """
@@ -180,10 +182,10 @@ def _found(execution: Execution, green: Green, links: Sequence[Link]) -> Iterabl
         for change in execution.omitted(step.id):
             yield Suspect(change, _omission(step, part), link.level, step.id, link.doubt)
     for link in links:
-        yield from _beyond(execution, green, link)
+        yield from _suspects_beyond(execution, green, link)
 
 
-def _beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]:
+def _suspects_beyond(execution: Execution, green: Green, link: Link) -> Iterable[Suspect]:
     """Changes outside the core: it shows one way in which the failure had to come about, and when
     that way is barred there may be another.
     """
@@ -205,13 +207,13 @@ def _tier(step: Step, part: Role) -> Tier:
     if here is Effect.NEUTRAL:
         return Tier.SLICE
     if here is Effect.MATTERS and part is not Role.CLEAN:
-        return Tier.ENTRY if infected(step) else Tier.CARRIER
+        return Tier.ENTRY if is_infected(step) else Tier.CARRIER
     return _TIER_OF_ROLE[part]
 
 
 def _omission(step: Step, part: Role) -> Tier:
     """A removed writer explains an infected value where nothing that is there does."""
-    if step.changes or not infected(step):
+    if step.changes or not is_infected(step):
         return Tier.CAUSE
     return _TIER_OF_ROLE[part]
 

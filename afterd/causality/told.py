@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from afterd.causality.infection import infected, settled
+from afterd.causality.infection import is_infected, is_settled
 from afterd.limits import STORY
 from afterd.logic import infix
 from afterd.model.change import Change
@@ -28,7 +28,7 @@ class Telling:
         own = change is not None and change.id in step.changes
         old = was(change, step.text) if change is not None and own else ""
         alike = bool(old) and _makes_one_alike(step)
-        known = Evidence.OBSERVED if alike or infected(step) else Evidence.INFERRED
+        known = Evidence.OBSERVED if alike or is_infected(step) else Evidence.INFERRED
         computed = infix(step.term)
         twin = None if absent else self._execution.counterpart(step.id)
         undone = "" if twin is None else infix(twin)
@@ -54,18 +54,18 @@ def _makes_one_alike(step: Step) -> bool:
 
     Both runs made it here; where its text is another one, that tells it, and the two values tell nothing.
     """
-    return not settled(step) and step.rendered == step.green.shown != ""
+    return not is_settled(step) and step.rendered == step.green.shown != ""
 
 
 def was(change: Change, text: str) -> str:
     """The statement that ``text`` was before the change; empty where it was none, or another one: of a
     rewritten block the line that is most like it may be what a neighbour was.
     """
-    old = [line for line in _stripped(change, "-") if line]
+    old = [line for line in _stripped_lines(change, "-") if line]
     if not old:
         return ""
     best = max(old, key=lambda line: _likeness(line, text))
-    closest = max((_likeness(best, line) for line in _stripped(change, "+")), default=0.0)
+    closest = max((_likeness(best, line) for line in _stripped_lines(change, "+")), default=0.0)
     likeness = _likeness(best, text)
     return best if best != text and likeness >= max(STORY.alike, closest) else ""
 
@@ -74,7 +74,7 @@ def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def _stripped(change: Change, sign: str) -> list[str]:
+def _stripped_lines(change: Change, sign: str) -> list[str]:
     """Its lines without their indentation."""
     return [line.strip() for line in change.lines(sign)]
 
@@ -95,7 +95,7 @@ def not_run(change: Change, missed: Step) -> TreeStep:
 
 def not_linked(change: Change) -> TreeStep:
     """A guilty change to which no way was found."""
-    new, old = _stripped(change, "+"), _stripped(change, "-")
+    new, old = _stripped_lines(change, "+"), _stripped_lines(change, "-")
     return TreeStep(
         file=change.file,
         line=change.new.start or change.old.start,

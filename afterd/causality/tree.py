@@ -23,7 +23,7 @@ def causal_tree(links: Sequence[Link], root: ChangeSet, acting: Acting) -> Cause
     """The tree; None where no failed assertion was recognised."""
     if not links:
         return None
-    leading = _leading(links, root, acting)
+    leading = _leading_causes(links, root, acting)
     below: dict[int | None, list[int]] = defaultdict(list)
     for number in sorted(leading):
         below[links[number].parent].append(number)
@@ -31,7 +31,7 @@ def causal_tree(links: Sequence[Link], root: ChangeSet, acting: Acting) -> Cause
     return _Tree(links, root, acting, below).node(top)
 
 
-def _leading(links: Sequence[Link], root: ChangeSet, acting: Acting) -> set[int]:
+def _leading_causes(links: Sequence[Link], root: ChangeSet, acting: Acting) -> set[int]:
     """The causes with a root change that no cause before them has, and all causes below them."""
     leading: set[int] = set()
     unmet = set(root)

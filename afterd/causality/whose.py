@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from afterd.causality.infection import clean, infected
+from afterd.causality.infection import is_clean, is_infected
 from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.trace import Step, TwinExecution
 
@@ -36,8 +36,10 @@ def twins_alone(root: ChangeSet, alone: Alone) -> Mapping[ChangeId, TwinExecutio
 def branch_of(step: Step, twins: Mapping[ChangeId, TwinExecution]) -> ChangeId:
     """The change that alone alters a step; empty where that is none, several, or not known."""
     there = {change: _same_step(step, twin) for change, twin in twins.items()}
-    alters = [change for change, other in there.items() if other is not None and infected(other)]
-    known = all(other is not None and (infected(other) or clean(other)) for other in there.values())
+    alters = [change for change, other in there.items() if other is not None and is_infected(other)]
+    known = all(
+        other is not None and (is_infected(other) or is_clean(other)) for other in there.values()
+    )
     return alters[0] if known and len(alters) == 1 else ""
 
 

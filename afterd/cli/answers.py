@@ -11,7 +11,7 @@ from pathlib import Path
 
 from afterd.cli.commits import bad_version
 from afterd.cli.options import Loudness
-from afterd.cli.output import errors, present, write
+from afterd.cli.output import errors, print_parts, write
 from afterd.config import Format
 from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress, Silent
@@ -22,7 +22,7 @@ from afterd.vcs.repository import open_repository, state_directory
 
 
 @contextmanager
-def heard(repository: Path, loudness: Loudness) -> Iterator[Progress]:
+def progress_listener(repository: Path, loudness: Loudness) -> Iterator[Progress]:
     """A listener on standard error as loud as was asked for; with DEBUG there is a log beside it."""
     if loudness is Loudness.QUIET:
         yield Silent()
@@ -58,12 +58,12 @@ def deliver(
     """Write explanations in a format, to a file or to the terminal."""
     if form is Format.TEXT:
         reports = [TerminalReport(each, subjects=subjects) for each in explanations]
-        present(reports, output)
+        print_parts(reports, output)
     else:
-        write(rendered(explanations, form, repository), output)
+        write(rendered_document(explanations, form, repository), output)
 
 
-def rendered(explanations: Sequence[Explanation], form: Format, repository: Path) -> str:
+def rendered_document(explanations: Sequence[Explanation], form: Format, repository: Path) -> str:
     """The document in any format but text."""
     match form:
         case Format.MARKDOWN:

@@ -12,7 +12,7 @@ import click
 from afterd.bench.case import Case, selected_cases
 from afterd.bench.every_case import every_case
 from afterd.bench.fixtures import fixture_cases
-from afterd.bench.kept_rows import keeping, kept_rows
+from afterd.bench.kept_rows import kept_rows, rows_kept_in
 from afterd.bench.machine import machine, sentence
 from afterd.bench.measurement import Measurement
 from afterd.bench.overhead import overheads
@@ -43,7 +43,7 @@ from afterd.cli.options import given_budget
 from afterd.cli.output import errors, write
 from afterd.cli.places import output_option
 from afterd.config import Strategy
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -188,7 +188,7 @@ def trees(
     done = {row.case for row in before}
     left = [case for case in selected_cases(every_case(), names) if case.name not in done]
     made = measurements(left, options)
-    rows = [*before, *_said(keeping(made, kept) if kept else made)]
+    rows = [*before, *_spoken_measurements(rows_kept_in(made, kept) if kept else made)]
     facts = machine()
     if form == "json":
         write(document("trees", facts, rows), output)
@@ -218,7 +218,7 @@ def _bench(
     name: str, cases: Sequence[Case], form: str, output: Path | None, options: Options
 ) -> None:
     """Measure, saying each row as it is done, and write the tables."""
-    rows = _said(measurements(cases, options))
+    rows = _spoken_measurements(measurements(cases, options))
     facts = machine()
     if form == "json":
         write(document(name, facts, rows), output)
@@ -226,7 +226,7 @@ def _bench(
     _deliver(measurement_tables(f"{name}: {sentence(facts)}", rows), form, output)
 
 
-def _said(made: Iterable[Measurement]) -> list[Measurement]:
+def _spoken_measurements(made: Iterable[Measurement]) -> list[Measurement]:
     rows = []
     for row in made:
         errors().print(_line(row), markup=False, soft_wrap=True)
@@ -240,7 +240,7 @@ def _deliver(grids: Sequence[Grid], form: str, output: Path | None) -> None:
 
 def _options(strategies: tuple[str, ...], jobs: int, budget: str, *, verbose: bool) -> Options:
     limit = given_budget(budget)
-    say = (lambda line: click.echo(visible(line), err=True)) if verbose else None
+    say = (lambda line: click.echo(visible_text(line), err=True)) if verbose else None
     chosen = tuple(map(Strategy, strategies)) or tuple(Strategy)
     return Options(chosen, jobs, limit, say)
 
@@ -248,7 +248,7 @@ def _options(strategies: tuple[str, ...], jobs: int, budget: str, *, verbose: bo
 def _line(row: Measurement) -> str:
     """A row as it is done, for people who wait."""
     note = f" ({row.note})" if row.note else ""
-    return visible(
+    return visible_text(
         f"{row.case}, {row.strategy}: {row.verdict.value}, {row.tests} test runs,"
         f" {row.seconds:.1f} s{note}"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from afterd.bench.calibration import Fit, fitted, signs_counted
+from afterd.bench.calibration import Fit, fitted_odds, signs_counted
 from afterd.bench.case import selected_cases
 from afterd.bench.choices import KnownCase
 from afterd.bench.every_case import every_case
@@ -50,13 +50,13 @@ def command(
         raise UsageError("Names of cases are for --gather: the fit is over all that are kept.")
     known = known_cases()
     try:
-        fit = fitted(known, CHOSEN)
+        fit = fitted_odds(known, CHOSEN)
     except ValueError as error:
         raise UsageError(f"There is nothing to fit: in {EVIDENCE} {error}.") from error
     if kept:
         save(fit)
         errors().print(f"The odds stand in {ODDS_FILE} now.", markup=False, soft_wrap=True)
-    write(said(fit, known), output)
+    write(fit_sentences(fit, known), output)
 
 
 def _gather(names: Sequence[str], budget: str) -> None:
@@ -69,7 +69,7 @@ def _gather(names: Sequence[str], budget: str) -> None:
             keep([KnownCase(row.case, project_of(row.case), row.choices)])
 
 
-def said(fit: Fit, known: Sequence[KnownCase]) -> str:
+def fit_sentences(fit: Fit, known: Sequence[KnownCase]) -> str:
     """The odds beside those chosen by hand, and how well each foretold the guilty changes."""
     counted = signs_counted(known)
     rows = [

@@ -32,12 +32,12 @@ def command(context: click.Context, kills: int, queue: int, seed: int, output: P
     Example: afterd bench daemon --kills 20
     """
     found = daemon_kills(kills, queue, seed, lambda line: errors().print(line, markup=False))
-    write(said(found), output)
+    write(kills_sentences(found), output)
     if found.wrong:
         context.exit(int(ExitStatus.INCONCLUSIVE))
 
 
-def said(found: Kills) -> str:
+def kills_sentences(found: Kills) -> str:
     """The result, a line each."""
     lines = [
         f"{found.kills} daemons were killed over {found.jobs} jobs, in {found.seconds:.0f} s.",

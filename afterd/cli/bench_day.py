@@ -50,18 +50,18 @@ def command(
     """
     day = Day(commits, seed, kills, full, keep)
     found = day_replayed(day, lambda line: errors().print(line, markup=False))
-    write(f"day: {sentence(machine())}\n{said(found)}", output)
+    write(f"day: {sentence(machine())}\n{day_sentences(found)}", output)
     if found.wrong:
         context.exit(int(ExitStatus.INCONCLUSIVE))
 
 
-def said(found: Account) -> str:
+def day_sentences(found: Account) -> str:
     """The result, a line each."""
-    kinds, killed = _each(found.verdicts), _each(found.killed)
+    kinds, killed = _each_count(found.verdicts), _each_count(found.killed)
     delays = found.delays or (0.0,)
     lines = [
-        f"{found.pushed.total()} pushes ({_each(found.pushed)}), {found.tested.total()} commits tested"
-        f" ({_each(found.tested)}), in {found.seconds:.0f} s.",
+        f"{found.pushed.total()} pushes ({_each_count(found.pushed)}), {found.tested.total()} commits tested"
+        f" ({_each_count(found.tested)}), in {found.seconds:.0f} s.",
         f"{sum(found.verdicts.values())} verdicts ({kinds}), {len(found.wrong)} wrong.",
         f"From push to answer: {median(delays):.1f} s in the median, {max(delays):.0f} s at most;"
         f" {found.cpu:.0f} s of processor time in all.",
@@ -72,5 +72,5 @@ def said(found: Account) -> str:
     return "\n".join(filter(None, lines)) + "\n"
 
 
-def _each(counted: Mapping[str, int]) -> str:
+def _each_count(counted: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(counted.items()))

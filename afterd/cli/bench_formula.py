@@ -20,7 +20,7 @@ from afterd.cli.output import errors, write
 from afterd.cli.places import output_option
 from afterd.execution.toolchain import find
 from afterd.localization.formats.weights import write_weights
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 
 @click.command("formula")
@@ -85,7 +85,7 @@ def _results(
     program = directory.resolve().name
     with tempfile.TemporaryDirectory(prefix="afterd-formula-") as scratch:
         for result in formula_results(found, find(), Path(scratch), options):
-            errors().print(visible(_line(result)), markup=False, soft_wrap=True)
+            errors().print(visible_text(_line(result)), markup=False, soft_wrap=True)
             yield replace(result, program=program)
 
 

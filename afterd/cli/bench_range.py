@@ -18,7 +18,7 @@ from afterd.bench.rivals import (
     Asked,
     Rival,
     bisected,
-    explained,
+    explained_range,
     reduced_by_picire,
 )
 from afterd.bench.tables import Grid, text
@@ -69,13 +69,15 @@ def command(
 
     Example: afterd bench range v1.2..HEAD -- pytest -q tests/test_money.py
     """
-    asked, variants = _asked(repository, revisions, shell(build) if build else (), test, budget)
-    asked = replace(asked, test=_slowed(asked.test, slowed))
+    asked, variants = _asked_range(
+        repository, revisions, shell(build) if build else (), test, budget
+    )
+    asked = replace(asked, test=_slowed_test(asked.test, slowed))
     environment = _environment(asked.repository)
     rivals: Mapping[str, Rival] = {
-        "afterd": explained(environment, "after"),
-        "dd": explained(environment, "dd"),
-        "add": explained(environment, "add"),
+        "afterd": explained_range(environment, "after"),
+        "dd": explained_range(environment, "dd"),
+        "add": explained_range(environment, "add"),
         "git bisect": bisected(environment),
         "picire": reduced_by_picire(environment, variants),
     }
@@ -89,7 +91,7 @@ def command(
     write(text([Grid(title, headings, rows, words=2)]), output)
 
 
-def _asked(
+def _asked_range(
     path: Path, revisions: str, build: tuple[str, ...], test: tuple[str, ...], budget: str
 ) -> tuple[Asked, Variants]:
     limit = given_budget(budget)
@@ -104,7 +106,7 @@ def _asked(
     return Asked(place, good, bad, build, test, changes, limit.seconds), variants
 
 
-def _slowed(test: tuple[str, ...], seconds: float) -> tuple[str, ...]:
+def _slowed_test(test: tuple[str, ...], seconds: float) -> tuple[str, ...]:
     """The test behind some computing, so that a cheap test stands for a dear one."""
     if not seconds:
         return test

@@ -22,7 +22,7 @@ from afterd.cli.places import output_option
 from afterd.execution.runners.reading import jobs as cores
 from afterd.execution.toolchain import find
 from afterd.localization.siemens import CHECKPOINTS, Effectiveness, table
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 _format = click.option(
     "--format",
@@ -49,7 +49,7 @@ def say_missing(found: Subject) -> None:
     if found.missing:
         first, count = found.missing[0], len(found.missing)
         said = f"Left out {count} tests whose input file is missing, the first: {first}"
-        errors().print(visible(said), markup=False, soft_wrap=True)
+        errors().print(visible_text(said), markup=False, soft_wrap=True)
 
 
 @click.command("siemens")
@@ -73,7 +73,7 @@ def siemens(
         for version in faulty_versions(found, find(), Path(scratch), jobs or int(cores())):
             failed = int(version.spectrum.failed.sum())
             line = f"{version.name}: {failed} of {len(version.spectrum.runs)} tests fail"
-            errors().print(visible(line), markup=False)
+            errors().print(visible_text(line), markup=False)
             versions.append(version)
     rows, facts = table(versions), machine()
     if form == "json":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from afterd.bench.simulation import QUALITIES, Simulated, simulated, total_seconds
+from afterd.bench.simulation import QUALITIES, Simulated, simulated_rows, total_seconds
 from afterd.bench.tables import Grid, markdown, text
 from afterd.cli.output import errors, write
 from afterd.cli.places import output_option
@@ -50,7 +50,7 @@ def command(
     """
     rows = []
     wanted = [count for count in guilty if count < min(sizes)]
-    for row in simulated(sizes, wanted, repeats, seed):
+    for row in simulated_rows(sizes, wanted, repeats, seed):
         errors().print(f"{row.changes} changes, {row.guilty} guilty, evidence {row.quality}")
         rows.append(row)
     tests = [f"{test:g} s" for test in TESTS]

@@ -9,7 +9,7 @@ from statistics import median
 import click
 
 from afterd.bench.machine import machine, sentence
-from afterd.bench.soak import Journal, Soak, Soaked, rate, soaked
+from afterd.bench.soak import Journal, Soak, Soaked, rate, soaked_cases
 from afterd.cli.output import errors, write
 from afterd.cli.places import output_option
 from afterd.errors import ExitStatus
@@ -54,10 +54,10 @@ def command(
     """
     found = []
     soak = Soak(cases, seed, harmless, kept=keep)
-    for each in soaked(soak, names, _tell, Journal(journal)):
+    for each in soaked_cases(soak, names, _tell, Journal(journal)):
         _tell(_line(each))
         found.append(each)
-    write(f"soak: {sentence(machine())}\n{said(found)}", output)
+    write(f"soak: {sentence(machine())}\n{soak_sentences(found)}", output)
     if any(each.broken for each in found):
         context.exit(int(ExitStatus.INCONCLUSIVE))
 
@@ -66,7 +66,7 @@ def _tell(line: str) -> None:
     errors().print(line, markup=False, soft_wrap=True)
 
 
-def said(found: Sequence[Soaked]) -> str:
+def soak_sentences(found: Sequence[Soaked]) -> str:
     """The result, a line each."""
     wrong = [f"{each.case}: {why}" for each in found for why in each.broken]
     runs = [each.runs for each in found if each.exact is not None]

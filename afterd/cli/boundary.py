@@ -19,7 +19,7 @@ from types import FrameType
 import click
 
 from afterd.errors import AfterdError, ExitStatus, FilesError, SpaceError
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 READER_GONE = 1  # as click says it
 _OF_THE_MACHINE = frozenset(
@@ -37,7 +37,7 @@ def run(group: click.Group, arguments: Sequence[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
     try:
-        status = _understood(group, arguments)
+        status = _understood_status(group, arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _abandon_output()
@@ -47,17 +47,17 @@ def run(group: click.Group, arguments: Sequence[str]) -> int:
     return status
 
 
-def _understood(group: click.Group, arguments: Sequence[str]) -> int:
+def _understood_status(group: click.Group, arguments: Sequence[str]) -> int:
     """The exit status of a command line that ends in a way that was thought of."""
     try:
         # without standalone mode click returns the status that a command left with
         status = group.main(list(arguments), prog_name="afterd", standalone_mode=False)
     except AfterdError as error:
-        return _told(error)
+        return _told_status(error)
     except OSError as error:
         if error.errno not in _OF_THE_MACHINE:
             raise
-        return _told(_files_error(error))
+        return _told_status(_files_error(error))
     except click.ClickException as error:
         error.show()
         return int(ExitStatus.USAGE)
@@ -67,7 +67,7 @@ def _understood(group: click.Group, arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else int(ExitStatus.EXPLAINED)
 
 
-def _told(error: AfterdError) -> int:
+def _told_status(error: AfterdError) -> int:
     where = f" (docs/errors.md#{error.slug})" if error.slug else ""
     _say(f"{error}{where}")
     return int(error.exit_status)
@@ -106,7 +106,7 @@ def _bug(error: Exception, arguments: Sequence[str]) -> int:
 
 def _say(sentence: str) -> None:
     with suppress(OSError, ValueError):
-        click.echo(f"afterd: {visible(sentence)}", err=True)
+        click.echo(f"afterd: {visible_text(sentence)}", err=True)
 
 
 def _abandon_output() -> None:

@@ -21,12 +21,12 @@ from afterd.forge import ForgeKind, Project, project_of
 from afterd.forge.project import address_in
 from afterd.limits import Limits
 from afterd.publishing.outbox import post_due
-from afterd.publishing.publisher import publish_or_say, read_answer, summarise, written
+from afterd.publishing.publisher import comment_markdown, publish_or_say, read_answer, summarise
 from afterd.report.comment import visible_part
 from afterd.report.json import COMMIT
 from afterd.report.masking import Masker
 from afterd.report.received import Received
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 _LONGEST_NUMBER = 12
 
@@ -80,11 +80,11 @@ def command(
     if pull is None and not shown:
         raise UsageError("Say on which pull request: --pr 12, or --pr with the commit of its head.")
     number = _number(pull or "0")
-    given, address = _given(answer, repository, identifiers)
+    given, address = _given_answer(answer, repository, identifiers)
     if number is None and given.commit != pull:
         raise UsageError(f"The answer is about commit {given.commit[:10]}, and --pr names another.")
     place = _project(project, forge or "", address, needed=not shown)
-    text = written(Masker(secrets_of(os.environ)).value(given), place)
+    text = comment_markdown(Masker(secrets_of(os.environ)).value(given), place)
     if shown or place is None:
         click.echo(visible_part(text), nl=False)
         return
@@ -94,7 +94,7 @@ def command(
 
 
 def _say(sentence: str) -> None:
-    click.echo(f"afterd: {visible(sentence)}", err=True)
+    click.echo(f"afterd: {visible_text(sentence)}", err=True)
 
 
 def _number(pull: str) -> int | None:
@@ -106,7 +106,7 @@ def _number(pull: str) -> int | None:
     return int(pull)
 
 
-def _given(
+def _given_answer(
     answer: Path | None, repository: Path, identifiers: Sequence[int]
 ) -> tuple[Received, str]:
     """The answer, and the project's address as the repository knows it (of a file: nothing)."""
@@ -159,6 +159,6 @@ def _post_all(outgoing: Path, kind: str) -> None:
 def _post_from(database: Path, kind: str) -> None:
     """A database that cannot be opened now does not end the process: others may be named."""
     try:
-        post_due(database, lambda said: click.echo(visible(said)), kind)
+        post_due(database, lambda said: click.echo(visible_text(said)), kind)
     except AfterdError as error:
-        click.echo(f"afterd: {visible(str(error))}", err=True)
+        click.echo(f"afterd: {visible_text(str(error))}", err=True)

@@ -12,23 +12,23 @@ from pathlib import Path
 
 import click
 
-from afterd.cli.daemon_status import described
+from afterd.cli.daemon_status import described_status
 from afterd.cli.options import settings_for
-from afterd.cli.output import present, write
+from afterd.cli.output import print_parts, write
 from afterd.cli.places import repository_option
 from afterd.cli.state import reader, store
 from afterd.daemon.approval import approve as approve_commit
 from afterd.daemon.instance import running, wait_for
-from afterd.daemon.log import OUTPUT, cut, last_lines
-from afterd.daemon.poster import hand_over, inherited
+from afterd.daemon.log import OUTPUT, last_lines, rotate_file
+from afterd.daemon.poster import hand_over, inherited_poster
 from afterd.daemon.serve import serve
-from afterd.daemon.starter import announced
+from afterd.daemon.starter import announced_environment
 from afterd.daemon.status import status as daemon_status
 from afterd.daemon.unit import unit as unit_text
 from afterd.errors import BusyError, SandboxError
 from afterd.execution.sandbox import start as start_process
 from afterd.forge import ForgeKind
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 from afterd.vcs.repository import open_repository, resolve, state_directory
 
 _START = 30.0  # seconds in which a daemon must be there
@@ -82,7 +82,7 @@ def run(
     passed = [name for setting in settings for name in setting.pass_environment]
     arguments = _arguments(places, once=once, post=post, quiet=quiet)
     hand_over(arguments, _output(places), posting=post, forge=forge or "", passed=passed)
-    serve(settings, inherited(), once=once, spoken=not quiet)
+    serve(settings, inherited_poster(), once=once, spoken=not quiet)
 
 
 @command.command("start")
@@ -104,7 +104,7 @@ def start(
     if (process := running(state)) is not None:
         raise BusyError(f"A daemon watches {places[0]} already: process {process}.")
     arguments = _arguments(places, once=False, post=post, quiet=True, forge=forge)
-    environment, descriptor = announced(os.environ)
+    environment, descriptor = announced_environment(os.environ)
     command_line = [sys.executable, "-m", "afterd", *arguments]
     start_process(command_line, environment, _output(places), (descriptor,))
     process = wait_for(state, _START, up=True)
@@ -148,7 +148,7 @@ def status(form: str, repository: Path) -> None:
     if form == "json":
         write(json.dumps(asdict(found), indent=2) + "\n", None)
     else:
-        present(described(found))
+        print_parts(described_status(found))
 
 
 @command.command("logs")
@@ -162,7 +162,7 @@ def logs(lines: int, repository: Path) -> None:
     Example: afterd daemon logs -n 20
     """
     for line in last_lines(_state(repository), lines):
-        click.echo(visible(line))
+        click.echo(visible_text(line))
 
 
 @command.command("approve")
@@ -215,5 +215,5 @@ def _state(repository: Path) -> Path:
 def _output(places: Sequence[Path]) -> Path:
     """Where a process without a terminal writes what is not the log: a bug's last words."""
     path = _state(places[0]) / OUTPUT
-    cut(path)
+    rotate_file(path)
     return path

@@ -14,7 +14,7 @@ from afterd.daemon.status import DaemonStatus, Waiting
 from afterd.report.sanitize import one_line
 
 
-def described(status: DaemonStatus) -> list[RenderableType]:
+def described_status(status: DaemonStatus) -> list[RenderableType]:
     """The parts of the answer, in the order they are read."""
     parts: list[RenderableType] = [_headline(status)]
     if status.queue:
@@ -57,7 +57,7 @@ def _numbers(status: DaemonStatus) -> Table:
     grid.add_row("jobs", _listed(status.jobs))
     grid.add_row("verdicts", _listed(status.verdicts))
     grid.add_row("comments", _listed(status.outgoing))
-    grid.add_row("calibration", _calibrated(status.calibration, status.untold))
+    grid.add_row("calibration", _calibrated_sentence(status.calibration, status.untold))
     return grid
 
 
@@ -65,7 +65,7 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items()) or "none"
 
 
-def _calibrated(found: Calibration, untold: int) -> str:
+def _calibrated_sentence(found: Calibration, untold: int) -> str:
     if not found.of:
         return "no answer was verified again yet"
     said = (

@@ -41,10 +41,12 @@ def command(context: click.Context, directory: Path | None, scenario: str, *, na
     Example: afterd demo /tmp/sample --scenario after-example
     """
     if names:
-        click.echo("\n".join(known()))
+        click.echo("\n".join(known_samples()))
         return
-    if scenario not in known():
-        raise UsageError(f"There is no sample {scenario!r}; there are {', '.join(known())}.")
+    if scenario not in known_samples():
+        raise UsageError(
+            f"There is no sample {scenario!r}; there are {', '.join(known_samples())}."
+        )
     place = directory or Path(tempfile.mkdtemp(prefix="afterd-demo-"))
     fixture, _, name = scenario.partition("/")
     sample = materialise(fixtures_directory() / fixture, name, place)
@@ -64,7 +66,7 @@ def command(context: click.Context, directory: Path | None, scenario: str, *, na
     context.exit(int(exit_status(explanation.status for explanation in explanations)))
 
 
-def known() -> tuple[str, ...]:
+def known_samples() -> tuple[str, ...]:
     """Every sample as FIXTURE or FIXTURE/SCENARIO."""
     fixtures = sorted(path for path in fixtures_directory().iterdir() if path.is_dir())
     return tuple(

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from afterd.cli.checks import State, all_checks
-from afterd.cli.output import present
+from afterd.cli.output import print_parts
 from afterd.cli.places import repository_option
 from afterd.errors import ExitStatus
 from afterd.report.sanitize import one_line
@@ -35,6 +35,6 @@ def command(context: click.Context, repository: Path) -> None:
         states.add(check.state)
         state = Text(check.state.value, _STYLES[check.state])
         grid.add_row(state, Text(check.name, "bold"), Text(one_line(check.sentence)))
-    present([grid])
+    print_parts([grid])
     if State.MISSING in states:
         context.exit(int(ExitStatus.CANNOT_RUN))

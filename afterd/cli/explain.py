@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from afterd import pipeline
-from afterd.cli.answers import deliver, heard
+from afterd.cli.answers import deliver, progress_listener
 from afterd.cli.commits import subjects
 from afterd.cli.options import Loudness, format_option, loudness_options, settings_for
 from afterd.cli.output import errors
@@ -117,10 +117,10 @@ def command(
         shown = True
         listening.close()  # or its lines would be drawn over the answer
         _deliver(settings, explanations)
-        return listening.enter_context(heard(repository, loudness))
+        return listening.enter_context(progress_listener(repository, loudness))
 
     with ExitStack() as listening:
-        progress = listening.enter_context(heard(repository, loudness))
+        progress = listening.enter_context(progress_listener(repository, loudness))
         at_once = settings.format is Format.TEXT and settings.output is None
         explanations = pipeline.explain(settings, progress, clock, show if at_once else None)
     if not shown:

@@ -16,7 +16,7 @@ from afterd.errors import AfterdError
 from afterd.model.explanation import Explanation
 from afterd.report.json import document
 from afterd.store.database import Reader
-from afterd.store.explanations import latest, listing, load
+from afterd.store.explanations import latest_explanation, listing, load
 from afterd.vcs.repository import open_repository
 
 _LOOKED_AT = 1_000
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     """Write the document for DIRECTORY and IDs into FILE; an error is a sentence on stderr."""
     directory, output, *identifiers = arguments
     try:
-        text = gathered(Path(directory), [int(each) for each in identifiers])
+        text = gathered_answers(Path(directory), [int(each) for each in identifiers])
     except AfterdError as error:
         sys.stderr.write(f"{error}\n")
         return int(error.exit_status)
@@ -34,18 +34,18 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def gathered(repository: Path, identifiers: Sequence[int]) -> str:
+def gathered_answers(repository: Path, identifiers: Sequence[int]) -> str:
     """The named explanations, or all of the newest range, and the address of the remote."""
     with reader(repository) as opened:
-        chosen = identifiers or _newest(opened)
+        chosen = identifiers or _newest_answers(opened)
         explanations: list[Explanation] = [load(opened, each) for each in chosen]
     whole = {**document(explanations, str(repository)), "project": _remote(repository)}
     return json.dumps(whole, allow_nan=False) + "\n"
 
 
-def _newest(opened: Reader) -> list[int]:
+def _newest_answers(opened: Reader) -> list[int]:
     """The newest explanation of each test in the range that was explained last."""
-    latest(opened)  # says so where there is none
+    latest_explanation(opened)  # says so where there is none
     summaries = listing(opened, _LOOKED_AT)
     newest: dict[str, int] = {}
     for summary in summaries:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from afterd.cli.places import repository_option
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 from afterd.vcs import hook
 from afterd.vcs.repository import open_repository
 
@@ -33,7 +33,7 @@ def install(repository: Path) -> None:
         parts.append("The one that was there before runs after it.")
     if done.shared:
         parts.append("The directory is shared (core.hooksPath); elsewhere the hook does nothing.")
-    click.echo(visible(" ".join(parts)))
+    click.echo(visible_text(" ".join(parts)))
 
 
 @command.command("uninstall")
@@ -43,4 +43,6 @@ def uninstall(repository: Path) -> None:
 
     Example: afterd hook uninstall
     """
-    click.echo(visible(f"The hook is gone from {hook.uninstall(open_repository(repository))}."))
+    click.echo(
+        visible_text(f"The hook is gone from {hook.uninstall(open_repository(repository))}.")
+    )

@@ -12,7 +12,7 @@ from afterd.cli.places import repository_option
 from afterd.config import FILE_NAME, command_line
 from afterd.errors import TestError, UsageError
 from afterd.execution.runners import Detected, detect
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 from afterd.vcs.repository import open_repository
 
 
@@ -30,22 +30,22 @@ def command(repository: Path, *, force: bool) -> None:
     path = Path(workdir) / FILE_NAME
     if path.exists() and not force:
         raise UsageError(f"There is a {path} already; --force replaces it.")
-    found = _found(Path(workdir))
+    found = _found_runner(Path(workdir))
     try:
         path.write_text(content(found), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The file {path} cannot be written: {error.strerror}.") from error
-    click.echo(f"Written to {visible(str(path))}.")
+    click.echo(f"Written to {visible_text(str(path))}.")
 
 
-def _found(root: Path) -> Detected | None:
+def _found_runner(root: Path) -> Detected | None:
     """What was detected; either way the user is told."""
     try:
         found = detect(root)
     except TestError as error:
-        click.echo(f"afterd: {visible(str(error))}", err=True)
+        click.echo(f"afterd: {visible_text(str(error))}", err=True)
         return None
-    click.echo(visible(found.sentence))
+    click.echo(visible_text(found.sentence))
     return found
 
 

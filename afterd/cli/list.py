@@ -12,7 +12,7 @@ import click
 
 from afterd.cli.places import repository_option
 from afterd.cli.state import reader
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 from afterd.store.explanations import Summary, listing
 
 _HEADINGS = ("ID", "when", "status", "test", "root")
@@ -57,5 +57,5 @@ def _table(summaries: Sequence[Summary]) -> Iterator[str]:
 
 def _row(summary: Summary) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.created))
-    test, root = one_line(clipped(summary.test, _TEST)), one_line(", ".join(summary.root))
+    test, root = one_line(clipped_text(summary.test, _TEST)), one_line(", ".join(summary.root))
     return str(summary.id), when, summary.status.value, test, root

@@ -62,16 +62,16 @@ def _lines() -> Iterator[str]:
         yield from _command(verb, f"afterd {verb.name}")
     yield ".SH EXIT STATUS"
     for status, meaning in _STATUS.items():
-        yield from (".TP", f".B {status.value}", _escaped(meaning))
+        yield from (".TP", f".B {status.value}", _escaped_roff(meaning))
 
 
 def _command(found: click.Command, path: str) -> Iterator[str]:
     context = click.Context(found, info_name=path)
-    yield f'.SS "{_escaped(" ".join((path, *found.collect_usage_pieces(context))))}"'
+    yield f'.SS "{_escaped_roff(" ".join((path, *found.collect_usage_pieces(context))))}"'
     yield from _paragraphs(found)
     for parameter in found.get_params(context):
         if (record := parameter.get_help_record(context)) is not None:
-            yield from (".TP", f".B {_escaped(record[0])}", _escaped(record[1]))
+            yield from (".TP", f".B {_escaped_roff(record[0])}", _escaped_roff(record[1]))
     if isinstance(found, click.Group):
         for name, inner in found.commands.items():
             yield from _command(inner, f"{path} {name}")
@@ -80,10 +80,10 @@ def _command(found: click.Command, path: str) -> Iterator[str]:
 def _paragraphs(found: click.Command) -> Iterator[str]:
     text = inspect.cleandoc(found.help or "").replace("\b\n", "")
     for paragraph in re.split(r"\n\s*\n", text):
-        yield from (".PP", _escaped(" ".join(paragraph.split())))
+        yield from (".PP", _escaped_roff(" ".join(paragraph.split())))
 
 
-def _escaped(text: str) -> str:
+def _escaped_roff(text: str) -> str:
     """Text as roff prints it: no escape of its own, no line that begins as a macro does."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
     return "\n".join(re.sub(r"^(?=[.'])", r"\\&", line) for line in plain.splitlines())

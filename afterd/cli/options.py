@@ -12,7 +12,7 @@ import click
 from afterd.config import Budget, Format, Settings, load
 from afterd.config.kinds import parse_budget
 from afterd.errors import UsageError
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 from afterd.vcs.repository import open_repository
 
 
@@ -70,5 +70,5 @@ def settings_for(repository: Path, given: Mapping[str, object]) -> Settings:
     return load(
         Path(workdir) if workdir else None,
         {**given, "repository": repository},
-        warn=lambda sentence: click.echo(f"afterd: {visible(sentence)}", err=True),
+        warn=lambda sentence: click.echo(f"afterd: {visible_text(sentence)}", err=True),
     )

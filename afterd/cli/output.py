@@ -27,7 +27,7 @@ def errors() -> Console:
     return Console(file=sys.stderr, highlight=False)
 
 
-def present(parts: Sequence[RenderableType], output: Path | None = None) -> None:
+def print_parts(parts: Sequence[RenderableType], output: Path | None = None) -> None:
     """Print for people, with a blank line between parts; plain when it goes to a file."""
     stream = StringIO() if output else None
     console = Console(file=stream, width=_FILE_WIDTH) if stream else screen()

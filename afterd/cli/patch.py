@@ -13,8 +13,8 @@ from afterd.cli.output import errors, write
 from afterd.cli.places import output_option, repository_option
 from afterd.cli.state import reader
 from afterd.report.live import listening
-from afterd.report.revert import encoded, render
-from afterd.report.sanitize import visible
+from afterd.report.revert import encoded_patch, render
+from afterd.report.sanitize import visible_text
 from afterd.store.explanations import load
 
 
@@ -33,6 +33,8 @@ def command(identifier: int, output: Path | None, repository: Path) -> None:
     with listening(errors()) as waiting:
         patch = render(explanation, pipeline.revert_patch(settings, identifier, waiting))
     if output is None and sys.stdout.isatty():
-        click.echo(visible(patch), nl=False)  # for reading; a pipe or a file gets the exact bytes
+        click.echo(
+            visible_text(patch), nl=False
+        )  # for reading; a pipe or a file gets the exact bytes
     else:
-        write(encoded(patch), output)
+        write(encoded_patch(patch), output)

@@ -20,7 +20,7 @@ from afterd.execution.runners.reading import jobs as cores
 from afterd.localization.formats.files import write_matrix
 from afterd.localization.formats.weights import read_weights
 from afterd.localization.fusion import WEIGHTS
-from afterd.localization.suite import Ran, RankRequest, rank_suite, unheard
+from afterd.localization.suite import Ran, RankRequest, rank_suite, tell_nobody
 from afterd.localization.votes import FORMS, ROUNDS, VOTERS, VoteOptions
 from afterd.model.progress import Progress as Listener
 from afterd.model.progress import Silent
@@ -146,7 +146,7 @@ def _rank_suite(given: dict[str, object], techniques: tuple[str, ...]) -> None:
     wanted = tuple(VOTERS) if ALL in techniques else tuple(dict.fromkeys(techniques))
     of_settings = {name: given[name] for name in ("range", "test", "build", "good")}
     settings = settings_for(Path(str(given["repository"])), of_settings)
-    with _heard() as (progress, ran):
+    with _ranking_listener() as (progress, ran):
         request = RankRequest(
             techniques=wanted,
             optional=ALL in techniques,
@@ -183,12 +183,12 @@ def _tuple(value: object) -> tuple[object, ...]:
 
 
 @contextmanager
-def _heard() -> Iterator[tuple[Listener, Ran]]:
+def _ranking_listener() -> Iterator[tuple[Listener, Ran]]:
     """A bar of the tests that were run; where nobody looks at a terminal, a line a stage."""
     console = errors()
     if not console.is_terminal:
         with listening(console) as listener:
-            yield listener, unheard
+            yield listener, tell_nobody
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as progress:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from afterd import __version__
-from afterd.cli.rank_text import SCHEMA, finite, tables
+from afterd.cli.rank_text import SCHEMA, finite_score, tables
 from afterd.errors import UsageError
 from afterd.localization.formats.files import read_matrix, write_matrix
 from afterd.localization.ranking import Place, rank
@@ -27,14 +27,16 @@ def rank_matrix(matrix: Path, export: Path | None, techniques: tuple[str, ...], 
     spectrum = read_matrix(matrix)
     if export is not None:
         write_matrix(spectrum, export)
-    rankings, lacking = ranked(spectrum, techniques)
+    rankings, lacking = ranked_by_technique(spectrum, techniques)
     if form == "json":
         click.echo(json.dumps(document(str(matrix), spectrum, rankings, lacking)))
     else:
         click.echo("\n".join(lines(spectrum, rankings, lacking)))
 
 
-def ranked(spectrum: Spectrum, names: Sequence[str]) -> tuple[Rankings, Mapping[str, str]]:
+def ranked_by_technique(
+    spectrum: Spectrum, names: Sequence[str]
+) -> tuple[Rankings, Mapping[str, str]]:
     """The rankings by technique, and what the techniques that could not rank lack.
 
     Where no test failed there are no rankings. Raises UsageError if a technique that was asked for
@@ -93,7 +95,7 @@ def _object(place: Place) -> Mapping[str, object]:
     location = place.entity.location
     return {
         "rank": place.rank,
-        "score": finite(place.score),
+        "score": finite_score(place.score),
         "confidence": place.confidence,
         "file": location.file or None,
         "line": location.line or None,

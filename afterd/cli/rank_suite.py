@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 
 from afterd import __version__
-from afterd.cli.rank_text import SCHEMA, finite, tables
+from afterd.cli.rank_text import SCHEMA, finite_score, tables
 from afterd.localization.suite import RankedSuite
 from afterd.localization.votes import RankedPlace
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 
 _WIDE = 60
 
@@ -48,7 +48,7 @@ def _crashes(found: RankedSuite) -> Iterator[Mapping[str, object]]:
 def _object(place: RankedPlace) -> Mapping[str, object]:
     return {
         "rank": place.rank,
-        "score": finite(place.score),
+        "score": finite_score(place.score),
         "confidence": place.confidence,
         "file": place.file,
         "line": place.line or None,
@@ -64,12 +64,12 @@ def lines(found: RankedSuite) -> Iterator[str]:
     tests, failed = len(found.spectrum.runs), int(found.spectrum.failed.sum())
     yield one_line(f"{found.suite} at {found.bad[:12]}: {tests} tests, {failed} failed")
     yield from found.notes
-    yield from tables(found.rankings, _named, found.lacking, failed)
+    yield from tables(found.rankings, _place_name, found.lacking, failed)
 
 
-def _named(place: RankedPlace) -> str:
+def _place_name(place: RankedPlace) -> str:
     change = f" [{place.change}]" if place.change else ""
     where = one_line(f"{place.file}:{place.line} {place.function}".rstrip())
     votes = ", ".join(f"{name} {at:g}" for name, at in place.votes.items())
     said = f"  ({votes})" if votes else ""
-    return f"{where}{change}  {clipped(one_line(place.text), _WIDE)}".rstrip() + said
+    return f"{where}{change}  {clipped_text(one_line(place.text), _WIDE)}".rstrip() + said

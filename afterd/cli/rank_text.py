@@ -49,6 +49,6 @@ def _head(places: Sequence[_P]) -> Sequence[_P]:
     return list(takewhile(lambda place: place.rank <= SHOWN, places)) or places[:SHOWN]
 
 
-def finite(score: float) -> float:
+def finite_score(score: float) -> float:
     """JSON has no infinity: the largest double stands for it, as jq writes it."""
     return max(-sys.float_info.max, min(sys.float_info.max, score))

@@ -9,14 +9,14 @@ from rich.text import Text
 
 from afterd import pipeline
 from afterd.cli.options import settings_for
-from afterd.cli.output import errors, present
+from afterd.cli.output import errors, print_parts
 from afterd.cli.places import repository_option
 from afterd.errors import ExitStatus, UsageError
 from afterd.model.change import ChangeSet
 from afterd.model.outcome import Verdict
 from afterd.pipeline.replay import Replayed
 from afterd.report.live import listening
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 
 @click.command("replay")
@@ -36,7 +36,7 @@ def command(context: click.Context, identifier: int, revert: str | None, reposit
     settings = settings_for(repository, {})
     with listening(errors()) as waiting:
         replayed = pipeline.replay(settings, identifier, _change_set(revert), waiting)
-    present([_sentence(replayed)])
+    print_parts([_sentence(replayed)])
     if replayed.outcome.verdict is Verdict.UNRESOLVED:
         context.exit(int(ExitStatus.INCONCLUSIVE))
 
@@ -64,4 +64,6 @@ def _sentence(replayed: Replayed) -> Text:
     reason = f": {outcome.reason.value}" if outcome.reason else ""
     seconds = f" (build {outcome.build_seconds:.1f} s, test {outcome.test_seconds:.1f} s)"
     text.append(f"{reason}{seconds}.", "not bold")
-    return text.append(f"\n{visible(outcome.detail.strip())}", "dim") if outcome.detail else text
+    return (
+        text.append(f"\n{visible_text(outcome.detail.strip())}", "dim") if outcome.detail else text
+    )

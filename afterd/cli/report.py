@@ -12,7 +12,7 @@ from afterd.cli.options import format_option
 from afterd.cli.places import output_option, repository_option
 from afterd.cli.state import reader
 from afterd.config import Format
-from afterd.store.explanations import latest, load
+from afterd.store.explanations import latest_explanation, load
 
 
 @click.command("report")
@@ -31,5 +31,5 @@ def command(
     Example: afterd report 42 --format html --output why.html
     """
     with reader(repository) as opened:
-        explanation = load(opened, latest(opened) if identifier is None else identifier)
+        explanation = load(opened, latest_explanation(opened) if identifier is None else identifier)
     deliver([explanation], Format(format), output, repository, subjects(repository, explanation))

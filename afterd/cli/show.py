@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from afterd.cli.commits import subjects
-from afterd.cli.output import present
+from afterd.cli.output import print_parts
 from afterd.cli.places import repository_option
 from afterd.cli.state import reader
 from afterd.report.terminal import TerminalReport
-from afterd.store.explanations import latest, load
+from afterd.store.explanations import latest_explanation, load
 from afterd.store.marks import Mark, marks
 
 
@@ -26,11 +26,11 @@ def command(identifier: int | None, repository: Path, *, whole: bool) -> None:
     Example: afterd show 42 --all
     """
     with reader(repository) as opened:
-        number = latest(opened) if identifier is None else identifier
+        number = latest_explanation(opened) if identifier is None else identifier
         explanation = load(opened, number)
         said = [_sentence(mark) for mark in marks(opened, number)]
     known = subjects(repository, explanation)
-    present([TerminalReport(explanation, said, subjects=known, whole=whole)])
+    print_parts([TerminalReport(explanation, said, subjects=known, whole=whole)])
 
 
 def _sentence(mark: Mark) -> str:

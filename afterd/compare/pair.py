@@ -111,8 +111,8 @@ def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) ->
     changes = tuple(changes)
     for change in changes:
         by_file[change.file].append(change)
-    here = {file: _placed(hunks, mine) for file, hunks in by_file.items()}
-    there = {file: _placed(hunks, other) for file, hunks in by_file.items()}
+    here = {file: _placed_changes(hunks, mine) for file, hunks in by_file.items()}
+    there = {file: _placed_changes(hunks, other) for file, hunks in by_file.items()}
     found: list[Change] = []
     for change in changes:
         if (change.id in mine) == (change.id in other):
@@ -139,7 +139,7 @@ class _File:
     spans: Mapping[str, LineSpan]
 
 
-def _placed(changes: Sequence[Change], reverted: ChangeSet) -> _File:
+def _placed_changes(changes: Sequence[Change], reverted: ChangeSet) -> _File:
     moved = any(each.form is ChangeForm.RENAMED and each.id in reverted for each in changes)
     hunks = [change for change in changes if change.form is ChangeForm.HUNK]
     hunks.sort(key=lambda change: (_first_line(change.new), _first_line(change.old)))

@@ -57,7 +57,7 @@ def _from_file(root: Path, *, trusted: bool, warn: Warn) -> dict[str, object]:
         if key == "repository":
             raise ConfigurationError(f"In {where}, {key!r} makes no sense: the file is part of it.")
         if key not in catalogue():
-            raise ConfigurationError(f"In {where}, {key!r} is not a setting. {_nearest(key)}")
+            raise ConfigurationError(f"In {where}, {key!r} is not a setting. {_nearest_key(key)}")
         if key in refused:
             warn(f"In {where}, {key!r} is ignored: the commit is not trusted.")
         else:
@@ -115,6 +115,6 @@ def _parse(
         raise ConfigurationError(f"In {where}, {key!r} cannot be {value!r}: {error}.") from error
 
 
-def _nearest(key: str) -> str:
+def _nearest_key(key: str) -> str:
     near = difflib.get_close_matches(key.replace("-", "_").lower(), catalogue(), n=1)
     return f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(catalogue())}."

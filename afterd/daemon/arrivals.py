@@ -54,10 +54,12 @@ def take_in(repository: pygit2.Repository, store: Store, settings: Settings) -> 
         wanted = (
             [Wanted(arrival.commit, arrival.ref) for arrival in seen.arrivals]
             if known
-            else _first(repository, seen, lost=was_set_aside(store.path))
+            else _first_arrivals(repository, seen, lost=was_set_aside(store.path))
         )
         origins = Origins(repository, seen.tips, settings) if wanted else None
-        queued = [each for each in _once(wanted) if origins and _enqueue(store, origins, each)]
+        queued = [
+            each for each in _each_commit_once(wanted) if origins and _enqueue(store, origins, each)
+        ]
         if dict(seen.tips) != known:
             keep_ref_tips(store, name, seen.tips)
     for drop in seen.drops:
@@ -66,7 +68,7 @@ def take_in(repository: pygit2.Repository, store: Store, settings: Settings) -> 
     return queued
 
 
-def _first(repository: pygit2.Repository, seen: Look, *, lost: bool) -> list[Wanted]:
+def _first_arrivals(repository: pygit2.Repository, seen: Look, *, lost: bool) -> list[Wanted]:
     if repository.head_is_unborn:
         return []
     head = str(repository.head.target)
@@ -75,7 +77,7 @@ def _first(repository: pygit2.Repository, seen: Look, *, lost: bool) -> list[Wan
     return [Wanted(head, (refs or ["HEAD"])[0], first=not named and not lost)]
 
 
-def _once(wanted: list[Wanted]) -> Iterator[Wanted]:
+def _each_commit_once(wanted: list[Wanted]) -> Iterator[Wanted]:
     """Each commit once, under the first of its refs."""
     yield from {each.commit: each for each in reversed(wanted)}.values()
 
@@ -84,7 +86,7 @@ def _enqueue(store: Store, origins: Origins, wanted: Wanted) -> bool:
     """Queue a commit unless it was dealt with; older queued commits of its ref are superseded."""
     queue = JobQueue(store)
     _supersede(queue, store, wanted)
-    if _known(store, wanted.commit):
+    if _is_answered(store, wanted.commit):
         return False
     trust = origins.trust(wanted.commit)
     if trust not in RUNS and is_approved(store, wanted.commit):
@@ -113,7 +115,7 @@ def _supersede(queue: JobQueue, store: Store, wanted: Wanted) -> None:
         queue.abandon(int(str(row["id"])), f"superseded by {wanted.commit[:12]}")
 
 
-def _known(store: Store, commit: str) -> bool:
+def _is_answered(store: Store, commit: str) -> bool:
     """Whether a job for the commit ended with an answer."""
     rows = store.rows(
         "SELECT 1 FROM job WHERE key = ? AND state IN ('done', 'failed')", (key_of(commit),)

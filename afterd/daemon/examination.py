@@ -51,7 +51,7 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
     """
     wanted = wanted_of(job)
     try:
-        return _examined(settings, store, job, wanted, progress)
+        return _examined_commit(settings, store, job, wanted, progress)
     except LostRunError as error:
         name = str(common_directory(open_repository(settings.repository)))
         test = command_line(settings.test) if settings.test else THE_SUITE
@@ -64,7 +64,7 @@ def examine(settings: Settings, store: Store, job: Job, progress: Progress) -> E
         return Examined(wanted, tuple(verdicts_at(store, name, wanted.commit)), ())
 
 
-def _examined(
+def _examined_commit(
     settings: Settings, store: Store, job: Job, wanted: Wanted, progress: Progress
 ) -> Examined:
     chosen = chosen_settings(settings, store, job, wanted, progress)
@@ -86,8 +86,8 @@ def _examined(
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
             case = Case(workspace, settings, job, wanted, tree, test, base, left, chosen.kept_in)
             broken = tested.broken or _too_short(case, failure)
-            said = _noted(judge(case, broken, before, progress), chosen.note)
-            _keep(case, _ranked(said, ranker))
+            said = _noted_verdict(judge(case, broken, before, progress), chosen.note)
+            _keep(case, _ranked_verdict(said, ranker))
         verdicts = tuple(verdicts_at(workspace.store, workspace.name, wanted.commit))
         return Examined(
             wanted, verdicts, _explanations(workspace.store, workspace.name, wanted.commit)
@@ -107,7 +107,7 @@ def _doing(commit: str) -> str:
     return f"is the daemon and tests {commit[:12]}"
 
 
-def _noted(judged: Judged, note: str) -> Judged:
+def _noted_verdict(judged: Judged, note: str) -> Judged:
     """The verdict, whose explanation says what there is to say of the sandbox."""
     if judged.explanation is None or not note:
         return judged
@@ -115,7 +115,7 @@ def _noted(judged: Judged, note: str) -> Judged:
     return replace(judged, explanation=replace(judged.explanation, notes=notes))
 
 
-def _ranked(judged: Judged, ranker: Ranker) -> Judged:
+def _ranked_verdict(judged: Judged, ranker: Ranker) -> Judged:
     """The verdict, its explanation with a ranking of lines where one can be had."""
     if judged.explanation is None:
         return judged

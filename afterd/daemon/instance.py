@@ -28,7 +28,7 @@ def only_one(state: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BusyError(
-                f"A daemon watches this repository already: process {_written(path) or '?'} "
+                f"A daemon watches this repository already: process {_holder_in_lock(path) or '?'} "
                 f"(it holds {path})."
             ) from None
         os.ftruncate(descriptor, 0)
@@ -48,7 +48,7 @@ def running(state: Path) -> int | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _written(path)
+        return _holder_in_lock(path)
     finally:
         os.close(descriptor)
     return None
@@ -64,7 +64,7 @@ def wait_for(state: Path, seconds: float, *, up: bool) -> int | None:
     return process if up else running(state)
 
 
-def _written(path: Path) -> int | None:
+def _holder_in_lock(path: Path) -> int | None:
     """The process in the lock file; None for a moment while it is written."""
     try:
         return int(path.read_text())

@@ -94,14 +94,14 @@ def judge(case: Case, broken: str, before: Sequence[Explanation], progress: Prog
         reason = f"The budget of one commit ({case.settings.job_budget}) was spent before."
         return Judged(VerdictKind.UNDETERMINED, reason)
     try:
-        case, found = _explained(case, case.left, before, progress)
+        case, found = _explained_test(case, case.left, before, progress)
     except UntestableError as error:
         return Judged(VerdictKind.UNDETERMINED, str(error))
     except LostRunError as error:
         return Judged(VerdictKind.UNDETERMINED, last_word(case.job, error))
     except (BuildError, TestError, ToolchainError, SandboxError) as error:
         return Judged(VerdictKind.BROKEN, str(error))
-    return replace(_judged(case, found), recipe=case.test.recipe)
+    return replace(_judged_failure(case, found), recipe=case.test.recipe)
 
 
 def last_word(job: Job, error: LostRunError) -> str:
@@ -113,7 +113,7 @@ def last_word(job: Job, error: LostRunError) -> str:
     )
 
 
-def _explained(
+def _explained_test(
     case: Case, left: Budget, before: Sequence[Explanation], progress: Progress
 ) -> tuple[Case, Explanation]:
     """The test's explanation, run alone; or beside the others, where it does not fail alone or its
@@ -173,7 +173,7 @@ def _is_red_before(case: Case, found: Explanation) -> bool:
     return found.status is Status.ALREADY_RED or found.range.good != case.base.commit
 
 
-def _judged(case: Case, found: Explanation) -> Judged:
+def _judged_failure(case: Case, found: Explanation) -> Judged:
     kind = _KINDS.get(found.status, VerdictKind.UNDETERMINED)
     recipe = case.test.recipe
     if case.kept_in and case.base.green and _is_red_before(case, found):

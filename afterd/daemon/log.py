@@ -12,7 +12,7 @@ from pathlib import Path
 from afterd.config.secrets import secrets_of
 from afterd.execution.losses import LOG, PLACE
 from afterd.report.masking import Masker
-from afterd.report.sanitize import visible
+from afterd.report.sanitize import visible_text
 
 NAME = "daemon.log"
 OUTPUT = "daemon.out"
@@ -30,7 +30,7 @@ class Plain(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, masked and with control characters as escapes."""
-        return visible(self._masker.text(super().format(record)))
+        return visible_text(self._masker.text(super().format(record)))
 
 
 class _Losses(logging.Handler):
@@ -78,7 +78,7 @@ def close_log(log: logging.Logger) -> None:
             LOG.removeHandler(listener)
 
 
-def cut(path: Path) -> None:
+def rotate_file(path: Path) -> None:
     """Put a file that grew too large aside, in place of the one put aside before.
 
     Who has it open goes on writing: it is copied and emptied, and they append.

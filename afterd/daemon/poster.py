@@ -79,11 +79,11 @@ def hand_over(
     if PIPE_VARIABLE in os.environ or not (posting or hidden):
         return
     clean = {name: value for name, value in os.environ.items() if name not in hidden}
-    clean[PIPE_VARIABLE] = str(_started(log, forge)) if posting else ""
+    clean[PIPE_VARIABLE] = str(_started_poster(log, forge)) if posting else ""
     os.execve(sys.executable, [sys.executable, "-m", "afterd", *arguments], clean)  # noqa: S606 - there is no shell to escape from
 
 
-def inherited() -> Poster:
+def inherited_poster() -> Poster:
     """The poster that the process before this one started; its variable is taken out."""
     text = os.environ.pop(PIPE_VARIABLE, "")
     if not text:
@@ -92,7 +92,7 @@ def inherited() -> Poster:
     return Poster(int(text))
 
 
-def _started(log: Path, forge: str) -> int:
+def _started_poster(log: Path, forge: str) -> int:
     """Start the poster, and wait until nobody can look into it; the descriptor that is written to."""
     reading, writing = os.pipe()
     ready, hidden = os.pipe()

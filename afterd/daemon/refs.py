@@ -49,7 +49,7 @@ def look(repository: pygit2.Repository, known: Mapping[str, str], settings: Sett
     rebasing = _rebasing(repository)
     arrivals += [
         Arrival(commit, "HEAD")
-        for commit in _detached(repository)
+        for commit in _detached_heads(repository)
         if commit in dropped and commit not in tips.values() and not rebasing
     ]
     finished = [path for name, path in dropped.items() if not rebasing or name in tips.values()]
@@ -78,7 +78,7 @@ def heads(repository: pygit2.Repository) -> Iterator[tuple[Path, str]]:
             yield folder, (folder / "HEAD").read_text().strip()
 
 
-def _detached(repository: pygit2.Repository) -> list[str]:
+def _detached_heads(repository: pygit2.Repository) -> list[str]:
     return [head for _, head in heads(repository) if _COMMIT.fullmatch(head)]
 
 

@@ -74,21 +74,21 @@ def check(settings: Settings, store: Store, job: Job) -> SelfCheck:
     if job.stage == _REVERTED:
         reverted = Verdict(job.checkpoint)
     else:
-        reverted = _replayed(settings, identifier, None)
+        reverted = _replayed_verdict(settings, identifier, None)
         queue.reach(job, _REVERTED, reverted.value)
-    put_back = _replayed(settings, identifier, NOTHING)
-    seen = SelfCheck(identifier, reverted, put_back, _held(reverted, put_back))
+    put_back = _replayed_verdict(settings, identifier, NOTHING)
+    seen = SelfCheck(identifier, reverted, put_back, _answer_holds(reverted, put_back))
     with store.transaction():
         keep_self_check(store, seen)
         queue.complete(job)
     return seen
 
 
-def _replayed(settings: Settings, identifier: int, reverted: ChangeSet | None) -> Verdict:
+def _replayed_verdict(settings: Settings, identifier: int, reverted: ChangeSet | None) -> Verdict:
     return replay(settings, identifier, reverted).outcome.verdict
 
 
-def _held(reverted: Verdict, put_back: Verdict) -> bool | None:
+def _answer_holds(reverted: Verdict, put_back: Verdict) -> bool | None:
     """None where a run gave no verdict: that is the machine's fault, or the test's."""
     if Verdict.UNRESOLVED in (reverted, put_back):
         return None

@@ -11,7 +11,7 @@ from afterd.config import Settings
 from afterd.daemon.poster import Poster
 from afterd.daemon.service import Service, watching
 from afterd.daemon.starter import wait_for_starter
-from afterd.daemon.triggers import triggered
+from afterd.daemon.triggers import running_triggers
 from afterd.limits import WATCH
 
 
@@ -45,7 +45,7 @@ def _drain(services: Sequence[Service]) -> None:
 
 def _go_on(services: Sequence[Service], poster: Poster) -> None:
     wake = threading.Event()
-    with triggered(services, wake) as triggers:
+    with running_triggers(services, wake) as triggers:
         triggers.every(WATCH.posting, partial(_post, services, poster))
         while True:
             wake.clear()

@@ -14,7 +14,7 @@ import pygit2
 from afterd.config import Settings
 from afterd.daemon.arrivals import take_in
 from afterd.daemon.instance import only_one
-from afterd.daemon.log import OUTPUT, close_log, cut, open_log
+from afterd.daemon.log import OUTPUT, close_log, open_log, rotate_file
 from afterd.daemon.self_check import plan
 from afterd.daemon.spending import DAY, pause
 from afterd.daemon.worker import Worker
@@ -23,7 +23,7 @@ from afterd.store import Store, open_store
 from afterd.store.database import DATABASE_NAME
 from afterd.store.faults import damage_error, damage_mark
 from afterd.store.jobs import JobQueue
-from afterd.store.outgoing import due
+from afterd.store.outgoing import due_postings
 from afterd.store.retention import prune
 from afterd.trace.kept import forget as forget_recordings
 from afterd.vcs.repository import open_repository, state_directory
@@ -96,14 +96,14 @@ class Service:
             if artefact.stat().st_mtime < before:
                 artefact.unlink(missing_ok=True)
         forget_recordings(self.state, before)
-        cut(self.state / OUTPUT)
+        rotate_file(self.state / OUTPUT)
         self.log.info(
             "removed what is older than %g days: %d rows", self.settings.retention_days, gone
         )
 
     def has_outgoing(self) -> bool:
         """Whether anything is to be posted now."""
-        return bool(due(self.store))
+        return bool(due_postings(self.store))
 
 
 @contextmanager

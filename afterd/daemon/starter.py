@@ -15,7 +15,7 @@ _VARIABLE = "AFTERD_STARTER"
 _LONGEST = 15.0
 
 
-def announced(environment: Mapping[str, str]) -> tuple[dict[str, str], int]:
+def announced_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], int]:
     """An environment for the daemon, and the descriptor that it has to inherit.
 
     The other end of the pipe stays open until this process ends.

@@ -57,7 +57,7 @@ def status(reader: Reader, state: Path, settings: Settings) -> DaemonStatus:
     return DaemonStatus(
         running(state),
         pause(settings, reader),
-        tuple(map(_waiting, unfinished_jobs(reader))),
+        tuple(map(_waiting_job, unfinished_jobs(reader))),
         _counts(reader, "SELECT state AS name, count(*) AS n FROM job GROUP BY state"),
         _counts(reader, "SELECT kind AS name, count(*) AS n FROM verdict GROUP BY kind"),
         _counts(reader, "SELECT state AS name, count(*) AS n FROM outgoing GROUP BY state"),
@@ -66,7 +66,7 @@ def status(reader: Reader, state: Path, settings: Settings) -> DaemonStatus:
     )
 
 
-def _waiting(job: Job) -> Waiting:
+def _waiting_job(job: Job) -> Waiting:
     payload: dict[str, object] = {}
     with suppress(ValueError):
         payload = json.loads(job.payload)

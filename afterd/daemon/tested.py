@@ -68,11 +68,11 @@ def _read(ran: SuiteRun) -> Tested:
         return Tested(
             Verdict.UNRESOLVED, ran.failures
         )  # the test's own word, and no fault of the machine
-    said = attempt.unrunnable or f"The tests give no verdict: {_ended(outcome)}."
+    said = attempt.unrunnable or f"The tests give no verdict: {_ending_sentence(outcome)}."
     return Tested(Verdict.UNRESOLVED, ran.failures, said)
 
 
-def _ended(outcome: Outcome) -> str:
+def _ending_sentence(outcome: Outcome) -> str:
     """How a run without a verdict ended; where it was ended, its detail says by what and names the limit."""
     ended = outcome.reason in (Unresolved.TIMEOUT, Unresolved.KILLED, Unresolved.OUTPUT)
     return outcome.detail if ended and outcome.detail else outcome.reason or outcome.detail

@@ -110,7 +110,7 @@ class Triggers:
 
 
 @contextmanager
-def triggered(services: Sequence[Service], wake: threading.Event) -> Iterator[Triggers]:
+def running_triggers(services: Sequence[Service], wake: threading.Event) -> Iterator[Triggers]:
     """Triggers that run while the block does."""
     triggers = Triggers(services, wake)
     triggers.start()

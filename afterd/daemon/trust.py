@@ -72,7 +72,9 @@ class Origins:
 
     def trust(self, commit: str) -> Trust:
         """How far a commit is trusted."""
-        if any(_made(self._repository, entry) for entry in self._entries.get(commit, ())):
+        if any(
+            _entry_made_commit(self._repository, entry) for entry in self._entries.get(commit, ())
+        ):
             return Trust.LOCAL
         if commit not in self._trusted and not any(
             self._repository.descendant_of(tip, commit) for tip in self._trusted
@@ -138,7 +140,7 @@ def _entries(reflog: Path) -> Iterator[Entry]:
                 yield Entry(found["old"], new, found["email"], moment, message)
 
 
-def _made(repository: pygit2.Repository, entry: Entry) -> bool:
+def _entry_made_commit(repository: pygit2.Repository, entry: Entry) -> bool:
     """Whether this entry made its commit: it did not go to one that was there, the committer is who
     wrote the entry, and when it was committed, or what its subject is, fits too.
 

@@ -65,7 +65,7 @@ def chosen_settings(
     if settings.sandbox is not Sandbox.AUTO:
         return Chosen(settings)
     kept_in = job.trust not in OWN
-    inside = _shown(settings, store, job, wanted, progress)
+    inside = _tests_without_sandbox(settings, store, job, wanted, progress)
     if inside is None and kept_in:
         raise SandboxError(
             f"The commit {wanted.commit[:12]} came from elsewhere, and nothing on this machine can hold its tests."
@@ -76,7 +76,7 @@ def chosen_settings(
     if inside is None or inside.verdict is Verdict.PASS:
         return Chosen(settings)
     unheld = replace(settings, sandbox=Sandbox.OFF)
-    outside = _shown(unheld, store, job, wanted, progress)
+    outside = _tests_without_sandbox(unheld, store, job, wanted, progress)
     if outside is None or outside == inside:
         return Chosen(settings)
     names = ", ".join(sorted(inside.names - outside.names)[:3])
@@ -85,7 +85,7 @@ def chosen_settings(
     return Chosen(unheld, f"The sandbox was left off, because {what}.")
 
 
-def _shown(
+def _tests_without_sandbox(
     settings: Settings, store: Store, job: Job, wanted: Wanted, progress: Progress
 ) -> _Shown | None:
     """What a commit's tests show; None where a sandbox was wanted and nothing holds."""

@@ -170,12 +170,12 @@ class Builder:
             anew=self._rebuild_all,
         )
         try:
-            return _built(result, recipe)
+            return _build_outcome(result, recipe)
         finally:
             result.remove()
 
 
-def _built(result: ProcessResult, recipe: Recipe) -> Built:
+def _build_outcome(result: ProcessResult, recipe: Recipe) -> Built:
     """How the build command ended, with its diagnostics."""
     if result.succeeded:
         return Built(ok=True, seconds=result.seconds, cpu=result.cpu_seconds)

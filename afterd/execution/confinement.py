@@ -5,7 +5,7 @@ its own ``/tmp``, processes and network) where it is installed and the kernel le
 kernel's *Landlock*, which holds writing alone. The supervisor is put into it with the program, so that
 statuses and signals come out as they are, and a run costs no process more.
 
-One place a process, as there is one workspace: ``confined`` holds for every run that ``sandbox`` starts
+One place a process, as there is one workspace: ``confined_programs`` holds for every run that ``sandbox`` starts
 while it is open.
 """
 
@@ -78,13 +78,13 @@ class _Current:
     confinement = Confinement()
 
 
-def current() -> Confinement:
+def current_confinement() -> Confinement:
     """What holds the programs that are started now."""
     return _Current.confinement
 
 
 @contextmanager
-def confined(confinement: Confinement) -> Iterator[None]:
+def confined_programs(confinement: Confinement) -> Iterator[None]:
     """Hold every program that is started until the end of the block."""
     before, _Current.confinement = _Current.confinement, confinement
     try:
@@ -93,7 +93,9 @@ def confined(confinement: Confinement) -> Iterator[None]:
         _Current.confinement = before
 
 
-def strongest(writable: Iterable[Path], *, network: bool, required: bool) -> Confinement:
+def strongest_confinement(
+    writable: Iterable[Path], *, network: bool, required: bool
+) -> Confinement:
     """The strongest confinement that this machine has; raises SandboxError where one is ``required``.
 
     Landlock alone does not cut the network: required without it, it is not enough.

@@ -85,7 +85,7 @@ def confirm(
     prior = prior or Prior()
     runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
     ends = _SideBySide(oracle, oracle.tree_of(everything))
-    bad = _repeated(oracle, oracle.tree_of(NOTHING), "bad", runs, ends.bad_attempt)
+    bad = _repeated_outcome(oracle, oracle.tree_of(NOTHING), "bad", runs, ends.bad_attempt)
     doubt = probability_flaky(prior, runs)
     if bad.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, bad.repeats, doubt)
@@ -95,7 +95,7 @@ def confirm(
         return Confirmation(Ends.GREEN, bad.outcome, None, bad.repeats, doubt)
     oracle.reference = bad.outcome.signature
     oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
-    good = _repeated(oracle, oracle.tree_of(everything), "good", runs, ends.good_attempt)
+    good = _repeated_outcome(oracle, oracle.tree_of(everything), "good", runs, ends.good_attempt)
     if good.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
@@ -104,10 +104,10 @@ def confirm(
     if not good.outcome.passed:
         return Confirmation(Ends.ALREADY_RED, bad.outcome, good.outcome, good.repeats, doubt)
     oracle.cpu = good.cpu
-    _bound(oracle, bad, good)
+    _bound_variants(oracle, bad, good)
     if bad.outcome.hangs:
         tree = oracle.tree_of(NOTHING)
-        bad = _repeated(oracle, tree, "bad", max(1, runs - 1), oracle.attempt, bad.outcome)
+        bad = _repeated_outcome(oracle, tree, "bad", max(1, runs - 1), oracle.attempt, bad.outcome)
         if bad.is_unknown:
             return Confirmation(Ends.UNCONFIRMED, bad.outcome, good.outcome, bad.repeats, doubt)
         if bad.is_flaky:
@@ -115,7 +115,7 @@ def confirm(
     return Confirmation(Ends.CONFIRMED, bad.outcome, good.outcome, good.repeats, doubt)
 
 
-def _bound(oracle: Oracle, bad: _End, good: _End) -> None:
+def _bound_variants(oracle: Oracle, bad: _End, good: _End) -> None:
     """Let a variant take little longer than both ends, or than the good one where the bad one hangs.
 
     Raises TestError where that would be longer than what was called a hang.
@@ -154,7 +154,7 @@ class _SideBySide:
         return self._kept.pop(0) if self._kept else self._oracle.attempt(tree)
 
 
-def _repeated(
+def _repeated_outcome(
     oracle: Oracle,
     tree: str,
     name: str,
@@ -176,7 +176,7 @@ def _repeated(
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
         refuse_lost(attempt.outcome, f"The test at the {name} version", oracle.recipe.limits.test)
-        if first is not None and not _alike(first, attempt.outcome):
+        if first is not None and not _runs_are_alike(first, attempt.outcome):
             return _End(name, first, Repeats(run + 1, 1))
         _require_verdict(attempt, name)
         first = first or attempt.outcome
@@ -186,14 +186,14 @@ def _repeated(
     return _End(name, first, Repeats(runs, 0), min(seconds), max(seconds), cpu)
 
 
-def _alike(one: Outcome, other: Outcome) -> bool:
+def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
     """Whether two runs of one tree show the same; a failure must be the same failure."""
     if one.verdict is not other.verdict:
         return False
-    return _same(one.signature, other.signature)
+    return _outcomes_are_same(one.signature, other.signature)
 
 
-def _same(one: FailureSignature | None, other: FailureSignature | None) -> bool:
+def _outcomes_are_same(one: FailureSignature | None, other: FailureSignature | None) -> bool:
     if one is None or other is None:
         return one is other
     return same_failure(one, other) and same_failure(other, one)

@@ -81,7 +81,7 @@ NODE_OPTIONS = "NODE_OPTIONS"
 _BELOW_GIT = Path(__file__).with_name("runners") / "plugins" / "jest_below_git.cjs"
 
 LOOKS_SECRET = "looks like a secret"  # noqa: S105 - a sentence
-"""What ``removed`` says of what whoever knows better can let through (``pass_environment``)."""
+"""What ``removal_reason`` says of what whoever knows better can let through (``pass_environment``)."""
 
 _NOT_DIGESTED = frozenset({"PATH_INFO", "XDG_SESSION_ID", "INVOCATION_ID", "JOURNAL_STREAM"})
 
@@ -94,7 +94,7 @@ def scrubbed_environment(
     ``extra`` is what the user configured for the test: it is not scrubbed.
     """
     source = os.environ if environment is None else environment
-    kept = {name: value for name, value in source.items() if not removed(name, value)}
+    kept = {name: value for name, value in source.items() if not removal_reason(name, value)}
     found = {**kept, **REPEATABLE, **(extra or {})}
     options = found.get(_PYTEST_OPTIONS, "")
     if _PYTEST_PROJECT not in options.split():
@@ -111,7 +111,7 @@ def node_options(options: str) -> str:
     return f'--require "{path}" {options}'.rstrip()
 
 
-def removed(name: str, value: str = "") -> str:
+def removal_reason(name: str, value: str = "") -> str:
     """Why a variable does not reach a program under test; empty if it does."""
     if name in GIT_LOCAL or _GIT_CONFIG_PAIR.fullmatch(name):
         return "points git to another repository"

@@ -70,7 +70,7 @@ class Freshness:
         written = list(_files(self.root) if first else (self.root / path for path in changed))
         _date_alike(written)
         if first:
-            self.shipped = frozenset(_generated(self.root, written))
+            self.shipped = frozenset(_generated_files(self.root, written))
         else:
             self._remove_parsers(changed)
             self._remove_configured(changed)
@@ -138,7 +138,7 @@ class Freshness:
         return {self.root / path for path in self.shipped or ()}
 
 
-def _generated(root: Path, files: Iterable[Path]) -> Iterator[str]:
+def _generated_files(root: Path, files: Iterable[Path]) -> Iterator[str]:
     """Of a checkout's files those that a build could make as well."""
     parsers: set[Path] = set()
     for path in files:

@@ -82,7 +82,7 @@ class IncludeGraph:
             path = Path(entry.path)
             known = self._scanned.get(path)
             found[path] = (
-                known if known and known.stamp == stamp else _Scanned(stamp, _included(path))
+                known if known and known.stamp == stamp else _Scanned(stamp, _included_files(path))
             )
         self._scanned = found
 
@@ -111,7 +111,7 @@ def included_names(content: bytes) -> frozenset[str]:
     return frozenset(names)
 
 
-def _included(path: Path) -> frozenset[str]:
+def _included_files(path: Path) -> frozenset[str]:
     try:
         with path.open("rb") as file:
             return included_names(file.read(_LARGEST))

@@ -35,7 +35,7 @@ def hold(libc: ctypes.CDLL, version: int, writable: Iterable[bytes]) -> None:
     everything = file | _REMOVE_AND_MAKE | (_REFER if version >= 2 else 0)
     wanted = struct.pack("QQQ", everything, 0, _SIGNALS_AND_ABSTRACT_SOCKETS)
     wanted = wanted if version >= 6 else wanted[:8]
-    rules = _checked(libc.syscall(_CREATE, wanted, len(wanted), 0))
+    rules = _checked_call(libc.syscall(_CREATE, wanted, len(wanted), 0))
     for path in (*writable, *DEVICES):
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -43,14 +43,14 @@ def hold(libc: ctypes.CDLL, version: int, writable: Iterable[bytes]) -> None:
             continue  # what is not there needs no right
         allowed = everything if os.path.isdir(path) else file  # noqa: PTH112 - pathlib takes 3 ms to load
         rule = struct.pack("=Qi", allowed, place)
-        _checked(libc.syscall(_ADD, rules, _PATH_BENEATH, rule, 0))
+        _checked_call(libc.syscall(_ADD, rules, _PATH_BENEATH, rule, 0))
         os.close(place)
-    _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    _checked(libc.syscall(_RESTRICT, rules, 0))
+    _checked_call(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _checked_call(libc.syscall(_RESTRICT, rules, 0))
     os.close(rules)
 
 
-def _checked(result: int) -> int:
+def _checked_call(result: int) -> int:
     if result < 0:
         raise OSError("the kernel refuses Landlock")
     return result

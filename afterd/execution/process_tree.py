@@ -31,7 +31,7 @@ def descendants(ancestor: int, at_most: int | None = None) -> list[int]:
     return list(islice(walk(ancestor), at_most))
 
 
-def resident(pids: list[int]) -> int:
+def resident_bytes(pids: list[int]) -> int:
     """Bytes of memory of ``pids`` together.
 
     Resident pages first, which count a page shared after fork once per process; that sum only
@@ -40,12 +40,12 @@ def resident(pids: list[int]) -> int:
     return sum(_statm(pid) for pid in pids)
 
 
-def proportional(pids: list[int]) -> int:
+def proportional_bytes(pids: list[int]) -> int:
     """Bytes of memory of ``pids`` together, each shared page counted once (PSS)."""
     return sum(_pss(pid) for pid in pids)
 
 
-def starved(pids: list[int]) -> float:
+def starved_seconds(pids: list[int]) -> float:
     """Seconds for which the one of ``pids`` that waited longest could have run, and had no processor;
     0 where the kernel does not count them.
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
 
-from afterd.execution.confinement import current
+from afterd.execution.confinement import current_confinement
 from afterd.execution.environment import (
     NODE_OPTIONS,
     REPEATABLE,
@@ -120,7 +120,7 @@ class Recipe:
         """Which surroundings these are, for cache keys; slots do not differ in them."""
         text = digest(scrubbed_environment(extra=self.extra))
         made = (part for item in sorted(self.generated.items()) for part in item)
-        held = filter(None, [current().key, *self.container])
+        held = filter(None, [current_confinement().key, *self.container])
         return _digest(text, self.tools, *made, *held)
 
 

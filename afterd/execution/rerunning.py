@@ -108,7 +108,7 @@ class Reruns:
         known = trust.fresh.get(tree)
         if known is None:
             return True
-        if not _alike(known, outcome):
+        if not _runs_are_alike(known, outcome):
             self.distrust(recipe, "a warm run did not end as a fresh one of the same tree")
             return False
         trust.agreed.add(outcome.verdict)
@@ -198,7 +198,7 @@ def _key(recipe: Recipe) -> str:
     return "\0".join((recipe.test_id, recipe.command_digest, recipe.environment_digest))
 
 
-def _alike(one: Outcome, other: Outcome) -> bool:
+def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
     if (one.verdict, one.reason) != (other.verdict, other.reason):
         return False
     if one.signature is None or other.signature is None:

@@ -34,7 +34,13 @@ from typing import Any
 
 import afterd
 from afterd.errors import SandboxError, SpaceError
-from afterd.execution.confinement import Confinement, Means, current, landlock_version, prefix
+from afterd.execution.confinement import (
+    Confinement,
+    Means,
+    current_confinement,
+    landlock_version,
+    prefix,
+)
 from afterd.execution.losses import how_lost, tell_loss
 from afterd.execution.memory_group import Group, group_for
 from afterd.execution.process import Command, Ending, ProcessResult
@@ -98,7 +104,7 @@ def _run(
     directory = _fresh_directory(scratch)
     group = group_for(limits)
     try:
-        result = _supervised(command, limits, directory, group, cancelled, watch)
+        result = _supervised_run(command, limits, directory, group, cancelled, watch)
         if group is not None and group.has_killed():
             return replace(result, ending=Ending.MEMORY, status=None, signal=0)
         return result
@@ -107,7 +113,7 @@ def _run(
             group.remove()
 
 
-def _supervised(
+def _supervised_run(
     command: Command,
     limits: ProcessLimits,
     directory: Path,
@@ -115,19 +121,19 @@ def _supervised(
     cancelled: threading.Event | None,
     watch: Watch | None,
 ) -> ProcessResult:
-    held = current()
+    held = current_confinement()
     own = (directory,)
     held_by = prefix(held, own, command.environment, (str(command.cwd), *command.argv))
     supervisor = _start_supervisor(directory, held_by, group)
     try:
-        _send(supervisor, _request(command, limits, directory, held))
+        _send_request(supervisor, _request(command, limits, directory, held))
         _LOG.debug("run %s in %s", command.argv, command.cwd)
         goes_on = _goes_on(directory, cancelled, watch)
         answer = _await_answer(supervisor, limits, goes_on)
     finally:
         _dismiss(supervisor)
     if answer is None:
-        return _lost(directory, supervisor)
+        return _lost_run(directory, supervisor)
     result = _result(command, directory, answer)
     _LOG.debug("it %s after %.2f s, %s", result.describe(), result.seconds, command.argv)
     return result
@@ -255,7 +261,7 @@ def _kernel_limits(limits: ProcessLimits) -> dict[str, int]:
     return kernel
 
 
-def _send(supervisor: Child, request: dict[str, Any]) -> None:
+def _send_request(supervisor: Child, request: dict[str, Any]) -> None:
     assert supervisor.stdin is not None
     payload = marshal.dumps(request)
     try:
@@ -309,7 +315,7 @@ def _dismiss(supervisor: Child) -> None:
     supervisor.stdout.close()
 
 
-def _lost(directory: Path, supervisor: Child) -> ProcessResult:
+def _lost_run(directory: Path, supervisor: Child) -> ProcessResult:
     """The supervisor is gone without an answer: end what carries the run's mark, and say so."""
     mark = os.fsencode(f"{RUN_VARIABLE}={directory}")
     swept = _sweep_tagged(mark)

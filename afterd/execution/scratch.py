@@ -32,7 +32,7 @@ def scratch() -> Iterator[Path]:
     where = Path(tempfile.gettempdir())
     _sweep(where)
     try:
-        path, descriptor = _owned(where)
+        path, descriptor = _owned_directory(where)
     except OSError as error:
         raise SpaceError(
             f"Cannot make a directory for runs in {where}: {error.strerror};"
@@ -47,7 +47,7 @@ def scratch() -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _owned(where: Path) -> tuple[Path, int]:
+def _owned_directory(where: Path) -> tuple[Path, int]:
     """A new directory, and the descriptor that holds its lock."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=where))

@@ -22,7 +22,7 @@ from afterd.execution.failures import native, python
 from afterd.execution.failures.pytest_reports import Report
 from afterd.execution.failures.python import Frame
 from afterd.execution.failures.suites import differing_lines, failed_tests, shows_difference
-from afterd.execution.failures.text import normalised, relative, without_values
+from afterd.execution.failures.text import normalised, with_relative_paths, without_values
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome
 
 _BETWEEN = "; "
@@ -45,7 +45,7 @@ class Evidence:
     @property
     def text(self) -> str:
         """All output; paths below the roots are relative. What comes last decided."""
-        return relative(f"{self.stdout}\n{self.stderr}", self.roots)
+        return with_relative_paths(f"{self.stdout}\n{self.stderr}", self.roots)
 
 
 def signature(evidence: Evidence, test_id: str) -> FailureSignature:
@@ -60,13 +60,13 @@ def signature(evidence: Evidence, test_id: str) -> FailureSignature:
     test = _BETWEEN.join(names) or one_name(test_id)
     if len(tests) > 1:
         return FailureSignature(FailureKind.ASSERTION, test=test)
-    found = _specific(text, evidence.signal)
+    found = _specific_signature(text, evidence.signal)
     if reported:
         found = of_report(reported[tests[0]], evidence.roots)
     if found is not None:
         return dataclasses.replace(found, test=test)
     lines = _digests(differing_lines(text)) if (differs := shows_difference(text)) else ""
-    found = _general(evidence.status, failed=bool(tests), differs=differs)
+    found = _general_signature(evidence.status, failed=bool(tests), differs=differs)
     return dataclasses.replace(found, test=test, differing=lines)
 
 
@@ -82,7 +82,7 @@ def telling_signature(outcome: Outcome, test_id: str) -> FailureSignature:
     so, because they may make it themselves.
     """
     found = dataclasses.replace(
-        outcome.signature or _general(1, failed=False, differs=False), test=test_id
+        outcome.signature or _general_signature(1, failed=False, differs=False), test=test_id
     )
     last = next((line for line in reversed(outcome.detail.splitlines()) if line.strip()), "")
     if found.kind is not FailureKind.EXIT or not last:
@@ -121,18 +121,20 @@ def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
 
 def of_report(report: Report, roots: Collection[str]) -> FailureSignature:
     """What our plugin says of a failed test does not depend on how the user has pytest print."""
-    frames = [Frame(relative(path, roots), "", source) for path, _, source in report.frames]
+    frames = [
+        Frame(with_relative_paths(path, roots), "", source) for path, _, source in report.frames
+    ]
     inside = [frame for frame in frames if frame.in_tree]
-    return python.raised(report.kind, report.reason, inside[-1] if inside else None)
+    return python.raised_signature(report.kind, report.reason, inside[-1] if inside else None)
 
 
-def _specific(text: str, signal: int) -> FailureSignature | None:
+def _specific_signature(text: str, signal: int) -> FailureSignature | None:
     """What a program or framework said of its own failure, the most telling report first."""
     readers = (
         native.sanitizer,
         native.assertion,
-        native.undefined,
-        native.uncaught,
+        native.undefined_behaviour,
+        native.uncaught_exception,
         python.pytest_report,
         python.traceback,
     )
@@ -142,7 +144,7 @@ def _specific(text: str, signal: int) -> FailureSignature | None:
     return native.crash(text, signal)
 
 
-def _general(status: int, *, failed: bool, differs: bool) -> FailureSignature:
+def _general_signature(status: int, *, failed: bool, differs: bool) -> FailureSignature:
     """What is known where nothing was said: a failed test, an output that differs, or an exit status."""
     if failed:
         return FailureSignature(FailureKind.ASSERTION)

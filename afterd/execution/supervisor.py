@@ -28,9 +28,9 @@ import time
 from afterd.execution.landlock import hold
 from afterd.execution.process_tree import (
     descendants,
-    proportional,
-    resident,
-    starved,
+    proportional_bytes,
+    resident_bytes,
+    starved_seconds,
     threads_alive,
     walk,
 )
@@ -120,7 +120,7 @@ class Run:
         limit: float = self.request["timeout"]
         if seconds <= limit or seconds > limit * self.request["starved"]:
             return seconds > limit
-        return seconds - starved(descendants(os.getpid())) > limit
+        return seconds - starved_seconds(descendants(os.getpid())) > limit
 
     def size(self) -> int:
         """Bytes of output so far."""
@@ -132,7 +132,7 @@ class Run:
         family = self.family(at_most=most + 1)
         if len(family) > most:
             return "PROCESSES"
-        if resident(family) > limit and proportional(family) > limit:
+        if resident_bytes(family) > limit and proportional_bytes(family) > limit:
             return "MEMORY"
         return ""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from afterd.execution.failures.pytest_reports import Report, read_reports, under_way
 from afterd.execution.failures.suites import passed_tests
-from afterd.execution.failures.written_reports import TestReport, begun, reports_below
+from afterd.execution.failures.written_reports import TestReport, begin_of_run, reports_below
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, WritesReport, runner_named
@@ -64,11 +64,11 @@ def test_outcome(result: ProcessResult, recipe: Recipe, slot: Path) -> tuple[Out
     outcome = judge(result, recipe.test_id, roots)
     if outcome.verdict is not Verdict.FAIL or not recipe.told_by:
         return outcome, Told()
-    by_test = told(result, recipe, slot)
+    by_test = told_by_run(result, recipe, slot)
     return of_one_test(by_test, recipe, outcome, roots), by_test
 
 
-def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
+def told_by_run(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
     """What a run says of its tests."""
     if reports := read_reports(result.directory):
         return _by_plugin(result, recipe, reports)
@@ -77,7 +77,7 @@ def told(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
         failed = runner_named(recipe.told_by).failing_tests(result)
         return Told(failed + (hung,) * bool(hung), None, (), hung)
     # Of several tests of one name the one that failed is meant.
-    ordered = sorted(_written(result, recipe, slot), key=lambda report: report.failed)
+    ordered = sorted(_written_reports(result, recipe, slot), key=lambda report: report.failed)
     if written := {report.test: report for report in ordered}:
         red = tuple(name for name, report in written.items() if report.failed)
         return Told(red, written.keys() - set(red), written=written)
@@ -96,13 +96,13 @@ def _by_plugin(result: ProcessResult, recipe: Recipe, reports: Sequence[Report])
     return Told(failed, passed - set(failed), reports, hung)
 
 
-def _written(result: ProcessResult, recipe: Recipe, slot: Path) -> Sequence[TestReport]:
+def _written_reports(result: ProcessResult, recipe: Recipe, slot: Path) -> Sequence[TestReport]:
     """What the runner wrote into files; of a given command only where its output names no test."""
     runner, folder = runner_named(recipe.told_by), slot / recipe.folder
     if isinstance(runner, WritesReport):
         return runner.written_reports(result, recipe.test, folder)
     if recipe.told_by == GIVEN and not runner.failing_tests(result):
-        return reports_below(folder, begun(result))
+        return reports_below(folder, begin_of_run(result))
     return ()
 
 

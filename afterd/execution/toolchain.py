@@ -70,7 +70,7 @@ def is_zigs(argv: Sequence[str]) -> bool:
     return any(Path(word).stem == "zig" for word in argv[:3])
 
 
-def settled(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:
+def settled_compiler(toolchain: Toolchain, directory: Path) -> tuple[str, ...]:
     """How to start a compiler by its path, so that it asks the system nothing that was answered before.
 
     zig asks the system's ``cc`` three questions before each file, to learn where the C library is; in a

@@ -14,7 +14,7 @@ from signal import Signals
 
 from afterd.execution.failures.pytest_reports import read_reports, under_way
 from afterd.execution.failures.suites import no_test_ran
-from afterd.execution.failures.text import relative
+from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.failures.values import told_failure, where_raised
 from afterd.execution.losses import killed_from_outside
 from afterd.execution.process import Ending, ProcessResult
@@ -86,7 +86,7 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
     reports = read_reports(result.directory)
     evidence = Evidence(status, number, result.stdout.text(), result.stderr.text(), roots, reports)
     found = signature(evidence, test_id)
-    return Outcome(Verdict.FAIL, None, _telling(evidence, result), found, test_seconds=seconds)
+    return Outcome(Verdict.FAIL, None, _telling_end(evidence, result), found, test_seconds=seconds)
 
 
 def hang(test: str) -> FailureSignature:
@@ -94,7 +94,7 @@ def hang(test: str) -> FailureSignature:
     return FailureSignature(FailureKind.HANG, "it does not end", test=test)
 
 
-def unrunnable(result: ProcessResult, argv: Sequence[str]) -> str:
+def unrunnable_reason(result: ProcessResult, argv: Sequence[str]) -> str:
     """Why the test command itself cannot be run, as a sentence; empty where it can.
 
     Status 126 and 127 are failures of a variant like any other, but at the bad version they mean
@@ -113,13 +113,13 @@ def unrunnable(result: ProcessResult, argv: Sequence[str]) -> str:
     )
 
 
-def _telling(evidence: Evidence, result: ProcessResult) -> str:
+def _telling_end(evidence: Evidence, result: ProcessResult) -> str:
     """The end of what the test wrote, and before it what that says of the failure, where it is not in
     there: below it there may be hundreds of lines of the runner's own.
     """
     last, text = last_lines(result), where_raised(evidence.text)
     said = told_failure(text)
-    if said is None or told_failure(relative(last, evidence.roots)) == said:
+    if said is None or told_failure(with_relative_paths(last, evidence.roots)) == said:
         return last
     begin = text.rfind("\n", 0, said.begins) + 1
     return "\n".join([*text[begin:].splitlines()[:_SHOWN_LINES], last])

@@ -30,12 +30,12 @@ def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     questions = FileIO(questions_end, "r")
     answers = FileIO(answers_end, "w")
-    _send(answers, {"ready": True})
+    _send_message(answers, {"ready": True})
     while (question := _receive(questions)) is not None:
-        _send(answers, answer(question))
+        _send_message(answers, answer(question))
 
 
-def _send(pipe: FileIO, message: dict[str, Any]) -> None:
+def _send_message(pipe: FileIO, message: dict[str, Any]) -> None:
     payload = json.dumps(message).encode()
     for part in (HEADER.pack(len(payload)), payload):
         view = memoryview(part)

@@ -25,7 +25,7 @@ _PAGE = 50  # the most that an instance gives at once, as it is set up
 _MOST_PAGES = 200
 
 
-def connected(project: Project, token: str) -> Gitea:
+def connected_project(project: Project, token: str) -> Gitea:
     """The project, reached with a token."""
     return Gitea(project, token)
 
@@ -117,14 +117,14 @@ class Gitea:
         except requests.RequestException as error:
             raise Refusal(RefusalKind.UNAVAILABLE, type(error).__name__) from error
         if answer.status_code not in {200, 201}:
-            raise refusal(answer.status_code, answer.headers, _said(answer), time.time())
+            raise refusal(answer.status_code, answer.headers, _answer_words(answer), time.time())
         try:
             return answer.json()
         except ValueError as error:
             raise Refusal(RefusalKind.UNAVAILABLE, "its answer is no JSON") from error
 
 
-def _said(answer: requests.Response) -> str:
+def _answer_words(answer: requests.Response) -> str:
     try:
         data = answer.json()
     except ValueError:

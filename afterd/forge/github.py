@@ -30,7 +30,7 @@ _TIMEOUT = 20  # seconds
 _VIEWER = "query { viewer { login } }"
 
 
-def connected(project: Project, token: str) -> GitHub:
+def connected_project(project: Project, token: str) -> GitHub:
     """The project, reached with a token."""
     return GitHub(project, token)
 
@@ -59,7 +59,7 @@ class GitHub:
         """The token's login; an app's token, such as that of a job, may not ask for its user."""
         if not self._name:
             try:
-                with _understood():
+                with _understood_errors():
                     self._name = self._client.get_user().login
             except Refusal as refused:
                 if refused.kind is not RefusalKind.RIGHTS:
@@ -69,27 +69,27 @@ class GitHub:
 
     def pull(self, number: int) -> Pull:
         """The pull request with this number."""
-        with _understood():
+        with _understood_errors():
             return _pull(self._project.get_pull(number))
 
     def open_pulls(self) -> Iterator[Pull]:
         """The open pull requests, the one that was touched last first."""
-        with _understood():
+        with _understood_errors():
             yield from map(_pull, self._project.get_pulls("open", "updated", "desc"))
 
     def comments(self, number: int) -> Iterator[Comment]:
         """The comments of a pull request, oldest first."""
-        with _understood():
+        with _understood_errors():
             yield from map(_comment, self._project.get_issue(number).get_comments())
 
     def create(self, number: int, body: str) -> Comment:
         """Write a comment."""
-        with _understood():
+        with _understood_errors():
             return _comment(self._project.get_issue(number).create_comment(body))
 
     def edit(self, number: int, comment: Comment, body: str) -> Comment:
         """Replace a comment's body."""
-        with _understood():
+        with _understood_errors():
             edited = self._project.get_issue(number).get_comment(int(comment.id))
             edited.edit(body)
             return _comment(edited)
@@ -108,7 +108,7 @@ class GitHub:
                 ],
             },
         }
-        with _understood():
+        with _understood_errors():
             older = self._check_run(check.commit)
             if older is not None:
                 older.edit(**given)
@@ -127,7 +127,7 @@ class GitHub:
     def _viewer(self) -> str:
         """The login by the other API, which knows the user of an app's token."""
         try:
-            with _understood():
+            with _understood_errors():
                 _, answer = self._client.requester.graphql_query(_VIEWER, {})
                 return str(answer["data"]["viewer"]["login"])
         except (Refusal, KeyError, TypeError) as error:
@@ -160,20 +160,22 @@ def _annotation(annotation: Annotation) -> dict[str, str | int]:
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
+def _understood_errors() -> Iterator[None]:
     """PyGithub's errors as refusals."""
     try:
         with as_a_forge_answers():
             yield
     except GithubException as error:
-        raise refusal(error.status, error.headers or {}, _said(error), time.time()) from error
+        raise refusal(
+            error.status, error.headers or {}, _error_words(error), time.time()
+        ) from error
     except requests.RequestException as error:
         raise Refusal(RefusalKind.UNAVAILABLE, type(error).__name__) from error
     except AssertionError as error:  # PyGithub goes to no other host, whatever an answer links to
         raise Refusal(RefusalKind.MOVED, "an answer led to another server") from error
 
 
-def _said(error: GithubException) -> str:
+def _error_words(error: GithubException) -> str:
     """What GitHub says, with the reasons it lists."""
     data = error.data if isinstance(error.data, dict) else {}
     reasons = [

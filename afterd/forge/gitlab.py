@@ -22,7 +22,7 @@ _TIMEOUT = 20.0  # seconds
 _OURS: Mapping[str, Any] = {"obey_rate_limit": False, "max_retries": 0}  # see patience
 
 
-def connected(project: Project, token: str) -> GitLab:
+def connected_project(project: Project, token: str) -> GitLab:
     """The project, reached with a token."""
     return GitLab(project, token)
 

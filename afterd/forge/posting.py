@@ -61,32 +61,32 @@ class Posted:
 
 def post(forge: Forge, given: Post, patience: Patience) -> Posted:
     """Post, and go on until it is done or will not be. Raises Refusal."""
-    placed = _fitted(forge, given, patience)
+    placed = _fitted_comment(forge, given, patience)
     if given.check is None or placed.placement in {Placement.CLOSED, Placement.STALE}:
         return placed
-    return Posted(placed.placement, placed.url, _checked(forge, given.check, patience))
+    return Posted(placed.placement, placed.url, _check_is_left(forge, given.check, patience))
 
 
-def _fitted(forge: Forge, given: Post, patience: Patience) -> Posted:
+def _fitted_comment(forge: Forge, given: Post, patience: Patience) -> Posted:
     """The comment in the longest form that the forge takes."""
     limit = forge.limit
     while True:
         body = given.body(limit)
         try:
-            return patience(functools.partial(_placed, forge, given, body))
+            return patience(functools.partial(_placed_comment, forge, given, body))
         except Refusal as refused:
             limit //= 2
             if refused.kind is not RefusalKind.TOO_LONG or limit < SHORTEST:
                 raise
 
 
-def _placed(forge: Forge, given: Post, body: str) -> Posted:
+def _placed_comment(forge: Forge, given: Post, body: str) -> Posted:
     pull = forge.pull(given.number)
     if not pull.is_open:
         return Posted(Placement.CLOSED)
     if given.commit not in pull.commits:
         return Posted(Placement.STALE)
-    found = _own(forge, given)
+    found = _own_comment(forge, given)
     if found is None:
         if given.before:
             return Posted(Placement.REMOVED)
@@ -107,7 +107,7 @@ def _tells_the_same(found: Comment, given: Post) -> bool:
     return bool(given.gist) and found.body.splitlines()[1:2] == [given.gist]
 
 
-def _own(forge: Forge, given: Post) -> Comment | None:
+def _own_comment(forge: Forge, given: Post) -> Comment | None:
     """Our oldest comment."""
     name = forge.own_name().lower()
     for comment in forge.comments(given.number):
@@ -116,7 +116,7 @@ def _own(forge: Forge, given: Post) -> Comment | None:
     return None
 
 
-def _checked(forge: Forge, check: Check, patience: Patience) -> bool:
+def _check_is_left(forge: Forge, check: Check, patience: Patience) -> bool:
     """Whether a check run was left; the comment is there, and few tokens may leave one."""
     try:
         return patience(functools.partial(forge.check, check))

@@ -95,9 +95,9 @@ def project_of(address: str, kind: str = "") -> Project:
     path = split.path.strip("/").removesuffix(".git")
     segments = path.split("/")
     if split.scheme not in {"https", "http", "ssh", "git"} or not split.hostname:
-        raise ConfigurationError(_unknown("is no address of a project"))
+        raise ConfigurationError(_unknown_project("is no address of a project"))
     if len(segments) < 2 or not all(map(_SEGMENT.fullmatch, segments)) or ".." in segments:
-        raise ConfigurationError(_unknown("does not name a project"))
+        raise ConfigurationError(_unknown_project("does not name a project"))
     is_web = split.scheme in {"https", "http"}
     host = split.netloc.rpartition("@")[2] if is_web else split.hostname
     server = f"{split.scheme if is_web else 'https'}://{host.lower()}"
@@ -131,7 +131,7 @@ def _kind_of(host: str) -> ForgeKind:
     return named[0]
 
 
-def _unknown(why: str) -> str:
+def _unknown_project(why: str) -> str:
     # the address itself may hold a password, so it is not repeated
     return f"The project's address {why}; give one such as https://github.com/owner/name."
 

@@ -22,10 +22,10 @@ def token_for(
     """The token for a project; raises ForgeError when there is none, or no token can look so."""
     for name in _variables(project, environment):
         if token := environment.get(name, "").strip():
-            return _checked(token, name)
+            return _checked_token(token, name)
     kept = (keyring or _keyring)(project.host)
     if kept:
-        return _checked(kept.strip(), "the keyring")
+        return _checked_token(kept.strip(), "the keyring")
     names = ", ".join(dict.fromkeys(_variables(project, environment)))
     raise ForgeError(
         f"There is no token for {project.host}: set {names}, or keep one in the keyring with"
@@ -53,7 +53,7 @@ def _variables(project: Project, environment: Mapping[str, str]) -> Iterator[str
                 yield "GITHUB_TOKEN"  # the runners of Gitea and Forgejo name it so
 
 
-def _checked(token: str, where: str) -> str:
+def _checked_token(token: str, where: str) -> str:
     if not (token.isascii() and token.isprintable()) or " " in token:
         raise ForgeError(
             f"The token in {where} has characters that no token has; set it once more."

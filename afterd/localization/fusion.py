@@ -97,7 +97,7 @@ def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: fl
     return min((shared[line] for line in lines if line in shared), default=missing)
 
 
-def learned(cases: Sequence[Case]) -> dict[str, float]:
+def weights_learned(cases: Sequence[Case]) -> dict[str, float]:
     """Weights with the best mean place of the faulty lines, one kind after the other.
 
     Coordinate descent from WEIGHTS over what a kind weighs (CHOICES) and who speaks for it, one of its techniques

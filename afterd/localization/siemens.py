@@ -59,7 +59,7 @@ def effectiveness(
     efforts: dict[str, float] = {}
     left_out: dict[str, str] = {}
     for version in versions:
-        reason = unscorable(technique, version)
+        reason = unscorable_reason(technique, version)
         if reason:
             left_out[version.name] = reason
         else:
@@ -80,7 +80,7 @@ def effectiveness(
     )
 
 
-def unscorable(technique: Technique, version: FaultyVersion) -> str:
+def unscorable_reason(technique: Technique, version: FaultyVersion) -> str:
     """Why a version is left out for a technique (as section IV-A.1 leaves some out), or nothing."""
     if not version.spectrum.failed.any():
         return "no test reveals the fault"

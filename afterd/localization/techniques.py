@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from afterd.localization.coefficients.predicates import cbi, sober
+from afterd.localization.coefficients.predicates import cbi, sober_score
 from afterd.localization.coefficients.statements import (
     barinel,
     dstar,
@@ -125,12 +125,12 @@ TECHNIQUES: Mapping[str, Technique] = MappingProxyType(
         "op2": StatementLevel(op2),
         "barinel": StatementLevel(barinel),
         "cbi": EvaluationLevel(EntityKind.PREDICATE, cbi),
-        "sober": EvaluationLevel(EntityKind.PREDICATE, sober),
+        "sober": EvaluationLevel(EntityKind.PREDICATE, sober_score),
         # DES applies the same formulas to the parts of a predicate that short-circuit evaluation
         # tells apart (Zhang, Jiang, Chan and Tse, Debugging through evaluation sequences, COMPSAC
         # 2008); a predicate is as suspicious as its most suspicious part.
         "des-cbi": EvaluationLevel(EntityKind.CONDITION, cbi),
-        "des-sober": EvaluationLevel(EntityKind.CONDITION, sober),
+        "des-sober": EvaluationLevel(EntityKind.CONDITION, sober_score),
         "cp": Propagation(cp),
         "blockrank": Propagation(blockrank),
         "blockrank-joint": Propagation(blockrank_joint),

@@ -131,7 +131,7 @@ class Blaster:
         here: Literal = TRUE
         for argument, v, word in zip(given, values, arguments, strict=True):
             known = self.constant(v, argument.sort)
-            here = self.gates.both(here, words.equal(self.gates, word, known))
+            here = self.gates.both(here, words.equality(self.gates, word, known))
         return words.choose(self.gates, here, self.constant(value, node.sort), result)
 
 
@@ -163,7 +163,7 @@ def _compare(
     return operation
 
 
-def _divided(part: int) -> _Operator:
+def _division_operator(part: int) -> _Operator:
     def operation(gates: Gates, node: Apply, a: Word, b: Word) -> Word:
         floor = node.args[0].sort.kind is SortKind.INT
         return (words.divide_floor if floor else words.divide_signed)(gates, a, b)[part]
@@ -171,50 +171,50 @@ def _divided(part: int) -> _Operator:
     return operation
 
 
-def _extended(gates: Gates, node: Apply, a: Word) -> Word:
+def _extended_word(gates: Gates, node: Apply, a: Word) -> Word:
     del gates
     fill = a[-1] if node.op is Op.SEXT else FALSE
     return a + (fill,) * (width(node.sort) - len(a))
 
 
-def _concatenated(_gates: Gates, _node: Apply, *parts: Word) -> Word:
+def _concatenated_word(_gates: Gates, _node: Apply, *parts: Word) -> Word:
     return tuple(bit for part in reversed(parts) for bit in part)
 
 
 _OPERATORS: Mapping[Op, _Operator] = {
-    Op.NOT: lambda _gates, _node, a: words.inverted(a),
+    Op.NOT: lambda _gates, _node, a: words.inverted_word(a),
     Op.AND: _bitwise(Gates.both),
     Op.OR: _bitwise(Gates.either),
     Op.XOR: _bitwise(Gates.differ),
-    Op.EQ: _compare(words.equal, swapped=False, denied=False),
-    Op.NE: _compare(words.equal, swapped=False, denied=True),
+    Op.EQ: _compare(words.equality, swapped=False, denied=False),
+    Op.NE: _compare(words.equality, swapped=False, denied=True),
     Op.ITE: lambda gates, _node, c, a, b: words.choose(gates, c[0], a, b),
     Op.LT: _compare(words.below_signed, swapped=False, denied=False),
     Op.GE: _compare(words.below_signed, swapped=False, denied=True),
     Op.GT: _compare(words.below_signed, swapped=True, denied=False),
     Op.LE: _compare(words.below_signed, swapped=True, denied=True),
-    Op.ULT: _compare(words.below, swapped=False, denied=False),
-    Op.UGE: _compare(words.below, swapped=False, denied=True),
-    Op.UGT: _compare(words.below, swapped=True, denied=False),
-    Op.ULE: _compare(words.below, swapped=True, denied=True),
+    Op.ULT: _compare(words.less_than, swapped=False, denied=False),
+    Op.UGE: _compare(words.less_than, swapped=False, denied=True),
+    Op.UGT: _compare(words.less_than, swapped=True, denied=False),
+    Op.ULE: _compare(words.less_than, swapped=True, denied=True),
     Op.NEG: lambda gates, _node, a: words.negate(gates, a),
     Op.ADD: _fold(words.add),
     Op.SUB: _fold(words.subtract),
     Op.MUL: _fold(words.multiply),
-    Op.SDIV: _divided(0),
-    Op.SREM: _divided(1),
+    Op.SDIV: _division_operator(0),
+    Op.SREM: _division_operator(1),
     Op.UDIV: lambda gates, _node, a, b: words.divide(gates, a, b)[0],
     Op.UREM: lambda gates, _node, a, b: words.divide(gates, a, b)[1],
     Op.SHL: lambda gates, _node, a, b: words.shift(gates, a, b, FALSE, left=True),
     Op.LSHR: lambda gates, _node, a, b: words.shift(gates, a, b, FALSE, left=False),
     Op.ASHR: lambda gates, _node, a, b: words.shift(gates, a, b, a[-1], left=False),
-    Op.BITNOT: lambda _gates, _node, a: words.inverted(a),
+    Op.BITNOT: lambda _gates, _node, a: words.inverted_word(a),
     Op.BITAND: _bitwise(Gates.both),
     Op.BITOR: _bitwise(Gates.either),
     Op.BITXOR: _bitwise(Gates.differ),
-    Op.ZEXT: _extended,
-    Op.SEXT: _extended,
+    Op.ZEXT: _extended_word,
+    Op.SEXT: _extended_word,
     Op.TRUNC: lambda _gates, node, a: a[: width(node.sort)],
     Op.EXTRACT: lambda _gates, node, a: a[node.parameter : node.parameter + width(node.sort)],
-    Op.CONCAT: _concatenated,
+    Op.CONCAT: _concatenated_word,
 }

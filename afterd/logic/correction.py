@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 from afterd.execution.worker import Died, Reply, Worker
 from afterd.limits import SolverLimits, WorkerLimits
 from afterd.logic.encoding import Dominators, Encoded, Encoding
-from afterd.logic.gates import TRUE, Literal, Word, packed
+from afterd.logic.gates import TRUE, Literal, Word, packed_clauses
 from afterd.logic.program_formula import Statement
 from afterd.weights import SOLVER_SHARES
 
@@ -206,7 +206,7 @@ class Corrections:
         request = {
             **question,
             "fresh": fresh,
-            "clauses": packed(clauses),
+            "clauses": packed_clauses(clauses),
             "seconds": min(self.limits.timeout, self.left),
         }
         reply = self.worker.ask(request, SOLVER_SHARES.loaded * self.limits.wall)

@@ -23,7 +23,7 @@ from pysat.solvers import Solver
 from afterd.execution.worker_process import serve
 from afterd.limits import LOGIC
 from afterd.logic.cpu_alarm import CpuAlarm
-from afterd.logic.gates import unpacked
+from afterd.logic.gates import unpacked_clauses
 
 Literals = list[int]
 
@@ -60,7 +60,7 @@ class Session:
             self.solver = Solver(name=_SOLVER)
             self.sent.clear()
         self.sent.append(request["clauses"])
-        self.solver.append_formula(unpacked(request["clauses"]))
+        self.solver.append_formula(unpacked_clauses(request["clauses"]))
         try:
             with CpuAlarm(self.deadline - process_time(), self._interrupt):
                 found = self._asked(request)
@@ -155,7 +155,7 @@ class Session:
 
         What was assumed is propagated again with each question, and pairs are many questions.
         """
-        shared, clauses = self.solver, [c for text in self.sent for c in unpacked(text)]
+        shared, clauses = self.solver, [c for text in self.sent for c in unpacked_clauses(text)]
         self.solver = Solver(name=_SOLVER, bootstrap_with=[*clauses, *([h] for h in hard)])
         try:
             yield

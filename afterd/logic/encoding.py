@@ -141,8 +141,8 @@ class Encoding:
         known = needed | {given.step for given in formula.inputs}
         sane = [(p, t) for p, t in formula.sane if all(r.step in known for r in distinct_reads(t))]
         reaching = [p for p, _ in sane if p is not None]
-        needed |= _cone(by_step, [*reaching, *_touched(by_step, taken, needed)])
-        hard = [*formula.hard, *more, *(_implied(p, t) for p, t in sane)]
+        needed |= _cone(by_step, [*reaching, *_touched_sides(by_step, taken, needed)])
+        hard = [*formula.hard, *more, *(_implication(p, t) for p, t in sane)]
         values: dict[StepId, Word] = {}
         inputs, bound = self._inputs(formula.inputs, values, test, varied=with_path)
         statements = self._definitions(formula.definitions, needed, values, test)
@@ -256,7 +256,7 @@ def _cone(by_step: Mapping[StepId, Term], terms: Iterable[Term]) -> set[StepId]:
     return needed
 
 
-def _touched(
+def _touched_sides(
     by_step: Mapping[StepId, Term], sides: Sequence[Term], needed: set[StepId]
 ) -> list[Term]:
     """The sides that are not encoded whose condition, or the way to it, is among what is needed."""
@@ -270,7 +270,7 @@ def _touched(
     return found
 
 
-def _implied(condition: Term | None, term: Term) -> Term:
+def _implication(condition: Term | None, term: Term) -> Term:
     if condition is None:
         return term
     return Apply(Op.OR, (Apply(Op.NOT, (condition,), BOOL), term), BOOL)

@@ -128,8 +128,8 @@ def _integer(value: Value, _width: int) -> Known:
 
 def _float(value: Value, width: int) -> Known:
     if isinstance(value, int) and value.bit_length() < LOGIC.float_bits:
-        return _rounded(float(value), width)
-    return _rounded(value, width) if isinstance(value, float) else UNKNOWN
+        return _rounded_float(float(value), width)
+    return _rounded_float(value, width) if isinstance(value, float) else UNKNOWN
 
 
 _NORMAL: Mapping[SortKind, Callable[[Value, int], Known]] = {
@@ -142,7 +142,7 @@ _NORMAL: Mapping[SortKind, Callable[[Value, int], Known]] = {
 }
 
 
-def _rounded(value: float, width: int) -> float:
+def _rounded_float(value: float, width: int) -> float:
     if width != 32 or math.isnan(value) or math.isinf(value):
         return value
     try:
@@ -151,13 +151,13 @@ def _rounded(value: float, width: int) -> float:
         return math.copysign(math.inf, value)
 
 
-def _and(values: Sequence[Known]) -> Known:
+def _conjunction_value(values: Sequence[Known]) -> Known:
     if any(value is False for value in values):
         return False
     return UNKNOWN if any(value is UNKNOWN for value in values) else True
 
 
-def _or(values: Sequence[Known]) -> Known:
+def _disjunction_value(values: Sequence[Known]) -> Known:
     if any(value is True for value in values):
         return True
     return UNKNOWN if any(value is UNKNOWN for value in values) else False
@@ -170,7 +170,11 @@ def _ite(values: Sequence[Known]) -> Known:
     return then if condition else otherwise
 
 
-_LAZY: Mapping[Op, Callable[[Sequence[Known]], Known]] = {Op.AND: _and, Op.OR: _or, Op.ITE: _ite}
+_LAZY: Mapping[Op, Callable[[Sequence[Known]], Known]] = {
+    Op.AND: _conjunction_value,
+    Op.OR: _disjunction_value,
+    Op.ITE: _ite,
+}
 
 # Every function below takes (term, width of the first argument, *argument values).
 _Function = Callable[..., Any]
@@ -185,11 +189,11 @@ def _fold(operation: Callable[[Any, Any], Any]) -> _Function:
     return lambda _term, _width, *values: reduce(operation, values)
 
 
-def _signed(operation: Callable[[int, int], Any]) -> _Function:
+def _signed_function(operation: Callable[[int, int], Any]) -> _Function:
     return lambda _term, width, a, b: operation(signed_value(a, width), signed_value(b, width))
 
 
-def _plain(operation: Callable[..., Any]) -> _Function:
+def _plain_function(operation: Callable[..., Any]) -> _Function:
     return lambda _term, _width, *values: operation(*values)
 
 
@@ -217,7 +221,7 @@ def _concat(term: Apply, _width: int, *values: int) -> int:
     return result
 
 
-def _shifted(a: int, b: int) -> int:
+def _shifted_value(a: int, b: int) -> int:
     if not 0 <= b <= LOGIC.integer_bits:
         raise OverflowError
     return a << b
@@ -234,95 +238,95 @@ def _character(text: str, index: int) -> str:
 
 
 _COMPARE: Mapping[Op, _Function] = {
-    Op.LT: _plain(lambda a, b: a < b),
-    Op.LE: _plain(lambda a, b: a <= b),
-    Op.GT: _plain(lambda a, b: a > b),
-    Op.GE: _plain(lambda a, b: a >= b),
+    Op.LT: _plain_function(lambda a, b: a < b),
+    Op.LE: _plain_function(lambda a, b: a <= b),
+    Op.GT: _plain_function(lambda a, b: a > b),
+    Op.GE: _plain_function(lambda a, b: a >= b),
 }
 
 _ANY_SORT: Mapping[Op, _Function] = {
-    Op.EQ: _plain(same_value),
-    Op.NE: _plain(lambda a, b: not same_value(a, b)),
+    Op.EQ: _plain_function(same_value),
+    Op.NE: _plain_function(lambda a, b: not same_value(a, b)),
 }
 
 _BOOL: Mapping[Op, _Function] = {
-    Op.NOT: _plain(lambda a: not a),
+    Op.NOT: _plain_function(lambda a: not a),
     Op.XOR: _fold(lambda a, b: a != b),
-    Op.ZEXT: _plain(int),
-    Op.SEXT: _plain(lambda a: -int(a)),
+    Op.ZEXT: _plain_function(int),
+    Op.SEXT: _plain_function(lambda a: -int(a)),
 }
 
 _BITVEC: Mapping[Op, _Function] = {
-    Op.LT: _signed(lambda a, b: a < b),
-    Op.LE: _signed(lambda a, b: a <= b),
-    Op.GT: _signed(lambda a, b: a > b),
-    Op.GE: _signed(lambda a, b: a >= b),
+    Op.LT: _signed_function(lambda a, b: a < b),
+    Op.LE: _signed_function(lambda a, b: a <= b),
+    Op.GT: _signed_function(lambda a, b: a > b),
+    Op.GE: _signed_function(lambda a, b: a >= b),
     Op.ULT: _COMPARE[Op.LT],
     Op.ULE: _COMPARE[Op.LE],
     Op.UGT: _COMPARE[Op.GT],
     Op.UGE: _COMPARE[Op.GE],
-    Op.NEG: _plain(lambda a: -a),
+    Op.NEG: _plain_function(lambda a: -a),
     Op.ADD: _fold(lambda a, b: a + b),
-    Op.SUB: _plain(lambda a, b: a - b),
+    Op.SUB: _plain_function(lambda a, b: a - b),
     Op.MUL: _fold(lambda a, b: a * b),
     Op.SDIV: _sdiv,
     Op.SREM: _srem,
-    Op.UDIV: _plain(lambda a, b: a // b if b else -1),
-    Op.UREM: _plain(lambda a, b: a % b if b else a),
+    Op.UDIV: _plain_function(lambda a, b: a // b if b else -1),
+    Op.UREM: _plain_function(lambda a, b: a % b if b else a),
     Op.SHL: lambda _term, width, a, b: a << b if b < width else 0,
     Op.LSHR: lambda _term, width, a, b: a >> b if b < width else 0,
     Op.ASHR: lambda _term, width, a, b: signed_value(a, width) >> min(b, width),
-    Op.BITNOT: _plain(lambda a: ~a),
+    Op.BITNOT: _plain_function(lambda a: ~a),
     Op.BITAND: _fold(lambda a, b: a & b),
     Op.BITOR: _fold(lambda a, b: a | b),
     Op.BITXOR: _fold(lambda a, b: a ^ b),
-    Op.ZEXT: _plain(lambda a: a),
+    Op.ZEXT: _plain_function(lambda a: a),
     Op.SEXT: lambda _term, width, a: signed_value(a, width),
-    Op.TRUNC: _plain(lambda a: a),
+    Op.TRUNC: _plain_function(lambda a: a),
     Op.EXTRACT: lambda term, _width, a: a >> term.parameter,
     Op.CONCAT: _concat,
 }
 
 _INT: Mapping[Op, _Function] = {
     **_COMPARE,
-    Op.NEG: _plain(lambda a: -a),
+    Op.NEG: _plain_function(lambda a: -a),
     Op.ADD: _fold(lambda a, b: a + b),
-    Op.SUB: _plain(lambda a, b: a - b),
+    Op.SUB: _plain_function(lambda a, b: a - b),
     Op.MUL: _fold(lambda a, b: a * b),
-    Op.SDIV: _plain(lambda a, b: a // b),
-    Op.SREM: _plain(lambda a, b: a % b),
-    Op.FDIVT: _plain(lambda a, b: a / b),
-    Op.SHL: _plain(_shifted),
-    Op.ASHR: _plain(lambda a, b: a >> b),
-    Op.BITNOT: _plain(lambda a: ~a),
+    Op.SDIV: _plain_function(lambda a, b: a // b),
+    Op.SREM: _plain_function(lambda a, b: a % b),
+    Op.FDIVT: _plain_function(lambda a, b: a / b),
+    Op.SHL: _plain_function(_shifted_value),
+    Op.ASHR: _plain_function(lambda a, b: a >> b),
+    Op.BITNOT: _plain_function(lambda a: ~a),
     Op.BITAND: _fold(lambda a, b: a & b),
     Op.BITOR: _fold(lambda a, b: a | b),
     Op.BITXOR: _fold(lambda a, b: a ^ b),
 }
 
 _FLOAT: Mapping[Op, _Function] = {
-    Op.FADD: _plain(lambda a, b: a + b),
-    Op.FSUB: _plain(lambda a, b: a - b),
-    Op.FMUL: _plain(lambda a, b: a * b),
+    Op.FADD: _plain_function(lambda a, b: a + b),
+    Op.FSUB: _plain_function(lambda a, b: a - b),
+    Op.FMUL: _plain_function(lambda a, b: a * b),
     Op.FDIV: _ieee_divide,
     Op.FDIVT: _ieee_divide,
-    Op.FNEG: _plain(lambda a: -a),
+    Op.FNEG: _plain_function(lambda a: -a),
     Op.FLT: _COMPARE[Op.LT],
     Op.FLE: _COMPARE[Op.LE],
     Op.FGT: _COMPARE[Op.GT],
     Op.FGE: _COMPARE[Op.GE],
-    Op.FEQ: _plain(lambda a, b: a == b),
-    Op.FNE: _plain(lambda a, b: a != b),
+    Op.FEQ: _plain_function(lambda a, b: a == b),
+    Op.FNE: _plain_function(lambda a, b: a != b),
 }
 
 _STRING: Mapping[Op, _Function] = {
     **_COMPARE,
     Op.STR_CONCAT: _fold(lambda a, b: a + b),
-    Op.STR_LEN: _plain(len),
-    Op.STR_AT: _plain(_character),
-    Op.STR_CONTAINS: _plain(lambda text, part: part in text),
-    Op.STR_PREFIX: _plain(lambda text, part: text.startswith(part)),
-    Op.STR_SUFFIX: _plain(lambda text, part: text.endswith(part)),
+    Op.STR_LEN: _plain_function(len),
+    Op.STR_AT: _plain_function(_character),
+    Op.STR_CONTAINS: _plain_function(lambda text, part: part in text),
+    Op.STR_PREFIX: _plain_function(lambda text, part: text.startswith(part)),
+    Op.STR_SUFFIX: _plain_function(lambda text, part: text.endswith(part)),
 }
 
 _TABLES: Mapping[SortKind, Mapping[Op, _Function]] = {

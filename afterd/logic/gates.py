@@ -19,17 +19,17 @@ from collections.abc import Iterable, Sequence
 INT32 = "i"
 
 
-def packed(numbers: array[int]) -> str:
+def packed_clauses(numbers: array[int]) -> str:
     """The numbers as text."""
     return b64encode(numbers.tobytes()).decode("ascii")
 
 
-def unpacked(text: str) -> list[list[int]]:
+def unpacked_clauses(text: str) -> list[list[int]]:
     """The clauses of a text."""
-    return split(array(INT32, b64decode(text)).tolist())
+    return split_clauses(array(INT32, b64decode(text)).tolist())
 
 
-def split(numbers: list[int]) -> list[list[int]]:
+def split_clauses(numbers: list[int]) -> list[list[int]]:
     """Clauses as lists, for a solver."""
     clauses: list[list[int]] = []
     start = 0

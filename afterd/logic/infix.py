@@ -45,11 +45,11 @@ def infix(term: Term, value_of: Callable[[Read], Known] = observed_value) -> str
     value is not known, or it would be too long to be read.
     """
     values = Evaluator(value_of)
-    if (length := _asked_length(_plain(term, values))) is not None:
+    if (length := _asked_length(_plain_term(term, values))) is not None:
         number = values.value(length)
         return "" if number is UNKNOWN else NOT_EMPTY if number else EMPTY
     for depth in range(STORY.infix_depth, 0, -1):
-        written = _written(_plain(term, values), values, depth, signed=True)
+        written = _written_term(_plain_term(term, values), values, depth, signed=True)
         if written is None or written.tightness == _ALONE:
             return ""
         if len(written.text) <= STORY.infix:
@@ -66,7 +66,7 @@ def _asked_length(term: Term) -> Term | None:
     return None
 
 
-def _plain(term: Term, values: Evaluator) -> Term:
+def _plain_term(term: Term, values: Evaluator) -> Term:
     """What a term says without the conversions and choices that the source does not spell."""
     while isinstance(term, Apply):
         inner: Term | None = None
@@ -85,7 +85,7 @@ def _plain(term: Term, values: Evaluator) -> Term:
 
 def _of_a_condition(term: Apply, values: Evaluator) -> Term | None:
     """``(a < b) != 0`` and ``not (a < b)`` as the comparison that is meant; None: it is none."""
-    compared = _plain(term.args[0], values)
+    compared = _plain_term(term.args[0], values)
     if term.op is not Op.NOT and not (
         isinstance(term.args[1], Const)
         and term.args[1].value == 0
@@ -99,14 +99,15 @@ def _of_a_condition(term: Apply, values: Evaluator) -> Term | None:
     return None
 
 
-def _written(term: Term, values: Evaluator, depth: int, *, signed: bool) -> _Written | None:
+def _written_term(term: Term, values: Evaluator, depth: int, *, signed: bool) -> _Written | None:
     if isinstance(term, Apply) and depth and term.op in _SIGNS:
         sign, tightness = _SIGNS[term.op]
         signed = term.op not in _UNSIGNED
         if term.op is Op.SDIV and term.sort.kind is SortKind.INT:
             sign = "//"
         parts = [
-            _written(_plain(part, values), values, depth - 1, signed=signed) for part in term.args
+            _written_term(_plain_term(part, values), values, depth - 1, signed=signed)
+            for part in term.args
         ]
         left, *right = [part for part in parts if part is not None]
         if len(parts) != len(right) + 1:

@@ -66,7 +66,7 @@ class MaxSat:
         most ``count``. One empty set where nothing need be dropped; none where the hard clauses
         contradict each other.
         """
-        return self._sets("correction", _encoded(formula), size, count)
+        return self._sets("correction", _encoded_formula(formula), size, count)
 
     def minimum(self, formula: Formula) -> Sets:
         """The cheapest set of soft clauses to drop: weighted partial MaxSAT."""
@@ -77,7 +77,7 @@ class MaxSat:
 
         Subset-minimal, or of least weight (``smallest``), which takes longer.
         """
-        return self._sets("smallest core" if smallest else "core", _encoded(formula), 0, 1)
+        return self._sets("smallest core" if smallest else "core", _encoded_formula(formula), 0, 1)
 
     def hitting_sets(
         self,
@@ -96,7 +96,7 @@ class MaxSat:
         hard = tuple(tuple(place[e] + 1 for e in members) for members in sets)
         soft = tuple((-(index + 1),) for index in range(len(elements)))
         costs = tuple(weights[element] for element in elements) if weights else ()
-        problem = _encoded(Formula(hard, soft, costs))
+        problem = _encoded_formula(Formula(hard, soft, costs))
         found = self._sets("correction", problem, size, count, seconds)
         chosen = tuple(tuple(elements[i] for i in members) for members in found.sets)
         return Sets(chosen, found.complete, found.reason)
@@ -129,7 +129,7 @@ class MaxSat:
         return Sets(sets, reply.value["complete"], reply.value["reason"])
 
 
-def _encoded(formula: Formula) -> dict[str, Any]:
+def _encoded_formula(formula: Formula) -> dict[str, Any]:
     return {
         "hard": formula.hard,
         "soft": formula.soft,

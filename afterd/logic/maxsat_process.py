@@ -30,10 +30,10 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             found = _core(request)
         case _:
             found = _smallest_core(request)
-    return {**_collected(found, request["count"]), "cpu": process_time() - began}
+    return {**_collected_solutions(found, request["count"]), "cpu": process_time() - began}
 
 
-def _collected(found: Found, count: int) -> dict[str, Any]:
+def _collected_solutions(found: Found, count: int) -> dict[str, Any]:
     sets: list[list[int]] = []
     for members in found:
         if members is None:
@@ -45,7 +45,7 @@ def _collected(found: Found, count: int) -> dict[str, Any]:
 
 
 def _correction_sets(request: dict[str, Any]) -> Found:
-    formula, selectors = _relaxed(request)
+    formula, selectors = _relaxed_formula(request)
     if request["size"] < len(selectors):
         dropped = [-selector for selector in selectors]
         bound = CardEnc.atmost(dropped, request["size"], formula.nv, encoding=EncType.seqcounter)
@@ -60,7 +60,7 @@ def _correction_sets(request: dict[str, Any]) -> Found:
             yield None
 
 
-def _relaxed(request: dict[str, Any]) -> tuple[WCNF, list[int]]:
+def _relaxed_formula(request: dict[str, Any]) -> tuple[WCNF, list[int]]:
     """Each soft clause behind a selector that is soft itself."""
     formula = WCNF()
     clauses: Iterable[Sequence[int]] = chain(request["hard"], request["soft"])
@@ -76,7 +76,7 @@ def _relaxed(request: dict[str, Any]) -> tuple[WCNF, list[int]]:
     return formula, selectors
 
 
-def _weighted(request: dict[str, Any]) -> WCNF:
+def _weighted_formula(request: dict[str, Any]) -> WCNF:
     formula = WCNF()
     for clause in request["hard"]:
         formula.append(clause)
@@ -86,7 +86,7 @@ def _weighted(request: dict[str, Any]) -> WCNF:
 
 
 def _core(request: dict[str, Any]) -> Found:
-    with MUSX(_weighted(request), verbosity=0) as solver:
+    with MUSX(_weighted_formula(request), verbosity=0) as solver:
         core = solver.compute()
         if core is not None:
             yield sorted(index - 1 for index in core)
@@ -95,7 +95,7 @@ def _core(request: dict[str, Any]) -> Found:
 def _smallest_core(request: dict[str, Any]) -> Found:
     if next(_core(request), None) is None:  # OptUx takes it for granted that there is one
         return
-    with OptUx(_weighted(request)) as solver:
+    with OptUx(_weighted_formula(request)) as solver:
         core = solver.compute()
         if core is not None:
             yield sorted(index - 1 for index in core)

@@ -36,7 +36,7 @@ def made_concrete(term: Apply, precision: Precision = Precision.EXACT) -> str:
     kind = term.args[0].sort.kind if term.args else term.sort.kind
     if kind is SortKind.INT and (reason := _unencodable_integer(term)):
         return reason
-    if precision is Precision.CONCRETE and _hard(term, kind):
+    if precision is Precision.CONCRETE and _is_hard_term(term, kind):
         return f"{term.op.value} on {kind.value} was too hard for the solver"
     return ""
 
@@ -83,7 +83,7 @@ def has_hard_operators(terms: Iterable[Term]) -> bool:
     )
 
 
-def _hard(term: Apply, kind: SortKind) -> bool:
+def _is_hard_term(term: Apply, kind: SortKind) -> bool:
     """What made queries of the benchmark run away: products, divisions, floats and strings."""
     if kind is SortKind.FLOAT:
         return term.op in _FLOAT_ARITHMETIC

@@ -91,7 +91,7 @@ class Translator:
             case SortKind.FLOAT, int() | float():
                 literal = z3.FPVal(float(value), None, self._float_sort(sort.width), context)
             case SortKind.STRING, str() if max(map(ord, value), default=0) <= _LARGEST_CHARACTER:
-                literal = z3.StringVal(_escaped(value), context)
+                literal = z3.StringVal(_escaped_text(value), context)
             case _:
                 literal = self._name(self.sort(sort))
         return literal
@@ -163,7 +163,7 @@ class Translator:
         return z3.Float32(self.context) if width == 32 else z3.Float64(self.context)
 
 
-def _escaped(text: str) -> str:
+def _escaped_text(text: str) -> str:
     r"""As z3 reads string literals: a backslash of the program must not begin an escape."""
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in text)
 
@@ -172,7 +172,7 @@ def _escaped(text: str) -> str:
 _Operator = Callable[..., Expression]
 
 
-def _plain(operation: Callable[..., Expression]) -> _Operator:
+def _plain_operator(operation: Callable[..., Expression]) -> _Operator:
     return lambda _term, *arguments: operation(*arguments)
 
 
@@ -180,7 +180,7 @@ def _fold(operation: Callable[[Expression, Expression], Expression]) -> _Operato
     return lambda _term, *arguments: reduce(operation, arguments)
 
 
-def _nearest(operation: Callable[..., Expression]) -> _Operator:
+def _nearest_operator(operation: Callable[..., Expression]) -> _Operator:
     """IEEE round to nearest, ties to even: what C and Python do."""
     return lambda _term, a, b: operation(z3.RoundNearestTiesToEven(a.ctx), a, b, ctx=a.ctx)
 
@@ -231,22 +231,22 @@ def _extracted(term: Apply, a: Expression) -> Expression:
 
 
 _ANY_SORT: Mapping[Op, _Operator] = {
-    Op.EQ: _plain(lambda a, b: a == b),
-    Op.NE: _plain(lambda a, b: z3.Not(a == b)),
-    Op.ITE: _plain(z3.If),
+    Op.EQ: _plain_operator(lambda a, b: a == b),
+    Op.NE: _plain_operator(lambda a, b: z3.Not(a == b)),
+    Op.ITE: _plain_operator(z3.If),
 }
 
 _COMPARE: Mapping[Op, _Operator] = {
-    Op.LT: _plain(lambda a, b: a < b),
-    Op.LE: _plain(lambda a, b: a <= b),
-    Op.GT: _plain(lambda a, b: b < a),
-    Op.GE: _plain(lambda a, b: b <= a),
+    Op.LT: _plain_operator(lambda a, b: a < b),
+    Op.LE: _plain_operator(lambda a, b: a <= b),
+    Op.GT: _plain_operator(lambda a, b: b < a),
+    Op.GE: _plain_operator(lambda a, b: b <= a),
 }
 
 _BOOL: Mapping[Op, _Operator] = {
-    Op.NOT: _plain(z3.Not),
-    Op.AND: _plain(z3.And),
-    Op.OR: _plain(z3.Or),
+    Op.NOT: _plain_operator(z3.Not),
+    Op.AND: _plain_operator(z3.And),
+    Op.OR: _plain_operator(z3.Or),
     Op.XOR: _fold(z3.Xor),
     Op.ZEXT: lambda term, a: _bit(term, a, 1),
     Op.SEXT: lambda term, a: _bit(term, a, -1),
@@ -254,22 +254,22 @@ _BOOL: Mapping[Op, _Operator] = {
 
 _BITVEC: Mapping[Op, _Operator] = {
     **_COMPARE,
-    Op.ULT: _plain(z3.ULT),
-    Op.ULE: _plain(z3.ULE),
-    Op.UGT: _plain(z3.UGT),
-    Op.UGE: _plain(z3.UGE),
-    Op.NEG: _plain(lambda a: -a),
+    Op.ULT: _plain_operator(z3.ULT),
+    Op.ULE: _plain_operator(z3.ULE),
+    Op.UGT: _plain_operator(z3.UGT),
+    Op.UGE: _plain_operator(z3.UGE),
+    Op.NEG: _plain_operator(lambda a: -a),
     Op.ADD: _fold(lambda a, b: a + b),
-    Op.SUB: _plain(lambda a, b: a - b),
+    Op.SUB: _plain_operator(lambda a, b: a - b),
     Op.MUL: _fold(lambda a, b: a * b),
-    Op.SDIV: _plain(lambda a, b: a / b),
-    Op.SREM: _plain(z3.SRem),
-    Op.UDIV: _plain(z3.UDiv),
-    Op.UREM: _plain(z3.URem),
-    Op.SHL: _plain(lambda a, b: a << b),
-    Op.LSHR: _plain(z3.LShR),
-    Op.ASHR: _plain(lambda a, b: a >> b),
-    Op.BITNOT: _plain(lambda a: ~a),
+    Op.SDIV: _plain_operator(lambda a, b: a / b),
+    Op.SREM: _plain_operator(z3.SRem),
+    Op.UDIV: _plain_operator(z3.UDiv),
+    Op.UREM: _plain_operator(z3.URem),
+    Op.SHL: _plain_operator(lambda a, b: a << b),
+    Op.LSHR: _plain_operator(z3.LShR),
+    Op.ASHR: _plain_operator(lambda a, b: a >> b),
+    Op.BITNOT: _plain_operator(lambda a: ~a),
     Op.BITAND: _fold(lambda a, b: a & b),
     Op.BITOR: _fold(lambda a, b: a | b),
     Op.BITXOR: _fold(lambda a, b: a ^ b),
@@ -277,29 +277,29 @@ _BITVEC: Mapping[Op, _Operator] = {
     Op.SEXT: _sign_extended,
     Op.TRUNC: _extracted,
     Op.EXTRACT: _extracted,
-    Op.CONCAT: _plain(lambda *parts: z3.Concat(*parts) if len(parts) > 1 else parts[0]),
+    Op.CONCAT: _plain_operator(lambda *parts: z3.Concat(*parts) if len(parts) > 1 else parts[0]),
 }
 
 _INT: Mapping[Op, _Operator] = {
     **_COMPARE,
-    Op.NEG: _plain(lambda a: -a),
+    Op.NEG: _plain_operator(lambda a: -a),
     Op.ADD: _fold(lambda a, b: a + b),
-    Op.SUB: _plain(lambda a, b: a - b),
+    Op.SUB: _plain_operator(lambda a, b: a - b),
     Op.MUL: _fold(lambda a, b: a * b),
     Op.SDIV: _floor_division,
     Op.SREM: _floor_remainder,
-    Op.BITNOT: _plain(lambda a: -a - 1),
+    Op.BITNOT: _plain_operator(lambda a: -a - 1),
     Op.BITAND: _mask,
     Op.SHL: lambda term, a, _b: a * _shift(term),
     Op.ASHR: lambda term, a, _b: a / _shift(term),
 }
 
 _FLOAT: Mapping[Op, _Operator] = {
-    Op.FADD: _nearest(z3.fpAdd),
-    Op.FSUB: _nearest(z3.fpSub),
-    Op.FMUL: _nearest(z3.fpMul),
-    Op.FDIV: _nearest(z3.fpDiv),
-    Op.FDIVT: _nearest(z3.fpDiv),
+    Op.FADD: _nearest_operator(z3.fpAdd),
+    Op.FSUB: _nearest_operator(z3.fpSub),
+    Op.FMUL: _nearest_operator(z3.fpMul),
+    Op.FDIV: _nearest_operator(z3.fpDiv),
+    Op.FDIVT: _nearest_operator(z3.fpDiv),
     Op.FNEG: _ieee(z3.fpNeg),
     Op.FLT: _ieee(z3.fpLT),
     Op.FLE: _ieee(z3.fpLEQ),
@@ -311,12 +311,14 @@ _FLOAT: Mapping[Op, _Operator] = {
 
 _STRING: Mapping[Op, _Operator] = {
     **_COMPARE,
-    Op.STR_CONCAT: _plain(lambda *parts: z3.Concat(*parts) if len(parts) > 1 else parts[0]),
-    Op.STR_LEN: _plain(z3.Length),
-    Op.STR_AT: _plain(lambda text, index: z3.SubString(text, index, 1)),
-    Op.STR_CONTAINS: _plain(z3.Contains),
-    Op.STR_PREFIX: _plain(lambda text, part: z3.PrefixOf(part, text)),
-    Op.STR_SUFFIX: _plain(lambda text, part: z3.SuffixOf(part, text)),
+    Op.STR_CONCAT: _plain_operator(
+        lambda *parts: z3.Concat(*parts) if len(parts) > 1 else parts[0]
+    ),
+    Op.STR_LEN: _plain_operator(z3.Length),
+    Op.STR_AT: _plain_operator(lambda text, index: z3.SubString(text, index, 1)),
+    Op.STR_CONTAINS: _plain_operator(z3.Contains),
+    Op.STR_PREFIX: _plain_operator(lambda text, part: z3.PrefixOf(part, text)),
+    Op.STR_SUFFIX: _plain_operator(lambda text, part: z3.SuffixOf(part, text)),
 }
 
 _TABLES: Mapping[SortKind, Mapping[Op, _Operator]] = {

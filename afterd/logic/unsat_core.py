@@ -121,7 +121,7 @@ def rotate(session: Session, core: set[int], readers: Readers, dropped: int) -> 
             break
         model[constraint.step] = corrected
         affected = [i for i in readers.get(constraint.step, ()) if i == _GOAL or i in core]
-        broken = _broken(problem, affected, model)
+        broken = _broken_constraint(problem, affected, model)
         if broken is None or broken in needed:
             break
         needed.add(broken)
@@ -190,11 +190,13 @@ class Freed:
         return True
 
 
-def _broken(problem: Problem, indices: Sequence[int], model: Mapping[StepId, Known]) -> int | None:
+def _broken_constraint(
+    problem: Problem, indices: Sequence[int], model: Mapping[StepId, Known]
+) -> int | None:
     """The one constraint that fails; None when it is not one, is the goal, or cannot be told."""
     broken = []
     for index in indices:
-        holds = _holds(problem, index, model)
+        holds = _constraint_holds(problem, index, model)
         if holds is UNKNOWN or (index == _GOAL and not holds):
             return None
         if not holds:
@@ -202,7 +204,9 @@ def _broken(problem: Problem, indices: Sequence[int], model: Mapping[StepId, Kno
     return broken[0] if len(broken) == 1 else None
 
 
-def _holds(problem: Problem, index: int, model: Mapping[StepId, Known]) -> bool | Unknown:
+def _constraint_holds(
+    problem: Problem, index: int, model: Mapping[StepId, Known]
+) -> bool | Unknown:
     if index == _GOAL:
         return _truth(_value(problem.goal, model))
     constraint = problem.constraints[index]

@@ -19,7 +19,7 @@ def is_constant(word: Word) -> bool:
     return all(abs(bit) == TRUE for bit in word)
 
 
-def inverted(a: Word) -> Word:
+def inverted_word(a: Word) -> Word:
     """Every bit the other way."""
     return tuple(-bit for bit in a)
 
@@ -36,12 +36,12 @@ def add(gates: Gates, a: Word, b: Word, carry: Literal = FALSE) -> Word:
 
 def subtract(gates: Gates, a: Word, b: Word) -> Word:
     """A - b, modulo 2^width."""
-    return add(gates, a, inverted(b), TRUE)
+    return add(gates, a, inverted_word(b), TRUE)
 
 
 def negate(gates: Gates, a: Word) -> Word:
     """-a."""
-    return add(gates, constant(0, len(a)), inverted(a), TRUE)
+    return add(gates, constant(0, len(a)), inverted_word(a), TRUE)
 
 
 def choose(gates: Gates, condition: Literal, a: Word, b: Word) -> Word:
@@ -62,7 +62,7 @@ def multiply(gates: Gates, a: Word, b: Word) -> Word:
     return total
 
 
-def below(gates: Gates, a: Word, b: Word) -> Literal:
+def less_than(gates: Gates, a: Word, b: Word) -> Literal:
     """A < b, unsigned: the borrow of a - b."""
     borrow = FALSE
     for x, y in zip(a, b, strict=True):
@@ -72,10 +72,10 @@ def below(gates: Gates, a: Word, b: Word) -> Literal:
 
 def below_signed(gates: Gates, a: Word, b: Word) -> Literal:
     """A < b in two's complement: the signs count the other way."""
-    return below(gates, (*a[:-1], -a[-1]), (*b[:-1], -b[-1]))
+    return less_than(gates, (*a[:-1], -a[-1]), (*b[:-1], -b[-1]))
 
 
-def equal(gates: Gates, a: Word, b: Word) -> Literal:
+def equality(gates: Gates, a: Word, b: Word) -> Literal:
     """A = b. Of comparisons of one word with many constants (a table's places, a switch's cases) the
     digits are compared once.
     """
@@ -96,7 +96,7 @@ def divide(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
     quotient: list[Literal] = []
     for bit in reversed(a):
         rest = (bit, *rest[:-1])
-        fits = -below(gates, rest, divisor)
+        fits = -less_than(gates, rest, divisor)
         quotient.append(fits)
         rest = choose(gates, fits, subtract(gates, rest, divisor), rest)
     return tuple(reversed(quotient)), rest[:-1]
@@ -118,12 +118,15 @@ def divide_by(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
     total = add(gates, multiply(gates, quotient, constant(value, width + 1)), rest)
     gates.constrain(
         [bit for bit in (*quotient, *rest) if bit != FALSE],
-        [*_same(total, (*a, FALSE)), [below(gates, rest, constant(value, width + 1))]],
+        [
+            *_same_word_clauses(total, (*a, FALSE)),
+            [less_than(gates, rest, constant(value, width + 1))],
+        ],
     )
     return quotient[:-1], rest[:-1]
 
 
-def _same(a: Word, b: Word) -> list[list[Literal]]:
+def _same_word_clauses(a: Word, b: Word) -> list[list[Literal]]:
     """Clauses that say that two words are equal."""
     pairs = zip(a, b, strict=True)
     return [clause for x, y in pairs for clause in ([-x, y], [x, -y])]
@@ -147,29 +150,31 @@ def divide_signed_by(gates: Gates, a: Word, value: int) -> tuple[Word, Word]:
     width, low, sign = len(a), value.bit_length(), a[-1]
     if value == 1 << (low - 1):
         up = add(gates, a, (sign,) * (low - 1) + (FALSE,) * (width - low + 1))
-        quotient = extended(up[low - 1 :], width)
-        return quotient, subtract(gates, a, shifted(quotient, low - 1))
+        quotient = extended_word(up[low - 1 :], width)
+        return quotient, subtract(gates, a, shifted_word(quotient, low - 1))
     quotient = tuple(gates.new() for _ in range(width - low + 1))
     rest = tuple(gates.new() for _ in range(low + 1))
     wide = width + 2
-    product = multiply(gates, extended(quotient, wide), constant(value, wide))
+    product = multiply(gates, extended_word(quotient, wide), constant(value, wide))
     bounds = [
         [below_signed(gates, rest, constant(value, low + 1))],
         [below_signed(gates, constant(-value, low + 1), rest)],
         [sign, -rest[-1]],
-        [-sign, rest[-1], gates.all_of(inverted(rest))],
+        [-sign, rest[-1], gates.all_of(inverted_word(rest))],
     ]
-    total = add(gates, product, extended(rest, wide))
-    gates.constrain((*quotient, *rest), [*_same(total, extended(a, wide)), *bounds])
-    return extended(quotient, width), extended(rest, width)
+    total = add(gates, product, extended_word(rest, wide))
+    gates.constrain(
+        (*quotient, *rest), [*_same_word_clauses(total, extended_word(a, wide)), *bounds]
+    )
+    return extended_word(quotient, width), extended_word(rest, width)
 
 
-def extended(a: Word, width: int) -> Word:
+def extended_word(a: Word, width: int) -> Word:
     """A in so many bits, with its sign."""
     return (*a[:width], *(a[-1],) * (width - len(a)))
 
 
-def shifted(a: Word, by: int) -> Word:
+def shifted_word(a: Word, by: int) -> Word:
     """A · 2^by, modulo 2^width."""
     return (*(FALSE,) * by, *a[: len(a) - by])
 
@@ -177,7 +182,7 @@ def shifted(a: Word, by: int) -> Word:
 def divide_floor(gates: Gates, a: Word, b: Word) -> tuple[Word, Word]:
     """Quotient towards minus infinity, and the remainder with the divisor's sign: Python's."""
     quotient, rest = divide_signed(gates, a, b)
-    uneven = -equal(gates, rest, constant(0, len(a)))
+    uneven = -equality(gates, rest, constant(0, len(a)))
     down = gates.both(uneven, gates.differ(a[-1], b[-1]))
     minus_one = constant(-1, len(a))
     return (

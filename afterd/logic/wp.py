@@ -29,12 +29,14 @@ def weakest_precondition(
     ``known`` says which steps are not followed further back: they contribute the value they had.
     ``facts`` are reads whose defining step is not among ``steps``: the values they had.
     """
-    constraints = [as_observed(step) if known(step) else generated(step) for step in steps]
+    constraints = [
+        as_observed(step) if known(step) else generated_constraint(step) for step in steps
+    ]
     constraints += [_fact(read) for read in sorted(facts, key=lambda read: -read.step)]
     return Problem(tuple(constraints), predicate.condition, _drop_order(steps))
 
 
-def generated(step: Step) -> Constraint:
+def generated_constraint(step: Step) -> Constraint:
     """The conjunct that a step generates."""
     if step.kind is StepKind.BRANCH:
         return Constraint(step.id, Kind.ASSUMES, outcome(step))

@@ -12,7 +12,9 @@ from afterd.store.verdicts import verdicts_at
 from afterd.workspace import Range, Workspace, suite_of, typed_command
 
 
-def unanswered(test: str, status: Status, revisions: RevisionRange, reason: str) -> Explanation:
+def unanswered_explanation(
+    test: str, status: Status, revisions: RevisionRange, reason: str
+) -> Explanation:
     """An explanation that names no change, with the sentence that says why."""
     return Explanation(id=0, test=test, status=status, range=revisions, reason=reason)
 

@@ -20,7 +20,7 @@ from afterd.execution.oracle import Oracle
 from afterd.model.change import NOTHING, Change, ChangeSet, FileKind
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.model.outcome import Outcome, Verdict
-from afterd.pipeline.answer import unanswered
+from afterd.pipeline.answer import unanswered_explanation
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.languages import TRACED, language_of
 
@@ -100,5 +100,5 @@ def _flaky(found: Explanation, failure: Failure | None, seen: Outcome, run: int)
         f"The test is flaky: with {names} undone it passed, with it it failed, but in run {run} of one of the"
         f" two versions it {ended} instead."
     )
-    flaky = unanswered(found.test, Status.FLAKY, found.range, reason)
+    flaky = unanswered_explanation(found.test, Status.FLAKY, found.range, reason)
     return replace(flaky, failure=failure)

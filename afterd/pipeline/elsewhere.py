@@ -37,7 +37,7 @@ class Elsewhere:
         )
 
 
-def elsewhere(
+def outcomes_elsewhere(
     workspace: Workspace,
     wanted: Range,
     suite: Suite,

@@ -22,16 +22,16 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
-from afterd.pipeline.answer import answered_meanwhile, unanswered
+from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
-from afterd.pipeline.elsewhere import Elsewhere, elsewhere
-from afterd.pipeline.installed_copy import untested
+from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
+from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import both_sides, other_parent
 from afterd.pipeline.older_tests import settled_ends
-from afterd.pipeline.on_record import narrowed
+from afterd.pipeline.on_record import narrowed_range
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.reading_ahead import reading_ahead
 from afterd.report.json import contract
@@ -103,7 +103,9 @@ def _explain(
         with clock.during(Phase.SUITE):
             broken = which_broke(workspace, settings, wanted, heard)
         if not broken.tests:
-            nothing = unanswered(THE_SUITE, broken.status, wanted.revisions, broken.reason)
+            nothing = unanswered_explanation(
+                THE_SUITE, broken.status, wanted.revisions, broken.reason
+            )
             nothing = replace(nothing, notes=(*nothing.notes, *filter(None, [note])))
             return (keep(workspace, nothing),)
         began = time.monotonic()
@@ -111,12 +113,12 @@ def _explain(
         if answered and all(each.status is Status.EXPLAINED for each in found):
             heard = answered(found)
         with clock.during(Phase.RANK):
-            names = [test.recipe.test_id for test in _asked(settings, broken)]
+            names = [test.recipe.test_id for test in _asked_tests(settings, broken)]
             ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names, began)
             return _with_rankings(workspace, wanted, found, ranker)
 
 
-def _asked(settings: Settings, broken: Broken) -> Sequence[FailingTest]:
+def _asked_tests(settings: Settings, broken: Broken) -> Sequence[FailingTest]:
     return broken.tests[:1] if settings.first else broken.tests
 
 
@@ -130,12 +132,12 @@ def _each_explained(
 ) -> tuple[Explanation, ...]:
     """An answer for each test that broke and that no answer before it repairs; each is kept."""
     found: list[Explanation] = []
-    left = list(_asked(settings, broken))
+    left = list(_asked_tests(settings, broken))
     while left:
         test = left.pop(0)
         within, answer = _answer(workspace, settings, wanted, broken, test, heard, found)
         with workspace.clock.during(Phase.SUITE):
-            others = _elsewhere(workspace, within, broken, answer, left, heard)
+            others = _effects_elsewhere(workspace, within, broken, answer, left, heard)
         left = [test for test in left if test.recipe.test_id not in others.repaired]
         said = (others.note(), *(() if found else broken.notes), note)
         notes = (*answer.notes, *filter(None, said))
@@ -156,7 +158,7 @@ def _answer(
     test fails at its bad end as it does at the wanted one's; else all of it.
     """
     name = test.recipe.test_id
-    known = narrowed(workspace, wanted.revisions, broken.suite, name)
+    known = narrowed_range(workspace, wanted.revisions, broken.suite, name)
     if known is not None and settings.strategy is Strategy.AFTER:
         revisions, note = known
         heard.stage("searching what the record leaves", note)
@@ -195,7 +197,7 @@ def _with_rankings(
     return masked
 
 
-def _elsewhere(
+def _effects_elsewhere(
     workspace: Workspace,
     wanted: Range,
     broken: Broken,
@@ -207,8 +209,10 @@ def _elsewhere(
     if answer.status is not Status.EXPLAINED or answer.range != wanted.revisions:
         return Elsewhere()
     names = [test.recipe.test_id for test in left]
-    undone, green = _reverted(answer), broken.green
-    return elsewhere(workspace, wanted, broken.suite, undone, answer.test, names, green, progress)
+    undone, green = _reverted_changes(answer), broken.green
+    return outcomes_elsewhere(
+        workspace, wanted, broken.suite, undone, answer.test, names, green, progress
+    )
 
 
 def explain_test(
@@ -228,7 +232,7 @@ def explain_test(
     """
     case = Case(workspace, settings, test, progress, time.monotonic(), prior)
     recipe = test.recipe
-    found = _with_other_side(case, wanted, _explained(case, wanted, before))
+    found = _with_other_side(case, wanted, _explained_failure(case, wanted, before))
     return replace(found, build_command=recipe.build, test_command=recipe.typed)
 
 
@@ -251,7 +255,7 @@ def _contract(explanation: Explanation) -> str:
     return json.dumps(contract(explanation))
 
 
-def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
+def _explained_failure(case: Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
     """Both ends first; then the search, over an older range where the left end is red."""
 
     def asking(one: Range) -> Oracle:
@@ -267,31 +271,33 @@ def _explained(case: Case, wanted: Range, before: Sequence[Explanation]) -> Expl
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
         name = case.test.recipe.test_id
-        found = unanswered(name, Status.ALREADY_RED, wanted.revisions, ends.reason)
+        found = unanswered_explanation(name, Status.ALREADY_RED, wanted.revisions, ends.reason)
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation)
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
-    found = _same_root(case, wanted, oracle, confirmation, before) or _searched(
+    found = _same_root(case, wanted, oracle, confirmation, before) or _searched_range(
         case, wanted, oracle, confirmation
     )
     lack = _lack(case, wanted, confirmation.bad)
     return replace(found, notes=(*filter(None, [ends.note, lack]), *found.notes))
 
 
-def _searched(case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation) -> Explanation:
+def _searched_range(
+    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+) -> Explanation:
     """The search and its answer: in the whole range, or in the part that its commits' own versions leave."""
-    from afterd.pipeline.searched import searched  # noqa: PLC0415 - imported while both ends were confirmed
+    from afterd.pipeline.searched import searched_explanation  # noqa: PLC0415 - imported while both ends were confirmed
 
     bisection = Bisection(case.workspace, wanted, oracle)
-    found = searched(case, wanted, oracle, confirmation, bisection.narrows)
+    found = searched_explanation(case, wanted, oracle, confirmation, bisection.narrows)
     if bisection.within is None:
         return found
     left = _left_after(case, found)
     if left is not None:
         inside = replace(case, settings=replace(case.settings, budget=left))
-        answer = _explained(inside, bisection.within, ())
+        answer = _explained_failure(inside, bisection.within, ())
         found = replace(answer, runs=found.runs + answer.runs)
     return replace(found, notes=(bisection.note(), *found.notes))
 
@@ -314,13 +320,13 @@ def _not_to_explain(
     settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
     status = Status.INCONCLUSIVE if spent else settled
     seen = confirmation.ends.value
-    copy = "" if settled is not Status.GREEN else untested(case, wanted.variants.bad)
+    copy = "" if settled is not Status.GREEN else untested_import(case, wanted.variants.bad)
     reason = (
         f"{seen[:1].upper()}{seen[1:]}; raise it."
         if spent
         else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
     )
-    found = unanswered(case.test.recipe.test_id, status, wanted.revisions, reason)
+    found = unanswered_explanation(case.test.recipe.test_id, status, wanted.revisions, reason)
     return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
 
 
@@ -329,11 +335,15 @@ def _from_last_green(
 ) -> Explanation:
     """The left end is red as well: for want of something, or look for the last green commit before it."""
     if lack := _lack(case, wanted, confirmation.good):
-        found = unanswered(case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack)
+        found = unanswered_explanation(
+            case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack
+        )
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
-    if not confirmation.bad.hangs and (copy := untested(case, wanted.variants.bad)):
+    if not confirmation.bad.hangs and (copy := untested_import(case, wanted.variants.bad)):
         reason = f"The test fails at both versions. {copy}"
-        found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
+        found = unanswered_explanation(
+            case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
+        )
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     case.progress.stage("the good version is red too", "looking for the last green commit")
 
@@ -351,14 +361,16 @@ def _from_last_green(
         reason = (
             f"The test, as the bad version has it, fails at the good version as well, and {why}."
         )
-        found = unanswered(case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason)
+        found = unanswered_explanation(
+            case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
+        )
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
     again = _oracle(case, shorter)
     confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
     if confirmed.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, shorter, confirmed, again)
-    found = _searched(case, shorter, again, confirmed)
+    found = _searched_range(case, shorter, again, confirmed)
     red, green = wanted.revisions.good[:12], baseline.good[:12]
     note = f"The test already failed at {red}; the last green commit is {green}."
     return replace(found, notes=(note, *found.notes))
@@ -390,7 +402,7 @@ def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanati
     if not _oracle(case, across).outcome(across.everything).passed:
         return found
     case.progress.stage("the other side of the merge", other[:12])
-    beside = _explained(case, across, ())
+    beside = _explained_failure(case, across, ())
     if beside.status is not Status.EXPLAINED or beside.range != across.revisions or not beside.root:
         return found
     return replace(found, notes=(both_sides(found, beside), *found.notes))
@@ -419,7 +431,7 @@ def _same_root(
     Where there are several, all of them are undone together first: most often none repairs it.
     """
     answers = {
-        _reverted(other): other
+        _reverted_changes(other): other
         for other in reversed(before)
         if other.status is Status.EXPLAINED and other.range == wanted.revisions
     }
@@ -459,5 +471,5 @@ def _passes(oracle: Oracle, reverted: ChangeSet) -> bool:
     return outcome.passed
 
 
-def _reverted(explanation: Explanation) -> ChangeSet:
+def _reverted_changes(explanation: Explanation) -> ChangeSet:
     return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))

@@ -16,7 +16,7 @@ from afterd.pipeline.case import Case
 _PATH = "PYTHONPATH="
 
 
-def untested(case: Case, tree: str) -> str:
+def untested_import(case: Case, tree: str) -> str:
     """Where the test of ``tree`` imports the project from, if that is not the version under test, as a sentence;
     else empty. One run of a command that the user gave; nothing is run where there is no Python in the tree.
     """

@@ -27,7 +27,7 @@ from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeSet
 from afterd.model.outcome import Outcome, Unresolved
 from afterd.model.wording import first_names
-from afterd.pipeline.unrunnable_good import mended
+from afterd.pipeline.unrunnable_good import range_with_runnable_good
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range
 
@@ -99,9 +99,9 @@ def settled_ends(
                 return found or asis
         seen = good.reason
     if seen is Unresolved.UNTESTABLE:
-        return replace(asis, reason=_new(failed, confirmation.good))
+        return replace(asis, reason=_new_test_sentence(failed, confirmation.good))
     said = str(failed or (confirmation.good.detail if confirmation.good else ""))
-    later = mended(wanted, said, asking, few) if otherwise else None
+    later = range_with_runnable_good(wanted, said, asking, few) if otherwise else None
     if later:
         return SettledEnds(later[0], *confirming(later[0]), later[1])
     if failed is not None:
@@ -126,7 +126,7 @@ def _with_choice(
     take part in the search, as what must go along. None where it shows nothing. ``failed`` is how the bad
     version fails with its own.
     """
-    found = _confirmed(older, confirming, failed)
+    found = _confirmed_with_older(older, confirming, failed)
     if found is None:
         if choice.partly:
             return None
@@ -140,11 +140,11 @@ def _with_choice(
     ):
         return None
     if confirmation.ends is Ends.GREEN:
-        return SettledEnds(older, oracle, confirmation, "", _changed(wanted, choice))
+        return SettledEnds(older, oracle, confirmation, "", _changed_test_sentence(wanted, choice))
     return SettledEnds(older, oracle, confirmation, choice.note)
 
 
-def _confirmed(
+def _confirmed_with_older(
     older: Range, confirming: Confirming, failed: Outcome
 ) -> tuple[Oracle, Confirmation] | None:
     """Both ends with older tests; None where the bad version cannot be built or run with them, or fails
@@ -229,7 +229,7 @@ def choices(
     Of the failing test's own text what ``most`` of the ``newest`` commits, latest first, did to it is kept:
     a test that came with a feature may have got a line for the regression since.
     """
-    used = _used(kept, own.files)
+    used = _used_test_files(kept, own.files)
     ways = (
         ([c for c in kept if c.file not in used], "test files that the failing test does not use"),
         ([c for c in kept if c.file not in own.files], "test files other than the failing test's"),
@@ -242,13 +242,13 @@ def choices(
     touching = [commit for commit in newest if any(commit in c.commits for c in mine)]
     for number in range(1, min(most, len(touching) - 1) + 1):
         late = {c.id for c in mine if c.commits and set(c.commits) <= set(touching[:number])}
-        which = f"tests without what {_later(number)} did to the failing one"
+        which = f"tests without what {_later_version(number)} did to the failing one"
         if late:
             yield from _choice([c for c in kept if c.id not in late], which, tried, partly=True)
     yield from _choice(kept, "all test files", tried)
 
 
-def _later(number: int) -> str:
+def _later_version(number: int) -> str:
     return "the last commit" if number == 1 else f"the last {number} commits"
 
 
@@ -261,7 +261,7 @@ def _choice(
         yield Choice(undone, which, _note(changes, which), partly)
 
 
-def _used(kept: list[Change], own: frozenset[str]) -> frozenset[str]:
+def _used_test_files(kept: list[Change], own: frozenset[str]) -> frozenset[str]:
     """The changed test files that those of the failing test mention, directly or through one another."""
     text: dict[str, str] = {}
     for change in kept:
@@ -282,14 +282,14 @@ def _not_own(kept: list[Change], own: OwnTest) -> list[Change]:
     mine = [change for change in kept if own.has(change)]
     rest = [change for change in kept if not own.has(change)]
     while True:
-        words = {word for change in mine for word in _WORD.findall(_added(change))}
+        words = {word for change in mine for word in _WORD.findall(_added_text(change))}
         more = [c for c in rest if c.file in own.files and c.symbol.split(".")[-1] in words]
         if not more:
             return rest
         mine, rest = [*mine, *more], [change for change in rest if change not in more]
 
 
-def _added(change: Change) -> str:
+def _added_text(change: Change) -> str:
     return "\n".join(change.lines("+"))
 
 
@@ -301,14 +301,14 @@ def _note(changes: Iterable[Change], which: str) -> str:
     )
 
 
-def _new(failed: BuildError | TestError | None, good: Outcome | None) -> str:
+def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | None) -> str:
     said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
     first = next((line for line in said.splitlines() if line.strip()), "")
     told = f" With the test put there it says: {first.strip()}" if first else ""
     return f"This test is new: there is no green to compare with.{told}"
 
 
-def _changed(wanted: Range, choice: Choice) -> str:
+def _changed_test_sentence(wanted: Range, choice: Choice) -> str:
     known = wanted.changes.by_id()
     files = sorted({known[change].file for change in choice.undone})
     return (

@@ -20,7 +20,7 @@ from afterd.vcs.history import first_parents
 from afterd.workspace import Suite, Workspace
 
 
-def narrowed(
+def narrowed_range(
     workspace: Workspace, revisions: RevisionRange, suite: Suite, test: str
 ) -> tuple[RevisionRange, str] | None:
     """The shorter range, and the sentence that says what it rests on; None where nothing is on record.
@@ -28,7 +28,7 @@ def narrowed(
     Only along first parents, and only what was said then: the test may have been another one, so both ends
     are to be run again.
     """
-    commits = _between(workspace.repository, revisions)
+    commits = _commits_between(workspace.repository, revisions)
     recipe = suite.recipe
     record = suite_record(workspace.store, workspace.name, recipe.command_digest, recipe.test_id)
     explained = explained_ranges(workspace.store, workspace.name, test)
@@ -55,7 +55,7 @@ def _note(whole: RevisionRange, good: str, bad: str) -> str:
     return f"On record the test is green at {good} and red at {bad}: only what lies between was searched."
 
 
-def _between(repository: pygit2.Repository, revisions: RevisionRange) -> Sequence[str]:
+def _commits_between(repository: pygit2.Repository, revisions: RevisionRange) -> Sequence[str]:
     """The first parents between both ends, newest first; none where the good end is not one of them."""
     for end in (revisions.good, revisions.bad):
         if end not in repository or repository[end].type != ObjectType.COMMIT:

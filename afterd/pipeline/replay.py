@@ -19,11 +19,11 @@ from afterd.workspace import (
     THE_SUITE,
     Range,
     Workspace,
-    contained,
     detected_tests,
     given_recipe,
     opened_workspace,
     range_between,
+    recipe_in_container,
     suite_of,
     typed_command,
 )
@@ -100,7 +100,7 @@ def _recipe(
             recipe, suite = given_recipe(workspace, as_before), typed_command(settings.test)
         else:
             # a test that was found, not given, needs what its runner sets, such as PYTHONPATH
-            recipe, suite = _found(workspace, settings, wanted, explanation)
+            recipe, suite = _found_recipe(workspace, settings, wanted, explanation)
         recipe = replace(recipe, test_id=explanation.test)
         if explanation.test in whole:
             return replace(recipe, told_by="")
@@ -110,7 +110,7 @@ def _recipe(
     )
 
 
-def _found(
+def _found_recipe(
     workspace: Workspace, settings: Settings, wanted: Range, explanation: Explanation
 ) -> tuple[Recipe, tuple[str, ...]]:
     """The recipe of a test of a suite that was found, and the command of the whole suite."""
@@ -123,4 +123,4 @@ def _found(
         told_by=found.runner,
         limits=workspace.limits,
     )
-    return contained(recipe, settings), found.test
+    return recipe_in_container(recipe, settings), found.test

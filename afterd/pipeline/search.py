@@ -69,7 +69,7 @@ def search(
         return _delta_debugging(strategy, wanted, oracle, tracing)
     limits, clock = case.workspace.limits, case.workspace.clock
     run = run_work(oracle.cpu)
-    with Solver(_worthwhile(limits.solver, run)) as solver:
+    with Solver(_worthwhile_limits(limits.solver, run)) as solver:
         variants = RunsAsBuilds(oracle, tracing.missing, tracing.clashing)
         execution = tracing.execution or UntracedExecution()
         live = {change.id: change for change in wanted.changes.live}
@@ -85,7 +85,7 @@ def search(
             clock.over(Phase.RUN, variants.outcomes) if oracle.width > 1 else None,
             tracing.standing.asked_by(partial(clock.over, Phase.CHECK)),
             worth=worth,
-            named=_named(oracle, live.values()),
+            named=_named_by_failure(oracle, live.values()),
             traced=clock.over(Phase.TRACE, tracing.variant),
             clashing=variants.clashing,
             closure=tracing.closure,
@@ -97,13 +97,13 @@ def search(
         loop = Loop(execution, live, wanted.everything, oracles, case.progress)
         analysis = loop.explain()
         with clock.during(Phase.RUN):
-            analysis = _promised(analysis, oracle, tracing)
+            analysis = _promised_analysis(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0
         began = time.monotonic()
         within = _tested_within(limits.story, oracle, len(analysis.root))
         told = None if late else _story(case, wanted, tracing, analysis, solver, within)
         led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
-        found = _found(analysis, led, frozenset(live), oracle, execution, solver)
+        found = _found_answer(analysis, led, frozenset(live), oracle, execution, solver)
         seconds = time.monotonic() - began
         if told is None:
             return replace(found, story_seconds=seconds)
@@ -111,7 +111,7 @@ def search(
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
 
 
-def _named(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
+def _named_by_failure(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
     """What the bad version's failure names, by its report and its message."""
     signature, detail = oracle.reference, oracle.tree_outcome(oracle.tree_of(NOTHING)).detail
     said = f"{signature.message} {signature.symbol}" if signature else ""
@@ -119,13 +119,13 @@ def _named(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:
     return NamedByFailure(tuple(places), frozenset(re.findall(r"[^\W\d]\w+", said)))
 
 
-def _worthwhile(limits: SolverLimits, run: int) -> SolverLimits:
+def _worthwhile_limits(limits: SolverLimits, run: int) -> SolverLimits:
     """The solver's limits, where one question costs no more than the runs that its answer may save."""
     units = question_units(run)
     return replace(limits, rlimit=min(limits.rlimit, units) if limits.rlimit else units)
 
 
-def _promised(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
+def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> Analysis:
     """The analysis with what was really seen of its root, and only what was seen to be needed."""
     if not analysis.verified:
         return analysis
@@ -210,7 +210,7 @@ def _delta_debugging(strategy: Strategy, wanted: Range, oracle: Oracle, tracing:
     )
 
 
-def _found(
+def _found_answer(
     analysis: Analysis,
     led: LedBack,
     everything: ChangeSet,

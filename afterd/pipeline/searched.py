@@ -18,7 +18,7 @@ from afterd.model.outcome import FailureKind, Unresolved
 from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, search
-from afterd.pipeline.tracing import Tracing, traced
+from afterd.pipeline.tracing import Tracing, traced_failure
 from afterd.workspace import FailingTest, Phase, Range, Workspace
 
 _UNCHECKED = (
@@ -27,7 +27,7 @@ _UNCHECKED = (
 )
 
 
-def searched(
+def searched_explanation(
     case: Case,
     wanted: Range,
     oracle: Oracle,
@@ -38,7 +38,7 @@ def searched(
     a ``shorter`` range to search.
     """
     blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
-    test = _bounded(case.test, oracle.ledger.seconds_left)
+    test = _bounded_test(case.test, oracle.ledger.seconds_left)
     clock = case.workspace.clock
     with clock.during(Phase.TRACE):
         hangs = confirmation.bad.hangs
@@ -46,16 +46,18 @@ def searched(
         tracing = (
             Tracing(None)
             if blind
-            else traced(case.workspace, wanted, test, case.progress, hangs=hangs)
+            else traced_failure(case.workspace, wanted, test, case.progress, hangs=hangs)
         )
     with clock.during(Phase.COMPARE):
         found = _checked_search(case, wanted, oracle, tracing, shorter)
-    answer = _answered(case, wanted, oracle, found, tracing, told_by_test(confirmation.bad))
+    answer = _answered_explanation(
+        case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
+    )
     with clock.during(Phase.CONFIRM):
         return unless_by_chance(case, oracle, confirmation, answer, found.followed)
 
 
-def _bounded(test: FailingTest, seconds: float | None) -> FailingTest:
+def _bounded_test(test: FailingTest, seconds: float | None) -> FailingTest:
     """The test, whose traced builds and runs take no longer than what is left of the budget."""
     if seconds is None:
         return test
@@ -86,7 +88,7 @@ def _checked_search(
     found = search(case, wanted, oracle, tracing, shorter)
     reverted = found.root | found.auxiliary
     if not found.verified or not oracle.is_warm(reverted):
-        return _told(found, workspace, oracle)
+        return _with_cold_reason(found, workspace, oracle)
     case.progress.stage("confirming the answer", "in a process of its own")
     with workspace.clock.during(Phase.CONFIRM):
         outcome = oracle.afresh(reverted)
@@ -96,16 +98,16 @@ def _checked_search(
         workspace.reruns.distrust(oracle.recipe, "the answer did not pass outside a warm process")
         oracle.distrust_warm()
         found = search(case, wanted, oracle, tracing, shorter)
-    return _told(found, workspace, oracle)
+    return _with_cold_reason(found, workspace, oracle)
 
 
-def _told(found: Found, workspace: Workspace, oracle: Oracle) -> Found:
+def _with_cold_reason(found: Found, workspace: Workspace, oracle: Oracle) -> Found:
     """With the reason why the test was not run in warm processes, where there is one."""
     why = workspace.reruns.why_fresh(oracle.recipe)
     return replace(found, notes=(*found.notes, why)) if why else found
 
 
-def _answered(
+def _answered_explanation(
     case: Case,
     wanted: Range,
     oracle: Oracle,

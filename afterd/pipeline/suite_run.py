@@ -20,7 +20,7 @@ from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.execution.failures.pytest_reports import Report, reports_in, under_way
 from afterd.execution.process import Ending, ProcessResult
-from afterd.execution.told import told
+from afterd.execution.told import told_by_run
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.workspace import Suite, Workspace
@@ -75,10 +75,10 @@ class _Count:
         """Tell how far the run is, where it has come further; a run's end is told as well."""
         read, self._offset = reports_in(self.path, self._offset)
         self.reports += read
-        ended = len(_ended(self.reports))
+        ended = len(_ended_tests(self.reports))
         found = max((each.found for each in self.reports), default=0) + self.before
         if read and found:
-            self.progress.counted(ended, max(found, ended), len(_red(self.reports)))
+            self.progress.counted(ended, max(found, ended), len(_red_tests(self.reports)))
         return bool(read)
 
 
@@ -109,7 +109,7 @@ def run_tests(
 
 def _by_names(bench: Workbench, suite: Suite, result: ProcessResult) -> TestsSeen:
     try:
-        found = told(result, suite.recipe, bench.slot.path)
+        found = told_by_run(result, suite.recipe, bench.slot.path)
         attempt = bench.judged(result, suite.recipe)
     finally:
         result.remove()
@@ -145,13 +145,13 @@ class _Reported:
             f"{self.tree} {self.suite.recipe.command_digest} {self.suite.recipe.environment_digest}"
         )
         path = self._folder() / f"{hashlib.sha256(digest.encode()).hexdigest()[:16]}.jsonl"
-        kept, whole = _kept(path)
-        if whole and not _red(kept):
+        kept, whole = _kept_reports(path)
+        if whole and not _red_tests(kept):
             path.unlink()
             kept, whole = [], False
         if kept:
             self.progress.stage(
-                "going on with the test suite", f"{len(_ended(kept))} tests are known"
+                "going on with the test suite", f"{len(_ended_tests(kept))} tests are known"
             )
         several = bool(self.suite.found and self.suite.found.several)
         if not whole:
@@ -161,7 +161,11 @@ class _Reported:
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"id": "", "when": _WHOLE}) + "\n")
         else:
-            seen = TestsSeen(_attempt(kept), _red(kept), frozenset(_ended(kept)) - set(_red(kept)))
+            seen = TestsSeen(
+                _attempt(kept),
+                _red_tests(kept),
+                frozenset(_ended_tests(kept)) - set(_red_tests(kept)),
+            )
         if not (whole or several) or not seen.red or self.suite.recipe.test_id in seen.red:
             return seen
         self.progress.stage(
@@ -177,15 +181,15 @@ class _Reported:
     ) -> TestsSeen:
         """Run tests until each of them was run, whatever takes the process down on the way."""
         for _ in range(self.workspace.limits.search.crashes):
-            kept, _whole = _kept(path)
+            kept, _whole = _kept_reports(path)
             result, hung = self._run(path, only, kept, several=several, to_first=to_first)
             try:
-                now, _whole = _kept(path)
+                now, _whole = _kept_reports(path)
                 counted = any(report.when == "collected" for report in now)
                 if result.ending is Ending.EXITED and result.status in _ENDED and counted:
-                    if only is None and result.status and not _red(now):
-                        return _unreported(self.bench, self.suite, now, result)
-                    return _seen(now)
+                    if only is None and result.status and not _red_tests(now):
+                        return _unreported_failure(self.bench, self.suite, now, result)
+                    return _seen_tests(now)
                 died = hung or (under_way(now) if result.signal else "")
                 if died:
                     how = (
@@ -195,10 +199,10 @@ class _Reported:
                 elif several:
                     several = False  # workers that do not agree on what there is, or do not start
                 else:
-                    return _stopped(self.bench, self.suite, now, result)
+                    return _stopped_runner(self.bench, self.suite, now, result)
             finally:
                 result.remove()
-        return _seen(_kept(path)[0])
+        return _seen_tests(_kept_reports(path)[0])
 
     def _run(
         self,
@@ -212,7 +216,7 @@ class _Reported:
         assert self.suite.found is not None
         command = self.suite.recipe.test_in(self.bench.slot.path)
         selection = path.with_suffix(".selection")
-        chosen = {"only": only, "skip": list(_ended(kept)), "first": self._red_before(path)}
+        chosen = {"only": only, "skip": list(_ended_tests(kept)), "first": self._red_before(path)}
         selection.write_text(json.dumps(chosen), encoding="utf-8")
         files = dict.fromkeys(name.split("::")[0] for name in only or ())
         there = [file for file in files if (self.bench.slot.path / file).exists()]
@@ -225,7 +229,7 @@ class _Reported:
         extra = {"AFTERD_REPORTS": str(path), "AFTERD_SELECTION": str(selection)}
         command = replace(command, argv=argv, environment={**command.environment, **extra})
         count = _Count(
-            path, self.progress, self.workspace.limits.test.timeout, [], len(_ended(kept))
+            path, self.progress, self.workspace.limits.test.timeout, [], len(_ended_tests(kept))
         )
         result = self.bench.run(command, self.workspace.limits.suite, count)
         count.tell()
@@ -239,7 +243,7 @@ class _Reported:
             if file.name not in (path.name, "some.jsonl")
         ]
         newest = max(others, key=lambda file: file.stat().st_mtime, default=None)
-        return list(_red(_kept(newest)[0])) if newest else []
+        return list(_red_tests(_kept_reports(newest)[0])) if newest else []
 
     def _folder(self) -> Path:
         folder = self.workspace.state / "suites"
@@ -251,7 +255,7 @@ class _Reported:
         return folder
 
 
-def _kept(path: Path) -> tuple[list[Report], bool]:
+def _kept_reports(path: Path) -> tuple[list[Report], bool]:
     """The reports of a file, and whether they are of a suite that was run to its end."""
     reports: list[Report] = []
     offset = 0
@@ -267,12 +271,12 @@ def _append(path: Path, report: Report) -> None:
         file.write("\n" + json.dumps({"id": report.test, **line}) + "\n")
 
 
-def _ended(reports: Sequence[Report]) -> dict[str, None]:
+def _ended_tests(reports: Sequence[Report]) -> dict[str, None]:
     """The tests that came to an end, in their order; files that could not be collected too."""
     return {report.test: None for report in reports if report.test and report.when != "start"}
 
 
-def _red(reports: Sequence[Report]) -> dict[str, str]:
+def _red_tests(reports: Sequence[Report]) -> dict[str, str]:
     """The failed tests, with what the first failed phase said."""
     red: dict[str, str] = {}
     for report in reports:
@@ -282,31 +286,31 @@ def _red(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def _attempt(reports: Sequence[Report]) -> Attempt:
-    verdict = Verdict.FAIL if _red(reports) else Verdict.PASS
+    verdict = Verdict.FAIL if _red_tests(reports) else Verdict.PASS
     return Attempt(Outcome(verdict), tests=1)
 
 
-def _seen(reports: Sequence[Report]) -> TestsSeen:
-    red = _red(reports)
-    return TestsSeen(_attempt(reports), red, frozenset(_ended(reports)) - set(red))
+def _seen_tests(reports: Sequence[Report]) -> TestsSeen:
+    red = _red_tests(reports)
+    return TestsSeen(_attempt(reports), red, frozenset(_ended_tests(reports)) - set(red))
 
 
-def _unreported(
+def _unreported_failure(
     bench: Workbench, suite: Suite, reports: Sequence[Report], result: ProcessResult
 ) -> TestsSeen:
     """The suite failed, or there was nothing in it, and no test is to blame: it is one test itself."""
     attempt = bench.judged(result, suite.recipe)
     if result.status == _ENDED[-1]:
-        said = "" if _ended(reports) else attempt.outcome.detail or "it found no test"
-        return TestsSeen(_attempt(reports), {}, frozenset(_ended(reports)), said)
+        said = "" if _ended_tests(reports) else attempt.outcome.detail or "it found no test"
+        return TestsSeen(_attempt(reports), {}, frozenset(_ended_tests(reports)), said)
     return TestsSeen(attempt, {suite.recipe.test_id: attempt.outcome.detail}, frozenset())
 
 
-def _stopped(
+def _stopped_runner(
     bench: Workbench, suite: Suite, reports: Sequence[Report], result: ProcessResult
 ) -> TestsSeen:
     """The runner itself gave up: what it saw until then, and its own words."""
-    red = _red(reports)
+    red = _red_tests(reports)
     attempt = bench.judged(result, suite.recipe)
     said = attempt.outcome.detail or f"it {result.describe()}"
-    return TestsSeen(attempt, red, frozenset(_ended(reports)) - set(red), said)
+    return TestsSeen(attempt, red, frozenset(_ended_tests(reports)) - set(red), said)

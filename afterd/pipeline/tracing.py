@@ -52,7 +52,7 @@ class Tracing:
     twin: TracedTwin = no_twin
 
 
-def traced(
+def traced_failure(
     workspace: Workspace,
     wanted: Range,
     test: FailingTest,
@@ -99,7 +99,7 @@ def traced(
     return Tracing(None, " ".join(reasons))
 
 
-def compared(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> TwinExecution | None:
+def compared_with(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> TwinExecution | None:
     """One variant's run beside another's; None where either leaves no trace that can be read."""
     try:
         return CautiousExecution(runs.execution(mine, other))

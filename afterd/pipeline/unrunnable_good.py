@@ -22,13 +22,13 @@ _ERROR = re.compile(r"^(?:E +)?(?P<said>\w*(?:Error|Exception|error)\b.*)$", re.
 MENDS = "left as in the bad version: the good one fails otherwise without it"
 
 
-def mended(
+def range_with_runnable_good(
     wanted: Range, said: str, asking: Callable[[Range], Oracle], most: int
 ) -> tuple[Range, str] | None:
     """The range whose good end can be run and is green, and the sentence for it; None where none of at most
     ``most`` commits mends it. ``said`` is what the good version's run or build wrote.
     """
-    for commit in list(_nearest(wanted, said))[:most]:
+    for commit in list(_nearest_commits(wanted, said))[:most]:
         kept = [change for change in wanted.changes.live if commit in change.commits]
         tried = _kept_in_all(wanted, kept)
         if tried.everything and _is_green(tried, commit, asking):
@@ -44,7 +44,7 @@ def _is_green(tried: Range, commit: str, asking: Callable[[Range], Oracle]) -> b
     return oracle.attempt(tried.variants.tree(tried.everything)).outcome.passed
 
 
-def _nearest(wanted: Range, said: str) -> Iterator[str]:
+def _nearest_commits(wanted: Range, said: str) -> Iterator[str]:
     """The commits of the changes in the files that are named, the nearest to a named line first."""
     places = [(match["file"], int(match["line"])) for match in _PLACE.finditer(said)]
     near: dict[str, int] = {}

@@ -21,11 +21,11 @@ from afterd.store import Store, open_store
 from afterd.store.outgoing import (
     Outgoing,
     OutgoingState,
-    due,
+    due_postings,
     mark_failed,
+    mark_sent,
     outgoing_of,
     retry,
-    sent,
 )
 
 _FIRST_WAIT = 60.0  # seconds
@@ -44,22 +44,25 @@ def post_due(database: Path, say: Say, kind: str = "") -> None:
     """
     if not database.is_file():
         raise StoreError(f"There is no database {database}, so nothing of it is posted.")
-    with open_store(database) as store, _alone(database.with_name("posting.lock")) as alone:
-        for row in due(store) if alone else ():
+    with (
+        open_store(database) as store,
+        _is_only_poster(database.with_name("posting.lock")) as alone,
+    ):
+        for row in due_postings(store) if alone else ():
             _post(store, row, say, kind)
 
 
 def _post(store: Store, row: Outgoing, say: Say, kind: str) -> None:
     try:
         project = project_of(f"{row.forge}/{row.project}", kind)
-        _settle(store, row, say, _published(store, row, project))
+        _settle(store, row, say, _publish_row(store, row, project))
     except Refusal as refused:
-        _refused(store, row, say, forge_error(refused, project, row.number), refused)
+        _note_refusal(store, row, say, forge_error(refused, project, row.number), refused)
     except AfterdError as error:
-        _refused(store, row, say, error, None)
+        _note_refusal(store, row, say, error, None)
 
 
-def _published(store: Store, row: Outgoing, project: Project) -> Posted:
+def _publish_row(store: Store, row: Outgoing, project: Project) -> Posted:
     """What became of the row's answer. Raises Refusal and AfterdError."""
     given = read_answer(Path(row.body))
     if given.commit != row.commit_id:
@@ -76,13 +79,13 @@ def _posted_on(store: Store, row: Outgoing) -> set[int]:
 
 def _settle(store: Store, row: Outgoing, say: Say, posted: Posted) -> None:
     if posted.placement in _DONE:
-        sent(store, row.id, posted.url)
+        mark_sent(store, row.id, posted.url)
     else:
         mark_failed(store, row.id, posted.placement.value)
     say(f"{row.project} {row.commit_id[:10]}: {posted.placement.value} {posted.url}".rstrip())
 
 
-def _refused(
+def _note_refusal(
     store: Store, row: Outgoing, say: Say, error: AfterdError, refused: Refusal | None
 ) -> None:
     """Try again later where that may help: a limit, a bad gateway, a pull request to come."""
@@ -97,7 +100,7 @@ def _refused(
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[bool]:
+def _is_only_poster(path: Path) -> Iterator[bool]:
     """Whether this process is the only one that posts; the lock ends with the process."""
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)) as file:
         try:

@@ -33,8 +33,8 @@ from afterd.model.change import Change
 from afterd.report.comment import MARKER, comment, gist, visible_part
 from afterd.report.markdown import LIMIT
 from afterd.report.masking import Masker
-from afterd.report.received import LARGEST, Received, received
-from afterd.report.sanitize import clipped, visible
+from afterd.report.received import LARGEST, Received, received_document
+from afterd.report.sanitize import clipped_text, visible_text
 from afterd.report.summary import as_plain, assurance, headline
 from afterd.report.verdicts import VerdictKind, actionable, summed_up
 
@@ -52,7 +52,7 @@ def publication(
         number=number,
         commit=given.commit,
         marker=MARKER,
-        body=functools.partial(written, given, project, told=told),
+        body=functools.partial(comment_markdown, given, project, told=told),
         gist=told,
         wanted=actionable(given.verdicts),
         before=before,
@@ -60,7 +60,9 @@ def publication(
     )
 
 
-def written(given: Received, project: Project | None, limit: int = LIMIT, *, told: str = "") -> str:
+def comment_markdown(
+    given: Received, project: Project | None, limit: int = LIMIT, *, told: str = ""
+) -> str:
     """The comment's Markdown; without a project it has no links. ``told``: its gist where that is known."""
     if project is None:
         return comment(given, limit=min(limit, LIMIT), told=told)
@@ -71,7 +73,7 @@ def _check(given: Received, project: Project, told: str) -> Check:
     return Check(
         commit=given.commit,
         title=summed_up(given.verdicts),
-        summary=written(given, project, told=told),
+        summary=comment_markdown(given, project, told=told),
         is_failure=any(verdict.kind is VerdictKind.CAUSED for verdict in given.verdicts),
         annotations=_annotations(given),
     )
@@ -90,11 +92,11 @@ def _annotations(given: Received) -> tuple[Annotation, ...]:
 def _annotation(change: Change, said: str) -> Annotation:
     first = max(1, change.new.start)  # of a removal: the line before it
     return Annotation(
-        file=visible(change.file),
+        file=visible_text(change.file),
         first=first,
         last=max(first, change.new.end - 1),
-        title=clipped(f"afterd: {change.id}", _NAME),
-        message=clipped(said.strip(), _MESSAGE),
+        title=clipped_text(f"afterd: {change.id}", _NAME),
+        message=clipped_text(said.strip(), _MESSAGE),
     )
 
 
@@ -126,7 +128,7 @@ def read_answer(path: Path) -> Received:
     except OSError as error:
         message = f"{path} cannot be read ({error.strerror}); give what `afterd explain` wrote."
         raise UsageError(message) from error
-    return received(data, str(path))
+    return received_document(data, str(path))
 
 
 def publish(

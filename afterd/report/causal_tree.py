@@ -16,7 +16,7 @@ from rich.tree import Tree
 from afterd.limits import REPORT
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 from afterd.report.snippet import EDGE, excerpt
 
 MOST_CAUSES = REPORT.terminal_causes
@@ -108,8 +108,10 @@ def _causes(node: CauseNode, branch: Tree, depth: int) -> list[tuple[CauseNode, 
 
 
 def _predicate(node: CauseNode) -> Text:
-    text = Text(_short(node.predicate, REPORT.statement), "bold")
-    return text.append(f"  {_short(node.file, REPORT.statement)}:{node.line}", "not bold dim")
+    text = Text(_shortened_text(node.predicate, REPORT.statement), "bold")
+    return text.append(
+        f"  {_shortened_text(node.file, REPORT.statement)}:{node.line}", "not bold dim"
+    )
 
 
 def _because(cause: CauseNode, signs: Signs) -> Text:
@@ -119,9 +121,9 @@ def _because(cause: CauseNode, signs: Signs) -> Text:
 
 def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:
     text = Text(f"{signs.evidence[step.evidence]} ", _STYLES[step.evidence])
-    text.append(f"{_short(step.file, REPORT.statement)}:{step.line}  ", "not bold dim")
+    text.append(f"{_shortened_text(step.file, REPORT.statement)}:{step.line}  ", "not bold dim")
     style = "bold yellow" if guilty else "not bold"
-    text.append(_short(step.text.strip(), REPORT.statement), style)
+    text.append(_shortened_text(step.text.strip(), REPORT.statement), style)
     if step.change:
         text.append(f"  {signs.change} {one_line(step.change)}", style)
     if step.whose:
@@ -132,16 +134,16 @@ def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:
 def _values(step: TreeStep) -> Text:
     text = Text()
     if step.observed:
-        target = f"{_short(step.target, REPORT.value)} = " if step.target else ""
-        text.append(f"  {target}{_short(step.observed, REPORT.value)}", "not bold cyan")
+        target = f"{_shortened_text(step.target, REPORT.value)} = " if step.target else ""
+        text.append(f"  {target}{_shortened_text(step.observed, REPORT.value)}", "not bold cyan")
     if step.green:
         same = step.green == step.observed
         elsewhere = _ADDRESS.fullmatch(step.green) and _ADDRESS.fullmatch(step.observed)
-        other = "another address" if elsewhere else _short(step.green, REPORT.value)
+        other = "another address" if elsewhere else _shortened_text(step.green, REPORT.value)
         green = "the same" if same else other
         text.append(f"  (green: {green})", "not bold dim" if same else "not bold green")
     return text
 
 
-def _short(text: str, limit: int) -> str:
-    return one_line(clipped(text, limit))
+def _shortened_text(text: str, limit: int) -> str:
+    return one_line(clipped_text(text, limit))

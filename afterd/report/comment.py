@@ -34,8 +34,8 @@ from afterd.report.markdown import (
 )
 from afterd.report.received import Received
 from afterd.report.revert import revert_patch
-from afterd.report.sanitize import clipped, code_block, one_line, prose
-from afterd.report.summary import again, as_markdown, clipped_phrase
+from afterd.report.sanitize import clipped_text, code_block, one_line, prose
+from afterd.report.summary import as_markdown, clipped_phrase, explain_command
 from afterd.report.verdicts import TestVerdict, in_order, sentence, summed_up
 
 MOST_NODES = REPORT.graph_nodes
@@ -76,7 +76,7 @@ def _lines(tree: CauseNode, guilty: set[str]) -> Iterator[str]:
 
 def _label(text: str) -> str:
     """Text that mermaid shows and does not read: whatever it might read is a character entity."""
-    short = clipped(" ".join(one_line(text).split()), REPORT.graph_label)
+    short = clipped_text(" ".join(one_line(text).split()), REPORT.graph_label)
     return _UNSAFE.sub(lambda match: f"#{ord(match[0])};", short)
 
 
@@ -91,7 +91,7 @@ def comment(
     head = f"{MARKER}\n{told or gist(given)}\n"
     foot = f"\n<sub>afterd {__version__} on commit {given.commit[: REPORT.commit]}</sub>\n"
     limit = max(limit, SMALLEST)
-    return head + _told(given, permalink, limit - len(head) - len(foot)) + foot
+    return head + _verdict_lines(given, permalink, limit - len(head) - len(foot)) + foot
 
 
 def gist(given: Received) -> str:
@@ -104,7 +104,9 @@ def gist(given: Received) -> str:
         replace(each, id=0, range=RevisionRange("", ""), runs=RunCounts())
         for each in given.explanations
     )
-    told = _told(replace(given, explanations=tuple(timeless), commit=""), no_permalink, LIMIT)
+    told = _verdict_lines(
+        replace(given, explanations=tuple(timeless), commit=""), no_permalink, LIMIT
+    )
     digest = hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()
     return f"<!-- told: {digest[: REPORT.gist]} -->"
 
@@ -114,24 +116,24 @@ def visible_part(text: str) -> str:
     return text.split("\n", 2)[2]
 
 
-def _told(given: Received, permalink: Permalink, limit: int) -> str:
+def _verdict_lines(given: Received, permalink: Permalink, limit: int) -> str:
     """The verdicts, and a page for each explanation."""
     by_test = {explanation.test: explanation for explanation in given.explanations}
     verdicts = in_order(given.verdicts)
     head = f"## afterd: {summed_up(verdicts)}\n\n"
     lines = [_verdict(verdict, by_test.get(verdict.test)) for verdict in verdicts]
-    head += _fitting(lines[: REPORT.verdicts], len(verdicts), (limit - len(head)) // 2)
+    head += _fitting_lines(lines[: REPORT.verdicts], len(verdicts), (limit - len(head)) // 2)
     ordered = [by_test[verdict.test] for verdict in verdicts if verdict.test in by_test]
     return head + pages(ordered, _blocks, permalink, limit - len(head))
 
 
 def _verdict(verdict: TestVerdict, explanation: Explanation | None) -> str:
     phrase = clipped_phrase(sentence(verdict, explanation), REPORT.page_name)
-    reason = "" if explanation else prose(clipped(verdict.reason, REPORT.page_name))
+    reason = "" if explanation else prose(clipped_text(verdict.reason, REPORT.page_name))
     return f"- {as_markdown(phrase)}{f' ({reason})' if reason else ''}\n"
 
 
-def _fitting(lines: Sequence[str], total: int, limit: int) -> str:
+def _fitting_lines(lines: Sequence[str], total: int, limit: int) -> str:
     """The first lines that fit, and how many more there are."""
     text, shown = "", 0
     for line in lines:
@@ -156,8 +158,8 @@ def _blocks(explanation: Explanation, permalink: Permalink) -> Iterator[Forms]:
         yield _revert(explanation)
     elif explanation.ranking:
         yield (ranking_block(explanation, permalink),)
-    command = again(_as_elsewhere(explanation))
-    yield (details("See it again", code_block(clipped(command, REPORT.page_message), "sh")),)
+    command = explain_command(_as_elsewhere(explanation))
+    yield (details("See it again", code_block(clipped_text(command, REPORT.page_message), "sh")),)
     yield (costs_block(explanation),)
 
 

@@ -15,13 +15,13 @@ from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
 from afterd.report.html_path import picture
 from afterd.report.html_source import SourceLines, listing, no_source
 from afterd.report.sanitize import html, one_line
-from afterd.report.snippet import undone
+from afterd.report.snippet import undone_patch
 from afterd.report.story import Told, carried_words, story
 from afterd.report.summary import (
-    along,
     as_html,
     as_plain,
     assurance,
+    goes_along_sentence,
     headline,
     measure,
     next_steps,
@@ -101,7 +101,7 @@ def _article(explanation: Explanation, source: SourceLines) -> Iterator[str]:
         if explanation.root:
             told = story(explanation)
             yield "<h2>Why</h2>\n<ol>\n"
-            yield from map(_told, told)
+            yield from map(_step_words, told)
             yield "</ol>\n<details>\n<summary>The way as a picture</summary>\n"
             yield from picture(told)
             yield "</details>\n"
@@ -129,7 +129,7 @@ def _changes(explanation: Explanation) -> Iterator[str]:
         yield f'<li><code class="changed">{_text(change.id)}</code> {as_html(place(change))}</li>\n'
     for change in explanation.auxiliary:
         yield f"<li><code>{_text(change.id)}</code> {as_html(place(change))} "
-        yield f'<span class="quiet">{_text(along(explanation))}</span></li>\n'
+        yield f'<span class="quiet">{_text(goes_along_sentence(explanation))}</span></li>\n'
 
 
 def _failure(failure: Failure) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _tree(tree: CauseNode) -> Iterator[str]:
         pending += [None, *reversed(node.causes)]
 
 
-def _told(step: Told) -> str:
+def _step_words(step: Told) -> str:
     was = f", was <code>{_text(step.was)}</code>" if step.was else ""
     change = f" <b>changed by <code>{_text(step.change)}</code></b>{was}" if step.change else ""
     values = f"<br>{as_html(step.values)}" if step.values else ""
@@ -189,7 +189,7 @@ def _step(step: TreeStep) -> str:
 
 def _undo(change: Change) -> Iterator[str]:
     yield f"<h2>Undone, <code>{_text(change.id)}</code> reads</h2>\n<pre>"
-    for line in undone(change.patch).rstrip("\n").split("\n"):
+    for line in undone_patch(change.patch).rstrip("\n").split("\n"):
         kind = {"-": "del", "+": "add"}.get(line[:1], "quiet")
         yield f'<span class="{kind}">{html(line)}</span>\n'
     yield "</pre>\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from afterd.limits import PICTURE
-from afterd.report.sanitize import clipped, html, one_line
+from afterd.report.sanitize import clipped_text, html, one_line
 from afterd.report.story import Told, carried_words
 from afterd.report.summary import as_plain
 
@@ -35,7 +35,7 @@ def _box(top: int, step: Told, *, last: bool) -> Iterator[str]:
     said = f"{step.place}  {step.mark}" if step.mark else step.place
     lines = [said, step.text, as_plain(step.values)]
     for number, line in enumerate(filter(None, lines), start=1):
-        text = html(clipped(one_line(line), PICTURE.characters))
+        text = html(clipped_text(one_line(line), PICTURE.characters))
         weight = "where" if number == 1 else "what"
         yield f'<text class="{weight}" x="10" y="{top + number * PICTURE.line}">{text}</text>\n'
 
@@ -45,5 +45,5 @@ def _arrow(top: int, step: Told) -> Iterator[str]:
     start = top - PICTURE.gap
     yield f'<path class="arrow" d="M{middle} {start}V{top - 1}m-5 -6l5 6l5 -6"/>\n'
     if step.carried:
-        words = html(clipped(carried_words(step.carried), PICTURE.characters // 2))
+        words = html(clipped_text(carried_words(step.carried), PICTURE.characters // 2))
         yield f'<text class="what" x="{middle + 12}" y="{top - PICTURE.gap // 3}">{words}</text>\n'

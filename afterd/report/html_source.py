@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from afterd.limits import REPORT
 from afterd.model.explanation import Explanation, TreeStep
 from afterd.model.trace import NOT_EXECUTED
-from afterd.report.sanitize import clipped, html, one_line
+from afterd.report.sanitize import clipped_text, html, one_line
 
 SourceLines = Callable[[str], Sequence[str]]
 """The lines of a file of the bad version; none where they cannot be read."""
@@ -78,14 +78,14 @@ def _value(step: TreeStep, run: str) -> str:
     if value in {"", NOT_EXECUTED}:
         return "does not run" if value else ""
     name = f"{step.target} = " if step.target else ""
-    return f"<code>{_text(clipped(f'{name}{value}', REPORT.value))}</code>"
+    return f"<code>{_text(clipped_text(f'{name}{value}', REPORT.value))}</code>"
 
 
 def _source(text: str) -> str:
     """A line with its indentation, which a table would swallow."""
     expanded = text.expandtabs(8)
     body = expanded.lstrip(" ")
-    return "\u00a0" * (len(expanded) - len(body)) + _text(clipped(body, REPORT.statement))
+    return "\u00a0" * (len(expanded) - len(body)) + _text(clipped_text(body, REPORT.statement))
 
 
 def _text(text: str) -> str:

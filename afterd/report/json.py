@@ -120,7 +120,7 @@ def _path(item: Item) -> str:
     return text
 
 
-def _matching(pattern: re.Pattern[str], must: str) -> _Form:
+def _matching_form(pattern: re.Pattern[str], must: str) -> _Form:
     return _Form(_as_is, lambda item: item.matching(pattern, must))
 
 
@@ -128,14 +128,14 @@ def _member(kind: type[StrEnum], default: StrEnum | None = None) -> _Form:
     return _Form(attrgetter("value"), lambda item: item.one_of(kind, default))
 
 
-def _several(form: _Form, most: int = RECEIVED.items) -> _Form:
+def _list_form(form: _Form, most: int = RECEIVED.items) -> _Form:
     return _Form(
         lambda values: list(map(form.written, values)),
         lambda item: tuple(map(form.read, item.items(most))),
     )
 
 
-def _perhaps(form: _Form, otherwise: object = None) -> _Form:
+def _optional_form(form: _Form, otherwise: object = None) -> _Form:
     """A value that may be null, which reads as ``otherwise``."""
     return _Form(
         lambda value: None if value is None else form.written(value),
@@ -197,7 +197,7 @@ def _votes(item: Item) -> Mapping[str, float]:
 _TEXT, _KNOWN_TEXT = _Form(_as_is, Item.text), _Form(_or_null, Item.text)
 _PATH, _KNOWN_PATH = _Form(_as_is, _path), _Form(_or_null, _path)
 _WHOLE, _KNOWN_WHOLE = _Form(_as_is, Item.integer), _Form(_or_null, Item.integer)
-_COMMIT = _matching(COMMIT, COMMIT_IS)
+_COMMIT = _matching_form(COMMIT, COMMIT_IS)
 _FORMS: Mapping[object, _Form] = {
     str: _TEXT,
     int: _WHOLE,
@@ -222,33 +222,33 @@ _FAILURE = _record(
 _CHANGE = _record(
     Change,
     "id file old new kind commits patch old_file form symbol",
-    id=_matching(_CHANGE_ID, "a change id such as c7"),
+    id=_matching_form(_CHANGE_ID, "a change id such as c7"),
     file=_PATH,
-    commits=_several(_COMMIT, RECEIVED.changes),
+    commits=_list_form(_COMMIT, RECEIVED.changes),
     old_file=_PATH,
     form=_member(ChangeForm, ChangeForm.HUNK),
     symbol=_KNOWN_TEXT,
 )
-_CHANGES = _several(_Form(_CHANGE.written, _change), RECEIVED.changes)
+_CHANGES = _list_form(_Form(_CHANGE.written, _change), RECEIVED.changes)
 _STEP = _record(
     TreeStep,
     "file line text observed green change evidence target was computed undone tested whose",
     file=_PATH,
     observed=_KNOWN_TEXT,
     green=_KNOWN_TEXT,
-    change=_Form(_or_null, _perhaps(_matching(_CHANGE_ID, "a change id"), "").read),
+    change=_Form(_or_null, _optional_form(_matching_form(_CHANGE_ID, "a change id"), "").read),
     target=_KNOWN_TEXT,
     was=_KNOWN_TEXT,
     computed=_KNOWN_TEXT,
     undone=_KNOWN_TEXT,
-    whose=_Form(_or_null, _perhaps(_matching(_CHANGE_ID, "a change id"), "").read),
+    whose=_Form(_or_null, _optional_form(_matching_form(_CHANGE_ID, "a change id"), "").read),
 )
 _TREE: _Form = _record(
     CauseNode,
     "predicate file line evidence steps causes",
     file=_PATH,
     evidence=_member(Evidence, Evidence.INFERRED),
-    steps=_several(_STEP),
+    steps=_list_form(_STEP),
     causes=_Form(lambda causes: list(map(_TREE.written, causes)), _causes),
 )
 _RANKED = _record(RankedLine, "file line score votes text", file=_PATH, votes=_Form(dict, _votes))
@@ -262,15 +262,15 @@ _EXPLANATION = _record(
     Explanation,
     "id test status failure root auxiliary minimal verified changes tree ranking runs notes reason"
     " range strategy",
-    failure=_perhaps(_FAILURE),
+    failure=_optional_form(_FAILURE),
     root=_CHANGES,
     auxiliary=_CHANGES,
-    changes=_perhaps(_record(ChangeCounts, "total pruned executed"), ChangeCounts()),
-    tree=_perhaps(_TREE),
-    ranking=_several(_RANKED),
-    runs=_perhaps(_RUNS, RunCounts()),
-    notes=_several(_TEXT, RECEIVED.notes),
+    changes=_optional_form(_record(ChangeCounts, "total pruned executed"), ChangeCounts()),
+    tree=_optional_form(_TREE),
+    ranking=_list_form(_RANKED),
+    runs=_optional_form(_RUNS, RunCounts()),
+    notes=_list_form(_TEXT, RECEIVED.notes),
     reason=_KNOWN_TEXT,
-    range=_perhaps(_RANGE),
-    strategy=_matching(_STRATEGY, "the name of a strategy"),
+    range=_optional_form(_RANGE),
+    strategy=_matching_form(_STRATEGY, "the name of a strategy"),
 )

@@ -24,7 +24,7 @@ from afterd.model.change import ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress, Signs
 from afterd.model.wording import first_names
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 
 _SAYS = {
     Verdict.PASS: "passes",
@@ -85,7 +85,7 @@ class PlainProgress:
 
     def _say(self, text: str) -> None:
         seconds = self._clock() - self._begin
-        line = Text(f"[{seconds:7.1f} s] {one_line(clipped(text, 4 * REPORT.progress_width))}")
+        line = Text(f"[{seconds:7.1f} s] {one_line(clipped_text(text, 4 * REPORT.progress_width))}")
         if self._log is not None:
             self._log(text)
         with suppress(OSError, ValueError):  # a stream that was closed
@@ -141,20 +141,23 @@ class LiveProgress:
         with self._lock:
             seconds = self._clock() - self._begin
             doing = Text(
-                f"{one_line(clipped(self._stage, REPORT.progress_width))}  {seconds:.0f} s", "bold"
+                f"{one_line(clipped_text(self._stage, REPORT.progress_width))}  {seconds:.0f} s",
+                "bold",
             )
             self._spinner.update(text=doing)
             lines: list[RenderableType] = [self._spinner]
             if self._counted is not None:
                 done, found, red = self._counted
-                left = _left(done - self._since[0], found - done, self._clock() - self._since[1])
+                left = _time_left(
+                    done - self._since[0], found - done, self._clock() - self._since[1]
+                )
                 bar = ProgressBar(total=found, completed=done, width=REPORT.bar)
                 said = Text(f"{counted_sentence(done, found, red)}{left}")
                 lines.append(Columns([Text(" "), bar, said]))
             if self._last:
                 runs = f"{self._runs} test run{'' if self._runs == 1 else 's'}"
                 lines.append(
-                    Text(f"  {runs}; {one_line(clipped(self._last, REPORT.progress_width))}")
+                    Text(f"  {runs}; {one_line(clipped_text(self._last, REPORT.progress_width))}")
                 )
             if self._suspects:
                 lines.append(Text(f"  suspected: {_names(self._suspects)}", "yellow"))
@@ -166,7 +169,7 @@ def counted_sentence(done: int, found: int, red: int) -> str:
     return f"{done:,} of {found:,} tests" + (f", {red:,} red" if red else "")
 
 
-def _left(done: int, left: int, seconds: float) -> str:
+def _time_left(done: int, left: int, seconds: float) -> str:
     """About how long the rest takes if it goes on as it did; nothing where too little was seen."""
     if done < REPORT.estimate or seconds < 1.0 or not left:
         return ""
@@ -176,7 +179,7 @@ def _left(done: int, left: int, seconds: float) -> str:
 
 def tried_sentence(reverted: ChangeSet, outcome: Outcome) -> str:
     """``with c2, c3 undone it passes``, with the reason where it cannot tell."""
-    undone = _undone(reverted)
+    undone = _undone_words(reverted)
     reason = f" ({outcome.reason.value})" if outcome.reason else ""
     known = ", known from before" if outcome.cached else ""
     way = ", in a warm process" if outcome.warm and not outcome.cached else ""
@@ -185,10 +188,10 @@ def tried_sentence(reverted: ChangeSet, outcome: Outcome) -> str:
 
 def built_sentence(reverted: ChangeSet, *, ok: bool) -> str:
     """``with c2, c3 undone it does not build``."""
-    return f"{_undone(reverted)} {'builds' if ok else 'does not build'}"
+    return f"{_undone_words(reverted)} {'builds' if ok else 'does not build'}"
 
 
-def _undone(reverted: ChangeSet) -> str:
+def _undone_words(reverted: ChangeSet) -> str:
     return f"with {_names(in_order(reverted))} undone it" if reverted else "as it is it"
 
 

@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
-from afterd.report.sanitize import clipped, code_block, code_span, html, one_line, prose
-from afterd.report.snippet import EDGE, excerpt, undone
+from afterd.report.sanitize import clipped_text, code_block, code_span, html, one_line, prose
+from afterd.report.snippet import EDGE, excerpt, undone_patch
 from afterd.report.story import Told, story
 from afterd.report.summary import (
-    along,
     as_markdown,
     assurance,
     clipped_phrase,
+    goes_along_sentence,
     headline,
     measure,
     next_steps,
@@ -51,7 +51,7 @@ def details(summary: str, content: str) -> str:
 def opening_blocks(explanation: Explanation, permalink: Permalink) -> Iterator[tuple[str]]:
     """What every report begins with: why there is no answer, or what it is, and what failed."""
     if explanation.reason:
-        yield (prose(clipped(explanation.reason, REPORT.page_message)) + "\n",)
+        yield (prose(clipped_text(explanation.reason, REPORT.page_message)) + "\n",)
     if explanation.root:
         yield (changes_block(explanation, permalink),)
         yield (as_markdown(assurance(explanation)) + "\n",)
@@ -65,7 +65,7 @@ def changes_block(explanation: Explanation, permalink: Permalink) -> str:
         _change(change, permalink, end)
         for changes, end in (
             (explanation.root, ""),
-            (explanation.auxiliary, f" ({along(explanation)})"),
+            (explanation.auxiliary, f" ({goes_along_sentence(explanation)})"),
         )
         for change in changes[: REPORT.page_changes]
     ]
@@ -75,7 +75,7 @@ def changes_block(explanation: Explanation, permalink: Permalink) -> str:
 
 def _change(change: Change, permalink: Permalink, end: str) -> str:
     first, *rest = clipped_phrase(place(change), REPORT.page_name)
-    link = _linked(as_markdown((first,)), change.file, change.new.start, permalink)
+    link = _linked_label(as_markdown((first,)), change.file, change.new.start, permalink)
     return f"- {code_span(change.id)} {link}{as_markdown(tuple(rest))}{end}"
 
 
@@ -85,9 +85,9 @@ def failure_block(failure: Failure, permalink: Permalink) -> str:
     lines = [f"**Failed** ({failure.kind.value}) {where}".rstrip(), ""]
     for name, value in (("observed", failure.observed), ("expected", failure.expected)):
         if value:
-            lines.append(f"- {name} {code_span(clipped(value, REPORT.page_name))}")
+            lines.append(f"- {name} {code_span(clipped_text(value, REPORT.page_name))}")
     if failure.message:
-        lines += ["", code_block(clipped(failure.message, REPORT.page_message))]
+        lines += ["", code_block(clipped_text(failure.message, REPORT.page_message))]
     return "\n".join([*lines, ""])
 
 
@@ -100,10 +100,10 @@ def story_block(explanation: Explanation, permalink: Permalink) -> Iterator[str]
 
 
 def _item(step: Told, permalink: Permalink) -> str:
-    where = _linked(
-        code_span(clipped(step.place, REPORT.page_name)), step.file, step.line, permalink
+    where = _linked_label(
+        code_span(clipped_text(step.place, REPORT.page_name)), step.file, step.line, permalink
     )
-    parts = [f"1. {where} {code_span(clipped(step.text, REPORT.page_name))}"]
+    parts = [f"1. {where} {code_span(clipped_text(step.text, REPORT.page_name))}"]
     if step.change:
         was = f", was {code_span(step.was)}" if step.was else ""
         parts.append(f" ({code_span(step.change)}{was})")
@@ -142,8 +142,8 @@ def tree_block(tree: CauseNode, permalink: Permalink, most: int, *, folded: bool
 
 def _predicate(node: CauseNode) -> str:
     """Inside ``<summary>`` Markdown is not read, so this is HTML."""
-    text = html(one_line(clipped(node.predicate, REPORT.page_name)))
-    place = html(one_line(clipped(f"{node.file}:{node.line}", REPORT.page_name)))
+    text = html(one_line(clipped_text(node.predicate, REPORT.page_name)))
+    place = html(one_line(clipped_text(f"{node.file}:{node.line}", REPORT.page_name)))
     return f"<code>{text}</code> at <code>{place}</code>"
 
 
@@ -151,11 +151,11 @@ def _step(step: TreeStep | int, permalink: Permalink) -> str:
     if isinstance(step, int):
         return f"- {step} more steps"
     parts = [_where(step.file, step.line, permalink)]
-    parts.append(code_span(clipped(step.text.strip(), REPORT.page_name)))
+    parts.append(code_span(clipped_text(step.text.strip(), REPORT.page_name)))
     if step.observed:
-        parts.append("had " + code_span(clipped(step.observed, REPORT.page_name)))
+        parts.append("had " + code_span(clipped_text(step.observed, REPORT.page_name)))
     if step.green:
-        parts.append("green " + code_span(clipped(step.green, REPORT.page_name)))
+        parts.append("green " + code_span(clipped_text(step.green, REPORT.page_name)))
     if step.change:
         parts.append("changed by " + code_span(step.change))
     if step.whose:
@@ -167,12 +167,12 @@ def undone_block(root: Sequence[Change]) -> str:
     """How the root reads when it is undone."""
     text = ""
     for change in root:
-        text += f"# {change.id} {change.file}\n{undone(change.patch).rstrip()}\n"
+        text += f"# {change.id} {change.file}\n{undone_patch(change.patch).rstrip()}\n"
         if len(text) > REPORT.page_patch:
             break
     lines = ["<details>", "<summary>Undone, it reads</summary>", ""]
     return "\n".join(
-        [*lines, code_block(clipped(text, REPORT.page_patch), "diff"), "", "</details>", ""]
+        [*lines, code_block(clipped_text(text, REPORT.page_patch), "diff"), "", "</details>", ""]
     )
 
 
@@ -181,7 +181,7 @@ def ranking_block(explanation: Explanation, permalink: Permalink) -> str:
     lines = ["**Where to look first**", ""]
     for line in explanation.ranking[: REPORT.ranked]:
         where = _where(line.file, line.line, permalink)
-        text = code_span(clipped(line.text.strip(), REPORT.page_name))
+        text = code_span(clipped_text(line.text.strip(), REPORT.page_name))
         lines.append(f"- {line.score:.2f} {where} {text}")
     return "\n".join([*lines, ""])
 
@@ -189,21 +189,22 @@ def ranking_block(explanation: Explanation, permalink: Permalink) -> str:
 def costs_block(explanation: Explanation) -> str:
     """Notes, and what the answer cost."""
     notes = [
-        f"- {prose(clipped(note, REPORT.page_name))}" for note in explanation.notes[: REPORT.ranked]
+        f"- {prose(clipped_text(note, REPORT.page_name))}"
+        for note in explanation.notes[: REPORT.ranked]
     ]
     return "\n".join([*notes, *([""] if notes else []), as_markdown(measure(explanation)), ""])
 
 
 def _where(file: str, line: int, permalink: Permalink) -> str:
-    return _linked(
-        code_span(clipped(f"{file}:{line}" if line else file, REPORT.page_name)),
+    return _linked_label(
+        code_span(clipped_text(f"{file}:{line}" if line else file, REPORT.page_name)),
         file,
         line,
         permalink,
     )
 
 
-def _linked(label: str, file: str, line: int, permalink: Permalink) -> str:
+def _linked_label(label: str, file: str, line: int, permalink: Permalink) -> str:
     """The label, as a link where there is a URL that cannot end the link or be another scheme."""
     url = permalink(file, line)
     return f"[{label}]({url})" if _URL.fullmatch(url) else label

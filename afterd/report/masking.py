@@ -75,11 +75,11 @@ def _spellings(secret: str) -> set[str]:
         data.hex().upper(),
     }
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        spelled |= {_inner(encode, data, offset) for offset in range(3)}
+        spelled |= {_inner_base64(encode, data, offset) for offset in range(3)}
     return spelled
 
 
-def _inner(encode: Callable[[bytes], bytes], data: bytes, offset: int) -> str:
+def _inner_base64(encode: Callable[[bytes], bytes], data: bytes, offset: int) -> str:
     """The base64 of ``data`` standing ``offset`` bytes into a group, without the characters at its
     ends that share bits with what stands before and after it.
     """

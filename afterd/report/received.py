@@ -32,7 +32,7 @@ class Received:
     commit: str
 
 
-def received(data: bytes, name: str) -> Received:
+def received_document(data: bytes, name: str) -> Received:
     """The document in ``data``; ``name`` is its file's, for the sentence of a UsageError."""
     try:
         if len(data) > LARGEST:

@@ -18,7 +18,7 @@ from itertools import groupby
 from afterd.model.change import Change, ChangeForm
 from afterd.model.explanation import Explanation
 from afterd.report.sanitize import one_line
-from afterd.report.snippet import undone
+from afterd.report.snippet import undone_patch
 from afterd.report.summary import Phrase, as_plain, assurance, headline, listed
 
 _HEADER = re.compile(r"@@ [^\n]* @@[^\n]*(\n|\Z)")
@@ -47,7 +47,7 @@ def _is_whole_hunk(change: Change) -> bool:
 
 
 def _file(file: str, hunks: Sequence[Change]) -> Iterator[str]:
-    old, new = _quoted(f"a/{file}"), _quoted(f"b/{file}")
+    old, new = _quoted_path(f"a/{file}"), _quoted_path(f"b/{file}")
     yield f"diff --git {old} {new}\n"
     for sign, name in (("---", old), ("+++", new)):
         yield f"{sign} {name}{_TAB if ' ' in name else ''}\n"
@@ -59,14 +59,14 @@ def _file(file: str, hunks: Sequence[Change]) -> Iterator[str]:
         before = not added and "\n\\" not in change.patch
         start = change.new.start + moved + (not removed) - before
         yield f"@@ -{change.new.start},{removed} +{start},{added} @@\n"
-        yield _HEADER.sub("", undone(change.patch), count=1).rstrip("\n") + "\n"
+        yield _HEADER.sub("", undone_patch(change.patch), count=1).rstrip("\n") + "\n"
         moved += added - removed
 
 
 _TAB = "\t"  # ends a name that has spaces
 
 
-def _quoted(name: str) -> str:
+def _quoted_path(name: str) -> str:
     """A path as git writes it in a patch."""
     if _PLAIN.fullmatch(name):
         return name
@@ -95,6 +95,6 @@ def render(explanation: Explanation, diff: str) -> str:
     return "\n".join([*lines, "", diff])
 
 
-def encoded(patch: str) -> bytes:
+def encoded_patch(patch: str) -> bytes:
     """The bytes that git wrote: escaped surrogates are bytes that are not UTF-8."""
     return patch.encode("utf-8", "surrogateescape")

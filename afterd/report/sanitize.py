@@ -22,7 +22,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _LIVE = re.compile(r"[@#]|://|\bwww\.|\bGH-\d", re.IGNORECASE)
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     """``text`` with every character that is not plainly seen as its escape; lines and tabs stay.
 
     That is: control characters, C1, bidirectional controls, zero-width and other format characters,
@@ -30,22 +30,22 @@ def visible(text: str) -> str:
     """
     if text.isprintable() and not _UNSEEN.search(text):
         return text
-    return "".join(map(_seen, text))
+    return "".join(map(_visible_character, text))
 
 
 def one_line(text: str) -> str:
     """``text`` on a single line: line ends and tabs are shown as escapes too."""
-    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+    return visible_text(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def clipped(text: str, limit: int) -> str:
+def clipped_text(text: str, limit: int) -> str:
     """At most ``limit`` characters, with the cut marked; apply it before any escaping."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
 
 
 def html(text: str) -> str:
     """``text`` for HTML content and for quoted attributes."""
-    return html_entities.escape(visible(text), quote=True)
+    return html_entities.escape(visible_text(text), quote=True)
 
 
 def code_span(text: str) -> str:
@@ -59,7 +59,7 @@ def code_span(text: str) -> str:
 
 def code_block(text: str, language: str = "") -> str:
     """``text`` as a fenced block, the fence longer than any run of backticks in it."""
-    content = visible(text)
+    content = visible_text(text)
     fence = "`" * max(3, _longest_run(content) + 1)
     end = "" if content.endswith("\n") or not content else "\n"
     return f"{fence}{language}\n{content}{end}{fence}"
@@ -81,7 +81,7 @@ def _longest_run(text: str) -> int:
     return max(map(len, _BACKTICKS.findall(text)), default=0)
 
 
-def _seen(character: str) -> str:
+def _visible_character(character: str) -> str:
     if character in "\n\t" or (character.isprintable() and not _UNSEEN.match(character)):
         return character
     code = ord(character)

@@ -17,7 +17,7 @@ from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, RankedLine
 from afterd.report.story import Told, story
-from afterd.report.summary import Phrase, along, as_plain, assurance, headline
+from afterd.report.summary import Phrase, as_plain, assurance, goes_along_sentence, headline
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -63,12 +63,12 @@ def _root(explanation: Explanation, change: Change) -> Json:
         "ruleIndex": 0,
         "level": "error",
         "message": {"text": _message(sentence)},
-        "locations": [_changed(change)],
+        "locations": [_changed_region(change)],
         "relatedLocations": [
             {
                 "id": number,
-                "message": {"text": along(explanation)},
-                **_changed(other),
+                "message": {"text": goes_along_sentence(explanation)},
+                **_changed_region(other),
             }
             for number, other in enumerate(explanation.auxiliary)
         ],
@@ -115,7 +115,7 @@ def _flow_step(step: Told) -> Json:
     }
 
 
-def _changed(change: Change) -> dict[str, object]:
+def _changed_region(change: Change) -> dict[str, object]:
     return _location(change.file, change.new.start, change.new.count)
 
 

@@ -19,7 +19,7 @@ from afterd.model.explanation import TreeStep
 _HEADER = re.compile(r"@@ -(?P<old>\S+) \+(?P<new>\S+) @@")
 
 
-def undone(patch: str) -> str:
+def undone_patch(patch: str) -> str:
     """The hunks that take ``patch`` back: its two sides change places, removals still first.
 
     A patch without hunks (a mode change, a binary file) stays as it is described.
@@ -47,7 +47,7 @@ def undone(patch: str) -> str:
 EDGE = REPORT.edge_steps
 
 
-def merged(steps: Sequence[TreeStep]) -> list[TreeStep]:
+def merged_steps(steps: Sequence[TreeStep]) -> list[TreeStep]:
     """Neighbouring steps of one statement as one: a person reads it once, with all its values."""
     groups: list[list[TreeStep]] = []
     for step in steps:
@@ -75,11 +75,11 @@ def _as_one(steps: list[TreeStep]) -> TreeStep:
     told = [step for step in steps if step.target] or steps[:1]
     if len(told) == 1:
         return told[0]
-    observed, green = (", ".join(dict.fromkeys(named)) for named in _named(told))
+    observed, green = (", ".join(dict.fromkeys(named)) for named in _named_values(told))
     return replace(told[0], target="", observed=observed, green=green)
 
 
-def _named(steps: list[TreeStep]) -> tuple[list[str], list[str]]:
+def _named_values(steps: list[TreeStep]) -> tuple[list[str], list[str]]:
     """``name = value`` in both runs; in the green one its reason where there is no value at all."""
     observed = [f"{step.target} = {step.observed}" for step in steps]
     if len({step.green for step in steps}) == 1 and steps[0].green != steps[0].observed:
@@ -101,7 +101,7 @@ def excerpt(steps: Sequence[TreeStep], edge: int | None) -> list[TreeStep | int]
     hand on a value. ``None``: all.
     """
     if edge is not None:
-        steps = merged(steps)
+        steps = merged_steps(steps)
     shown: list[TreeStep | int] = []
     times: Counter[tuple[str, str, int]] = Counter()
     for position, step in enumerate(steps):

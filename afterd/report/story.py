@@ -85,7 +85,7 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
     shown = [_is_told(step) for step in steps]
     if most is not None:
         _without_carriers(steps, shown)
-        _shortened(steps, shown, most - end.lines)
+        _shortened_steps(steps, shown, most - end.lines)
     without = "without it" if len(root) == 1 else "without them"
     told: list[Told] = []
     carried: list[TreeStep] = []
@@ -94,14 +94,14 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
             first = step.tested and not any(before.tested for before in told)
             values = (*_values(step, without), _REPAIRS) if first else _values(step, without)
             between = carried if told or any(one.change for one in carried) else []
-            told.append(replace(_told(step, values, root), carried=tuple(between)))
+            told.append(replace(_told_step(step, values, root), carried=tuple(between)))
             carried = []
         else:
             carried.append(step)
-    return [*_joined(told), replace(end, carried=tuple(carried))]
+    return [*_joined_tellings(told), replace(end, carried=tuple(carried))]
 
 
-def _joined(told: Sequence[Told]) -> list[Told]:
+def _joined_tellings(told: Sequence[Told]) -> list[Told]:
     """What several changes did at one step, said once, with all their names."""
     found: list[Told] = []
     for step in told:
@@ -156,10 +156,10 @@ def _end(explanation: Explanation, tree: CauseNode) -> Told:
         text = text if _WORD.search(text) else failure.message.split("\n")[0]
         told = Told(failure.file, failure.line, text)
     if failure.observed and failure.expected and failure.observed != failure.expected:
-        mine, other = beside(failure.observed, failure.expected)
+        mine, other = values_beside(failure.observed, failure.expected)
         return replace(told, values=(Quoted(mine), " where ", Quoted(other), " was expected"))
     if failure.observed and not failure.expected:
-        return replace(told, values=(Quoted(beside(failure.observed, "")[0]),))
+        return replace(told, values=(Quoted(values_beside(failure.observed, "")[0]),))
     message = failure.message.split("\n")[0].removeprefix(told.text).strip()
     return replace(told, values=(Quoted(message),) if message else ())
 
@@ -206,7 +206,7 @@ def _hands_on(step: TreeStep, before: TreeStep) -> bool:
     return same and (step.observed not in _VERDICTS or bool(step.target and before.target))
 
 
-def _shortened(steps: Sequence[TreeStep], shown: list[bool], room: int) -> None:
+def _shortened_steps(steps: Sequence[TreeStep], shown: list[bool], room: int) -> None:
     """Keep what tells most, in at most ``room`` lines: the changes, what is next to one or to the end, the
     first step that was seen to carry the failure, decisions, and of equals what is nearer to the
     failure. One step is kept however narrow it is.
@@ -243,7 +243,7 @@ def _height(steps: Sequence[TreeStep], kept: Sequence[int]) -> int:
     return gaps + sum(1 + bool(_values(steps[number], "")) for number in kept)
 
 
-def _told(step: TreeStep, values: Phrase, root: ChangeSet) -> Told:
+def _told_step(step: TreeStep, values: Phrase, root: ChangeSet) -> Told:
     return Told(
         file=step.file,
         line=step.line,
@@ -263,8 +263,8 @@ def _values(step: TreeStep, without: str) -> Phrase:
         return (f"does not run; {without}, it does",)
     if not step.observed:
         return ()
-    mine, other = beside(step.observed, step.green)
-    said = _done(step, mine)
+    mine, other = values_beside(step.observed, step.green)
+    said = _step_phrase(step, mine)
     also = (*said, "; ") if said else ()
     if step.green == NOT_EXECUTED:
         return (*also, f"not run {without}")
@@ -279,7 +279,7 @@ def _values(step: TreeStep, without: str) -> Phrase:
     return (*said, f"; {without} ", *undone, Quoted(other))
 
 
-def _done(step: TreeStep, mine: str) -> Phrase:
+def _step_phrase(step: TreeStep, mine: str) -> Phrase:
     """What a step did, whose value is shown as ``mine``; empty for an address, which tells nothing."""
     if _ADDRESS.fullmatch(step.observed):
         return ()
@@ -292,7 +292,7 @@ def _done(step: TreeStep, mine: str) -> Phrase:
     return (Quoted(f"{name}{computed}{mine}"),)
 
 
-def beside(mine: str, other: str) -> tuple[str, str]:
+def values_beside(mine: str, other: str) -> tuple[str, str]:
     """Two values, cut so that where they part can be seen."""
     room = REPORT.story_value
     if max(len(mine), len(other)) <= room:
@@ -302,10 +302,10 @@ def beside(mine: str, other: str) -> tuple[str, str]:
         min(len(mine), len(other)),
     )
     start = max(0, min(parted - room // 3, max(len(mine), len(other)) - room))
-    return _cut(mine, start, room), _cut(other, start, room)
+    return _cut_text(mine, start, room), _cut_text(other, start, room)
 
 
-def _cut(text: str, start: int, room: int) -> str:
+def _cut_text(text: str, start: int, room: int) -> str:
     head = "…" if start and len(text) > start else ""
     kept = text[start:] if head else text
     return head + (kept if len(kept) <= room else kept[: room - 1] + "…")
@@ -333,4 +333,4 @@ def _altered_part(text: str, was: str) -> str:
         room -= len(two[first])
     part = "".join(two[first:end]).strip().removeprefix(", ")
     shown = f"{'… ' if first else ''}{part}{' …' if end < len(two) else ''}"
-    return _cut(shown, 0, REPORT.story_value)
+    return _cut_text(shown, 0, REPORT.story_value)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from afterd.limits import REPORT
 from afterd.model.explanation import Explanation
-from afterd.report.sanitize import clipped, one_line
+from afterd.report.sanitize import clipped_text, one_line
 from afterd.report.story import Told, carried_words, story
 from afterd.report.summary import Phrase, Quoted, as_terminal
 
@@ -72,10 +72,10 @@ def _grid(
             sign = ":" if ascii_only else "⋮"
             grid.add_row("", Text(f"{sign} {carried_words(step.carried)}", "dim"), "")
         grid.add_row(
-            Text(place, "dim"), _statement(step, room), "" if step.values else _known(step)
+            Text(place, "dim"), _statement(step, room), "" if step.values else _how_known(step)
         )
         if step.values:
-            grid.add_row("", _values(step.values, room), _known(step))
+            grid.add_row("", _values(step.values, room), _how_known(step))
     return grid
 
 
@@ -96,12 +96,12 @@ def _statement(step: Told, room: int) -> Text:
     line of its own where that is too long.
     """
     mark = f"  {one_line(step.mark)}" if step.mark else ""
-    stated = clipped(one_line(step.text), max(room, _NARROWEST) - len(mark))
+    stated = clipped_text(one_line(step.text), max(room, _NARROWEST) - len(mark))
     text = Text(stated, "bold yellow" if step.change else "").append(
         mark, "yellow" if step.change else "dim"
     )
     if step.was:
-        was = one_line(clipped(step.was, REPORT.story_value))
+        was = one_line(clipped_text(step.was, REPORT.story_value))
         beside = "   was "
         fits = len(text) + len(beside) + len(was) <= room
         text.append(beside if fits else "\n  was ", "dim").append(was, "green")
@@ -128,5 +128,5 @@ def _values(values: Phrase, room: int) -> Text:
     return text
 
 
-def _known(step: Told) -> Text:
+def _how_known(step: Told) -> Text:
     return Text(step.evidence, "dim")

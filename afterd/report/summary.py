@@ -49,7 +49,7 @@ def listed(names: Sequence[str]) -> Phrase:
 def clipped_phrase(phrase: Phrase, limit: int) -> Phrase:
     """The phrase with each quoted part cut to ``limit`` characters."""
     return tuple(
-        Quoted(sanitize.clipped(part.text, limit)) if isinstance(part, Quoted) else part
+        Quoted(sanitize.clipped_text(part.text, limit)) if isinstance(part, Quoted) else part
         for part in phrase
     )
 
@@ -162,7 +162,7 @@ def assurance(explanation: Explanation) -> Phrase:
             return (*seen, "; whether all of them are needed was not checked (budget).", *also)
 
 
-def along(explanation: Explanation) -> str:
+def goes_along_sentence(explanation: Explanation) -> str:
     """What was seen of the changes that go along with the root."""
     if explanation.minimal is None:
         return "goes along; whether it must was not checked (budget)"
@@ -208,16 +208,19 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             ]
         case Status.INCONCLUSIVE:
             return [
-                (again(explanation, "--budget 2h"), "go on with more time"),
-                (again(explanation, "--strategy dd"), "search without tracing"),
+                (explain_command(explanation, "--budget 2h"), "go on with more time"),
+                (explain_command(explanation, "--strategy dd"), "search without tracing"),
             ]
         case Status.FLAKY:
             return [
-                (f"AFTERD_CONFIRMATIONS=10 {again(explanation)}", "measure how flaky it is"),
+                (
+                    f"AFTERD_CONFIRMATIONS=10 {explain_command(explanation)}",
+                    "measure how flaky it is",
+                ),
                 (f"afterd mark {number} flaky", "remember it"),
             ]
         case Status.ALREADY_RED:
-            return [(again(explanation, "--good REV"), "name an older green revision")]
+            return [(explain_command(explanation, "--good REV"), "name an older green revision")]
         case Status.BROKEN:
             return [
                 ("afterd doctor", "see what is missing on this machine"),
@@ -227,7 +230,7 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
             return []
 
 
-def again(explanation: Explanation, option: str = "") -> str:
+def explain_command(explanation: Explanation, option: str = "") -> str:
     """The command that explains this test once more, as it can be typed."""
     words = ["afterd", "explain"]
     words.append(

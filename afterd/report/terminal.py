@@ -19,14 +19,14 @@ from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.report.causal_tree import CausalTree
-from afterd.report.sanitize import clipped, one_line, visible
-from afterd.report.snippet import undone
+from afterd.report.sanitize import clipped_text, one_line, visible_text
+from afterd.report.snippet import undone_patch
 from afterd.report.story_lines import Story
 from afterd.report.summary import (
-    along,
     as_plain,
     as_terminal,
     assurance,
+    goes_along_sentence,
     headline,
     measure,
     next_steps,
@@ -107,7 +107,9 @@ def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> Renderabl
     for change in explanation.root[: REPORT.terminal_changes]:
         grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change, subjects)))
     for change in explanation.auxiliary[: REPORT.terminal_changes]:
-        also = as_terminal(place(change, subjects)).append(f"; {along(explanation)}", "dim")
+        also = as_terminal(place(change, subjects)).append(
+            f"; {goes_along_sentence(explanation)}", "dim"
+        )
         grid.add_row(Text(one_line(change.id), "yellow"), also)
     return Group(Padding(grid, (0, 0, 0, 2)), as_terminal(assurance(explanation), "yellow"))
 
@@ -115,7 +117,7 @@ def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> Renderabl
 def _failure(failure: Failure) -> RenderableType:
     """Where it failed, where that is known; what was said; the values."""
     grid = _grid(2)
-    message = Text(visible(clipped(failure.message, REPORT.terminal_message)))
+    message = Text(visible_text(clipped_text(failure.message, REPORT.terminal_message)))
     heading = Text("Failed", "bold")
     if failure.file:
         grid.add_row(heading, Text(one_line(failure.place)))
@@ -124,11 +126,13 @@ def _failure(failure: Failure) -> RenderableType:
         grid.add_row(heading, message)
     if failure.observed:
         grid.add_row(
-            "observed", Text(one_line(clipped(failure.observed, REPORT.terminal_message)), "red")
+            "observed",
+            Text(one_line(clipped_text(failure.observed, REPORT.terminal_message)), "red"),
         )
     if failure.expected:
         grid.add_row(
-            "expected", Text(one_line(clipped(failure.expected, REPORT.terminal_message)), "green")
+            "expected",
+            Text(one_line(clipped_text(failure.expected, REPORT.terminal_message)), "green"),
         )
     return grid
 
@@ -137,7 +141,9 @@ def _undo(root: Sequence[Change], *, whole: bool) -> RenderableType:
     parts = [Text("Undone, it reads", "bold")]
     for change in root if whole else root[: REPORT.terminal_changes]:
         parts.append(Text(f"{one_line(change.id)}  {one_line(change.file)}", "dim"))
-        lines = [line for line in undone(change.patch).split("\n") if not line.startswith("@@")]
+        lines = [
+            line for line in undone_patch(change.patch).split("\n") if not line.startswith("@@")
+        ]
         kept = lines if whole else lines[: REPORT.terminal_patch]
         parts += [Text(f"  {one_line(line)}", _side(line)) for line in kept if line]
         if len(kept) < len(lines):

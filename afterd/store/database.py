@@ -117,11 +117,11 @@ class Store(Reader):
                 yield self._database
                 return
             try:
-                with self._exclusive(), faults(self.path), _immediate(self._connection):
+                with self._exclusive(), faults(self.path), _immediate_transaction(self._connection):
                     self._writing = True
                     yield self._database
             except SpaceError:
-                reserve.release(_beside(self.path, ".reserve"))
+                reserve.release(_path_beside(self.path, ".reserve"))
                 raise
             finally:
                 self._writing = False
@@ -142,7 +142,7 @@ class Store(Reader):
             super().close()
 
     def _exclusive(self) -> AbstractContextManager[None]:
-        return write_lock(_beside(self.path, ".lock"), self._patience)
+        return write_lock(_path_beside(self.path, ".lock"), self._patience)
 
 
 def say_aloud(sentence: str) -> None:
@@ -165,7 +165,7 @@ def open_store(
     """
     with ExitStack() as uses, faults(path):
         _make_folder(path.parent)
-        with write_lock(_beside(path, ".lock"), patience):
+        with write_lock(_path_beside(path, ".lock"), patience):
             is_alone = uses.enter_context(presence(path))
             if not path.exists():
                 set_up(path, connect)
@@ -173,12 +173,12 @@ def open_store(
                 if not is_alone():
                     raise in_use(path, why)
                 say(recover(path, why, connect))
-            found = _opened(path, "ro", connect)  # refuses without touching the file
+            found = _opened_connection(path, "ro", connect)  # refuses without touching the file
             if version(found, path) != SCHEMA_VERSION:
                 forget_head(path)
             found.close()
-            connection = _opened(path, "rw", connect, _prepare)
-        reserve.keep(_beside(path, ".reserve"))
+            connection = _opened_connection(path, "rw", connect, _prepare)
+        reserve.keep(_path_beside(path, ".reserve"))
         return Store(path, connection, patience, uses.pop_all())
     raise AssertionError  # faults() raises what it catches
 
@@ -197,16 +197,16 @@ def open_reader(
         if trouble(path):
             open_store(path, connect=connect, say=say).close()
         uses.enter_context(presence(path))
-        connection = _opened(path, "ro", connect)
+        connection = _opened_connection(path, "ro", connect)
         if version(connection, path) != SCHEMA_VERSION:
             connection.close()
             open_store(path, connect=connect).close()
-            connection = _opened(path, "ro", connect)
+            connection = _opened_connection(path, "ro", connect)
         return Reader(path, connection, uses.pop_all())
     raise AssertionError  # faults() raises what it catches
 
 
-def _opened(
+def _opened_connection(
     path: Path,
     mode: str,
     connect: Connect,
@@ -233,12 +233,12 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
-    with _immediate(connection):
+    with _immediate_transaction(connection):
         migrate(_with_tables(connection), path)
 
 
 @contextmanager
-def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+def _immediate_transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """A write transaction from its first moment.
 
     A deferred one does not wait but fails when it turns to writing after another's commit
@@ -275,5 +275,5 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _beside(path: Path, ending: str) -> Path:
+def _path_beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)

@@ -30,7 +30,7 @@ from afterd.model.explanation import (
 from afterd.store.database import Reader, Store
 from afterd.store.repositories import repository_id
 from afterd.store.rows import Row, from_row, to_row
-from afterd.store.text import Cell, stored
+from afterd.store.text import Cell, stored_text
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -60,7 +60,7 @@ def explained_since(
                JOIN repository r ON r.id = g.repository_id
                WHERE r.path = ? AND g.good = ? AND g.bad = ? AND e.created >= ?
                ORDER BY e.id DESC""",
-            (stored(repository), wanted.good, wanted.bad, moment),
+            (stored_text(repository), wanted.good, wanted.bad, moment),
         )
         return [load(reader, int(str(row["id"]))) for row in rows]
 
@@ -73,7 +73,7 @@ def explained_ranges(reader: Reader, repository: str, test: str) -> list[Revisio
                JOIN repository r ON r.id = g.repository_id
                WHERE r.path = ? AND e.test = ? AND e.status = ? AND e.verified = 1
                ORDER BY e.id DESC""",
-            (stored(repository), stored(test), Status.EXPLAINED.value),
+            (stored_text(repository), stored_text(test), Status.EXPLAINED.value),
         )
         return [from_row(RevisionRange, row) for row in rows]
 
@@ -97,12 +97,12 @@ def save(
             "afterd": __version__,
             "contract": "",
         }
-        identifier = _inserted(database, row)
+        identifier = _inserted_row(database, row)
         saved = replace(explanation, id=identifier)
         _save_parts(database, saved)
         database.execute(
             "UPDATE explanation SET contract = ? WHERE id = ?",
-            (stored(contract(saved)), identifier),
+            (stored_text(contract(saved)), identifier),
         )
     return saved
 
@@ -115,7 +115,7 @@ def add_ranking(
         table = database.table("explanation")
         row = to_row(explanation, omit=_APART)
         table.update(
-            explanation.id, {"notes": row["notes"], "contract": stored(contract(explanation))}
+            explanation.id, {"notes": row["notes"], "contract": stored_text(contract(explanation))}
         )
         _save_ranking(database, explanation)
 
@@ -123,7 +123,7 @@ def add_ranking(
 def load(reader: Reader, identifier: int) -> Explanation:
     """The explanation as it was saved; raises UsageError when there is none with this id."""
     with reader.snapshot():
-        row = _only(reader, identifier)
+        row = _only_row(reader, identifier)
         key = (identifier,)
         failures = reader.rows("SELECT * FROM failure WHERE explanation_id = ?", key)
         runs = reader.rows("SELECT * FROM run_counts WHERE explanation_id = ?", key)
@@ -143,7 +143,7 @@ def load(reader: Reader, identifier: int) -> Explanation:
         )
 
 
-def latest(reader: Reader) -> int:
+def latest_explanation(reader: Reader) -> int:
     """The id of the newest explanation; raises UsageError when there is none."""
     rows = reader.rows("SELECT max(id) AS id FROM explanation")
     if not isinstance(rows[0]["id"], int):
@@ -178,7 +178,7 @@ def explained_ids(reader: Reader, repository: str, bad: str, tests: Collection[s
     return [row["id"] for row in rows if isinstance(row["id"], int)]
 
 
-def _inserted(database: Database, row: dict[str, Cell]) -> int:
+def _inserted_row(database: Database, row: dict[str, Cell]) -> int:
     key = database.table("explanation").insert(row).last_pk
     assert isinstance(key, int)
     return key
@@ -206,7 +206,7 @@ def _save_ranking(database: Database, saved: Explanation) -> None:
     )
 
 
-def _only(reader: Reader, identifier: int) -> Row:
+def _only_row(reader: Reader, identifier: int) -> Row:
     rows = reader.rows(
         "SELECT e.*, r.good, r.bad FROM explanation e "
         "JOIN revision_range r ON r.id = e.range_id WHERE e.id = ?",

@@ -24,7 +24,7 @@ def faults(path: Path) -> Iterator[None]:
             raise
         raise StoreError(f"The database {path} was closed after an error. Run again.") from error
     except sqlite3.Error as error:
-        raise explained(path, error) from error
+        raise explained_error(path, error) from error
     except UnicodeDecodeError as error:
         raise damage_error(path, str(error)) from error
 
@@ -34,7 +34,7 @@ def damage_mark(path: Path) -> Path:
     return path.with_name(path.name + ".suspected")
 
 
-def explained(path: Path, error: sqlite3.Error) -> AfterdError:
+def explained_error(path: Path, error: sqlite3.Error) -> AfterdError:
     """The sentence for an error of SQLite, by its primary code (the low byte of the full one)."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
@@ -86,7 +86,7 @@ def nonsense(path: Path, why: str) -> StoreError:
     )
 
 
-def foreign(path: Path) -> StoreError:
+def foreign_database(path: Path) -> StoreError:
     """The database is somebody else's."""
     return StoreError(
         f"The database {path} belongs to another program. It was left as it is: move it away, and "

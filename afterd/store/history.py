@@ -11,7 +11,7 @@ from afterd.store.database import Reader, Store
 from afterd.store.outcomes import signature_from, signature_text
 from afterd.store.repositories import repository_id
 from afterd.store.rows import from_row, to_row
-from afterd.store.text import loaded, stored
+from afterd.store.text import loaded_text, stored_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ def observations(reader: Reader, repository: str, test: str) -> list[Observation
         rows = reader.rows(
             """SELECT h.* FROM history h JOIN repository r ON r.id = h.repository_id
                WHERE r.path = ? AND h.test = ? ORDER BY h.id""",
-            (stored(repository), stored(test)),
+            (stored_text(repository), stored_text(test)),
         )
         return [
-            from_row(Observation, row, signature=signature_from(loaded(row["signature"])))
+            from_row(Observation, row, signature=signature_from(loaded_text(row["signature"])))
             for row in rows
         ]
 
@@ -62,9 +62,9 @@ def tested_commits(reader: Reader, repository: str, command: str) -> dict[str, V
             """SELECT h.commit_id, h.verdict FROM history h
                JOIN repository r ON r.id = h.repository_id
                WHERE r.path = ? AND h.test = '' AND h.command = ? ORDER BY h.id""",
-            (stored(repository), command),
+            (stored_text(repository), command),
         )
-        return {loaded(row["commit_id"]): Verdict(loaded(row["verdict"])) for row in rows}
+        return {loaded_text(row["commit_id"]): Verdict(loaded_text(row["verdict"])) for row in rows}
 
 
 Red = dict[str, dict[str, FailureSignature | None]]
@@ -85,12 +85,12 @@ def red_at(reader: Reader, repository: str, command: str) -> Red:
                    WHERE p.repository_id = h.repository_id AND p.test = h.test
                      AND p.commit_id = h.commit_id AND p.verdict = 'pass')
                ORDER BY h.id""",
-            (stored(repository), command),
+            (stored_text(repository), command),
         )
     red: Red = {}
     for row in rows:
-        seen = red.setdefault(loaded(row["commit_id"]), {})
-        seen[loaded(row["test"])] = signature_from(loaded(row["signature"]))
+        seen = red.setdefault(loaded_text(row["commit_id"]), {})
+        seen[loaded_text(row["test"])] = signature_from(loaded_text(row["signature"]))
     return red
 
 

@@ -21,7 +21,7 @@ from afterd.errors import StoreError
 from afterd.limits import JOB
 from afterd.store.database import Reader, Store
 from afterd.store.rows import from_row
-from afterd.store.text import Cell, stored
+from afterd.store.text import Cell, stored_text
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -92,11 +92,20 @@ class JobQueue:
                        created, updated)
                    VALUES (?, ?, ?, ?, ?, ?, 0, 0, '', 0, '', '', '', ?, ?)
                    ON CONFLICT (key) WHERE state IN ('waiting', 'queued', 'leased') DO NOTHING""",
-                (stored(key), kind, stored(payload), trust, priority, state.value, now, now),
+                (
+                    stored_text(key),
+                    kind,
+                    stored_text(payload),
+                    trust,
+                    priority,
+                    state.value,
+                    now,
+                    now,
+                ),
             )
             found = database.execute(
                 f"SELECT id FROM job WHERE key = ? AND state IN {UNFINISHED}",  # noqa: S608 - our own words
-                (stored(key),),
+                (stored_text(key),),
             )
             return int(found.fetchone()[0])
 
@@ -135,7 +144,7 @@ class JobQueue:
                 """UPDATE job SET state = 'leased', attempts = attempts + 1,
                        stalls = stalls + 1, leased_by = ?, lease_until = ?, updated = ?
                    WHERE id = ?""",
-                (stored(worker), now + seconds, now, row[0]),
+                (stored_text(worker), now + seconds, now, row[0]),
             )
             return find(self._store, int(row[0]))
 
@@ -148,7 +157,7 @@ class JobQueue:
 
         That is progress: the attempts that ended before it no longer count against the job.
         """
-        return self._update(job, stage=stage, checkpoint=stored(checkpoint), stalls=1)
+        return self._update(job, stage=stage, checkpoint=stored_text(checkpoint), stalls=1)
 
     def advance(self, job: Job) -> bool:
         """Record that a part of a stage is kept elsewhere: progress, as ``reach`` is."""
@@ -160,7 +169,9 @@ class JobQueue:
 
     def fail(self, job: Job, reason: str) -> bool:
         """The job ended and trying again would not help; False when the lease was lost."""
-        return self._update(job, state=JobState.FAILED.value, leased_by="", reason=stored(reason))
+        return self._update(
+            job, state=JobState.FAILED.value, leased_by="", reason=stored_text(reason)
+        )
 
     def postpone(self, job: Job, seconds: float, reason: str, *, attempted: bool = False) -> bool:
         """Give the job back for later (no space, quiet hours), which counts as an attempt if it ``attempted``."""
@@ -170,7 +181,7 @@ class JobQueue:
             state=JobState.QUEUED.value,
             not_before=self._clock() + seconds,
             leased_by="",
-            reason=stored(reason),
+            reason=stored_text(reason),
             **spared,
         )
 
@@ -180,7 +191,7 @@ class JobQueue:
             changed = database.execute(
                 """UPDATE job SET state = 'abandoned', leased_by = '', reason = ?, updated = ?
                    WHERE id = ? AND state IN ('waiting', 'queued', 'leased')""",
-                (stored(reason), self._clock(), identifier),
+                (stored_text(reason), self._clock(), identifier),
             )
             return changed.rowcount == 1
 
@@ -195,7 +206,7 @@ class JobQueue:
                 | {
                     "now": self._clock(),
                     "id": job.id,
-                    "worker": stored(job.leased_by),
+                    "worker": stored_text(job.leased_by),
                     "attempt": job.attempts,
                 },
             )

@@ -12,7 +12,7 @@ from afterd.execution.executors.protocol import Attempt
 from afterd.store.database import Reader, Store
 from afterd.store.outcomes import outcome_from, signature_from, signature_text
 from afterd.store.rows import Row, from_row, to_row
-from afterd.store.text import Cell, loaded, stored
+from afterd.store.text import Cell, loaded_text, stored_text
 
 _KEY = "job_id = ? AND tree = ? AND test = ? AND command = ? AND environment = ?"
 
@@ -52,7 +52,7 @@ class StoredJournal:
         row |= to_row(attempt, omit=("outcome", "failures"))
         row |= to_row(outcome, omit=("reason", "signature", "cached"))
         row |= {
-            "detail": stored(self._mask(outcome.detail)),
+            "detail": stored_text(self._mask(outcome.detail)),
             "reason": outcome.reason.value if outcome.reason else "",
             "signature": signature_text(signature),
             "failures": json.dumps([asdict(failure) for failure in attempt.failures]),
@@ -62,7 +62,9 @@ class StoredJournal:
             database.execute("UPDATE job SET stalls = 1 WHERE id = ?", (self._job,))
 
     def _place(self, key: OutcomeKey) -> dict[str, Cell]:
-        return {"job_id": self._job} | {name: stored(text) for name, text in asdict(key).items()}
+        return {"job_id": self._job} | {
+            name: stored_text(text) for name, text in asdict(key).items()
+        }
 
 
 def attempts_of(reader: Reader, job: int, key: OutcomeKey) -> list[Attempt]:
@@ -70,13 +72,15 @@ def attempts_of(reader: Reader, job: int, key: OutcomeKey) -> list[Attempt]:
     with reader.snapshot():
         rows = reader.rows(
             f"SELECT * FROM run WHERE {_KEY} AND tests > 0 ORDER BY created, number",  # noqa: S608 - our own words
-            (job, *map(stored, asdict(key).values())),
+            (job, *map(stored_text, asdict(key).values())),
         )
         return [_attempt(row) for row in rows]
 
 
 def _attempt(row: Row) -> Attempt:
-    failures = (signature_from(json.dumps(each)) for each in json.loads(loaded(row["failures"])))
+    failures = (
+        signature_from(json.dumps(each)) for each in json.loads(loaded_text(row["failures"]))
+    )
     return from_row(Attempt, row, outcome=outcome_from(row), failures=tuple(filter(None, failures)))
 
 
@@ -91,7 +95,7 @@ def spent_since(
         "SELECT coalesce(sum(build_seconds + test_seconds), 0.0) AS seconds, "
         "coalesce(sum(tests), 0) AS runs FROM run "
         "WHERE created >= ? AND (? IS NULL OR job_id = ?) AND test <> ?",
-        (moment, job, job, stored(but_for)),
+        (moment, job, job, stored_text(but_for)),
     )
     assert isinstance(row["seconds"], float)
     assert isinstance(row["runs"], int)

@@ -10,7 +10,7 @@ from afterd.errors import UsageError
 from afterd.model.change import ChangeId
 from afterd.store.database import Reader, Store
 from afterd.store.rows import from_row, to_row
-from afterd.store.text import stored
+from afterd.store.text import stored_text
 
 
 class MarkKind(StrEnum):
@@ -54,6 +54,6 @@ def flaky_marks(reader: Reader, test: str) -> int:
     [row] = reader.rows(
         "SELECT count(DISTINCT e.id) AS n FROM mark m JOIN explanation e ON e.id = m.explanation_id "
         "WHERE e.test = ? AND m.kind = 'flaky'",
-        (stored(test),),
+        (stored_text(test),),
     )
     return int(str(row["n"]))

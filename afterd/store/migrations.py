@@ -22,7 +22,7 @@ from afterd.store.added_columns import (
     add_warm_columns,
 )
 from afterd.store.daemon_tables import add_daemon_tables
-from afterd.store.faults import foreign
+from afterd.store.faults import foreign_database
 from afterd.store.ranking_tables import add_ranking_tables
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 
@@ -52,7 +52,7 @@ def version(database: Database | sqlite3.Connection, path: Path) -> int:
     found = _pragma(database, "user_version")
     if application != APPLICATION_ID:
         if application or found or _count(database):
-            raise foreign(path)
+            raise foreign_database(path)
         return 0
     if found > SCHEMA_VERSION:
         raise StoreError(

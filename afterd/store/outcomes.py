@@ -14,7 +14,7 @@ from afterd.execution.cache import BUILD_ONLY, OutcomeKey
 from afterd.model.outcome import FailureSignature, Outcome, Unresolved
 from afterd.store.database import Store
 from afterd.store.rows import Row, from_row, to_row
-from afterd.store.text import Cell, loaded, stored
+from afterd.store.text import Cell, loaded_text, stored_text
 
 _APART = ("reason", "signature", "cached")
 
@@ -42,7 +42,7 @@ class StoredOutcomes:
             " ORDER BY created DESC LIMIT 1"
         )
         with self._store.snapshot():
-            rows = self._store.rows(query, [stored(tree), stored(test)])
+            rows = self._store.rows(query, [stored_text(tree), stored_text(test)])
             return outcome_from(rows[0]).signature if rows else None
 
     def put(self, key: OutcomeKey, outcome: Outcome) -> None:
@@ -53,7 +53,7 @@ class StoredOutcomes:
         table, columns = _place(key)
         apart = _APART if table == "outcome" else (*_APART, "warm")
         row = columns | to_row(outcome, omit=apart) | {"created": time.time()}
-        row["detail"] = stored(self._mask(outcome.detail))
+        row["detail"] = stored_text(self._mask(outcome.detail))
         row["reason"] = outcome.reason.value if outcome.reason else ""
         row["signature"] = signature_text(signature)
         with self._store.transaction() as database:
@@ -62,7 +62,7 @@ class StoredOutcomes:
 
 def _place(key: OutcomeKey) -> tuple[str, dict[str, Cell]]:
     """The table that a key belongs to, and its columns there: one build serves many tests."""
-    columns = {name: stored(value) for name, value in asdict(key).items()}
+    columns = {name: stored_text(value) for name, value in asdict(key).items()}
     if key.test != BUILD_ONLY:
         return "outcome", dict(columns)
     return "build", {name: value for name, value in columns.items() if name != "test"}
@@ -70,12 +70,12 @@ def _place(key: OutcomeKey) -> tuple[str, dict[str, Cell]]:
 
 def outcome_from(row: Row) -> Outcome:
     """The outcome in a row of the tables outcome, build and run."""
-    reason = loaded(row["reason"])
+    reason = loaded_text(row["reason"])
     return from_row(
         Outcome,
         row,
         reason=Unresolved(reason) if reason else None,
-        signature=signature_from(loaded(row["signature"])),
+        signature=signature_from(loaded_text(row["signature"])),
         cached=False,
         warm=bool(row.get("warm")),
     )

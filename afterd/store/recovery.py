@@ -21,7 +21,7 @@ from pathlib import Path
 
 from afterd.store.faults import damage_mark
 from afterd.store.migrations import statements
-from afterd.store.salvage import Salvage, read_only, salvaged
+from afterd.store.salvage import Salvage, read_only, salvaged_rows
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 
 _MAGIC = b"SQLite format 3\0"
@@ -59,7 +59,7 @@ def trouble(path: Path) -> str:
             opened.execute("SELECT name, sql FROM sqlite_schema").fetchall()
     except sqlite3.DatabaseError as error:
         return str(error) if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE else ""
-    wal = _named(path, "-wal")
+    wal = _path_named(path, "-wal")
     if not (wal.exists() and wal.stat().st_size) and size < pages * page:
         return f"it ends after {size} of {pages * page} bytes"
     return ""
@@ -71,7 +71,7 @@ def presence(path: Path) -> Iterator[Callable[[], bool]]:
 
     A file that somebody has open cannot be set aside: they would go on writing into it.
     """
-    descriptor = os.open(_named(path, ".users"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(_path_named(path, ".users"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def alone() -> bool:
         try:
@@ -93,17 +93,17 @@ def set_up(path: Path, connect: Callable[[str], sqlite3.Connection]) -> None:
 
     An empty file is therefore never one of ours.
     """
-    made = _named(path, ".new")
+    made = _path_named(path, ".new")
     _remove(made)
-    with closing(_new(made, connect)):
+    with closing(_new_database(made, connect)):
         pass
-    _remember_head(made, _named(path, ".head"))
+    _remember_head(made, _path_named(path, ".head"))
     made.rename(path)
 
 
 def forget_head(path: Path) -> None:
     """The schema is about to change."""
-    _named(path, ".head").unlink(missing_ok=True)
+    _path_named(path, ".head").unlink(missing_ok=True)
 
 
 def _remember_head(made: Path, kept: Path) -> None:
@@ -134,19 +134,19 @@ def _schema_pages(path: Path) -> bytes:
 
 def recover(path: Path, why: str, connect: Callable[[str], sqlite3.Connection]) -> str:
     """Set the database aside and put what can be read of it into its place; a sentence that says so."""
-    aside = _named(path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}")
-    made, copy = _named(path, ".new"), _named(path, ".copy")
+    aside = _path_named(path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}")
+    made, copy = _path_named(path, ".new"), _path_named(path, ".copy")
     for left in (made, copy):
         _remove(left)
     for ending in ("", *_LOG):
-        _copied(_named(path, ending), _named(copy, ending))
-    _mend_head(copy, _named(path, ".head"))
-    with closing(_new(made, connect)) as into:
-        salvage = salvaged(copy, into)
+        _copy_database(_path_named(path, ending), _path_named(copy, ending))
+    _mend_head(copy, _path_named(path, ".head"))
+    with closing(_new_database(made, connect)) as into:
+        salvage = salvaged_rows(copy, into)
     for ending in ("", *_LOG):  # the log first would be lost if we are killed in between
         with suppress(FileNotFoundError):
-            _named(path, ending).rename(_named(aside, ending))
-    _remember_head(made, _named(path, ".head"))
+            _path_named(path, ending).rename(_path_named(aside, ending))
+    _remember_head(made, _path_named(path, ".head"))
     made.rename(path)
     _remove(copy)
     damage_mark(path).unlink(missing_ok=True)
@@ -170,7 +170,7 @@ def _sentence(path: Path, aside: Path, why: str, salvage: Salvage) -> str:
     )
 
 
-def _new(path: Path, connect: Callable[[str], sqlite3.Connection]) -> sqlite3.Connection:
+def _new_database(path: Path, connect: Callable[[str], sqlite3.Connection]) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     connection = connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
@@ -192,7 +192,7 @@ def _mend_head(copy: Path, kept: Path) -> None:
         page = _page_size(head)
         # pages that are not there read as empty ones
         file.truncate(max(-(-size // page) * page, _expected_size(head)) if size else 0)
-    if (head.startswith(_MAGIC) and _readable(copy)) or not kept.exists():
+    if (head.startswith(_MAGIC) and _copy_is_readable(copy)) or not kept.exists():
         return
     pages = kept.read_bytes()
     size = 4 + _page_size(pages[4:])
@@ -206,7 +206,7 @@ def _mend_head(copy: Path, kept: Path) -> None:
         file.write(struct.pack(">III", count, 0, 0))  # no list of free pages
 
 
-def _readable(copy: Path) -> bool:
+def _copy_is_readable(copy: Path) -> bool:
     try:
         with closing(read_only(copy)) as opened:
             return bool(opened.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
@@ -225,11 +225,11 @@ def _expected_size(head: bytes) -> int:
     return int.from_bytes(head[28:32], "big") * _page_size(head) if valid else 0
 
 
-def _named(path: Path, ending: str) -> Path:
+def _path_named(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _copied(source: Path, target: Path) -> None:
+def _copy_database(source: Path, target: Path) -> None:
     if source.exists():
         os.close(os.open(target, _ANEW, 0o600))
         shutil.copyfile(source, target)
@@ -237,4 +237,4 @@ def _copied(source: Path, target: Path) -> None:
 
 def _remove(path: Path) -> None:
     for ending in ("", *_LOG, "-journal"):
-        _named(path, ending).unlink(missing_ok=True)
+        _path_named(path, ending).unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from afterd.store.database import Reader, Store
-from afterd.store.text import loaded, stored
+from afterd.store.text import loaded_text, stored_text
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def repository_id(database: Database, path: str) -> int:
     """The number of the repository with this common git directory, given to it when new."""
-    key = (stored(path),)
+    key = (stored_text(path),)
     database.execute("INSERT INTO repository (path) VALUES (?) ON CONFLICT DO NOTHING", key)
     return int(database.execute("SELECT id FROM repository WHERE path = ?", key).fetchone()[0])
 
@@ -30,9 +30,9 @@ def ref_tips(reader: Reader, repository: str) -> dict[str, str]:
     rows = reader.rows(
         "SELECT t.name, t.commit_id FROM ref_tip t JOIN repository r ON r.id = t.repository_id "
         "WHERE r.path = ?",
-        (stored(repository),),
+        (stored_text(repository),),
     )
-    return {loaded(row["name"]): loaded(row["commit_id"]) for row in rows}
+    return {loaded_text(row["name"]): loaded_text(row["commit_id"]) for row in rows}
 
 
 def keep_ref_tips(store: Store, repository: str, tips: Mapping[str, str]) -> None:
@@ -41,7 +41,7 @@ def keep_ref_tips(store: Store, repository: str, tips: Mapping[str, str]) -> Non
         owner = repository_id(database, repository)
         database.execute("DELETE FROM ref_tip WHERE repository_id = ?", (owner,))
         database.table("ref_tip").insert_all(
-            {"repository_id": owner, "name": stored(name), "commit_id": commit}
+            {"repository_id": owner, "name": stored_text(name), "commit_id": commit}
             for name, commit in tips.items()
         )
 

@@ -14,7 +14,7 @@ import types
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from afterd.store.text import Cell, loaded, stored
+from afterd.store.text import Cell, loaded_text, stored_text
 
 Row = Mapping[str, object]
 ValueT = TypeVar("ValueT")
@@ -60,7 +60,7 @@ def _cell(field: object) -> Cell:
     if field is None:
         return None
     if isinstance(field, str):
-        return stored(str(field))
+        return stored_text(str(field))
     if isinstance(field, int):
         return int(field)  # a bool too
     if isinstance(field, float):
@@ -73,26 +73,26 @@ def _field(hint: Any, cell: object) -> object:  # noqa: ANN401 - a type hint has
         present = next(arm for arm in get_args(hint) if arm is not types.NoneType)
         return None if cell is None else _field(present, cell)
     if get_origin(hint) is tuple:
-        return tuple(_checked(item, str) for item in _checked(_json(cell), list))
+        return tuple(_checked_cell(item, str) for item in _checked_cell(_json(cell), list))
     if get_origin(hint) is not None:
-        scores = _checked(_json(cell), dict)
-        return {name: float(_checked(score, int | float)) for name, score in scores.items()}
+        scores = _checked_cell(_json(cell), dict)
+        return {name: float(_checked_cell(score, int | float)) for name, score in scores.items()}
     return _scalar(hint, cell)
 
 
 def _scalar(hint: type[Any], cell: object) -> object:
     if issubclass(hint, str):
-        return hint(loaded(cell))  # an enum refuses what is no member
+        return hint(loaded_text(cell))  # an enum refuses what is no member
     if issubclass(hint, bool | float):
-        return hint(_checked(cell, int | float))
-    return _checked(cell, hint)
+        return hint(_checked_cell(cell, int | float))
+    return _checked_cell(cell, hint)
 
 
 def _json(cell: object) -> object:
-    return json.loads(loaded(cell))
+    return json.loads(loaded_text(cell))
 
 
-def _checked(value: object, kind: Any) -> Any:  # noqa: ANN401 - isinstance takes classes and unions
+def _checked_cell(value: object, kind: Any) -> Any:  # noqa: ANN401 - isinstance takes classes and unions
     if not isinstance(value, kind):
         raise ValueError(f"{kind} was expected, not {value!r}")  # noqa: TRY004 - damaged content
     return value

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from afterd.store.text import Cell, loaded, stored
+from afterd.store.text import Cell, loaded_text, stored_text
 
 _PARTS = ("failure", "change", "cause", "step", "ranking", "run_counts")
 _QUESTIONS = 100_000
@@ -39,7 +39,7 @@ def read_only(copy: Path) -> sqlite3.Connection:
     return opened
 
 
-def salvaged(copy: Path, into: sqlite3.Connection) -> Salvage:
+def salvaged_rows(copy: Path, into: sqlite3.Connection) -> Salvage:
     """Copy what a damaged file still says into an empty database of the present schema."""
     salvage = Salvage()
     tables = [name for (name,) in into.execute(
@@ -90,13 +90,17 @@ def _rows(damaged: sqlite3.Connection, table: str, names: str, salvage: Salvage)
     else:
         return
     if _is_numbered(damaged, table):
-        yield from _in_halves(damaged, f"{select} WHERE rowid BETWEEN", *_bounds(damaged, table))
+        yield from _in_halves(
+            damaged, f"{select} WHERE rowid BETWEEN", *_number_bounds(damaged, table)
+        )
     else:
         key = [row[1] for row in damaged.execute(f"PRAGMA table_info({table})") if row[5]]
-        yield from _some(damaged, f"{select} ORDER BY {', '.join(f'{name} DESC' for name in key)}")
+        yield from _readable_rows(
+            damaged, f"{select} ORDER BY {', '.join(f'{name} DESC' for name in key)}"
+        )
 
 
-def _some(damaged: sqlite3.Connection, select: str) -> Rows:
+def _readable_rows(damaged: sqlite3.Connection, select: str) -> Rows:
     """The rows before the first one that cannot be read."""
     with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
         yield from damaged.execute(select)
@@ -131,12 +135,12 @@ def _is_numbered(damaged: sqlite3.Connection, table: str) -> bool:
     return True
 
 
-def _bounds(damaged: sqlite3.Connection, table: str) -> tuple[int, int]:
+def _number_bounds(damaged: sqlite3.Connection, table: str) -> tuple[int, int]:
     """The least and the greatest number that can be read from either end."""
     ends: list[int] = []
     for order in ("ASC", "DESC"):
         query = f"SELECT rowid FROM {table} ORDER BY rowid {order} LIMIT 1"  # noqa: S608 - our schema's
-        ends += [int(str(row[0])) for row in _some(damaged, query)][:1]
+        ends += [int(str(row[0])) for row in _readable_rows(damaged, query)][:1]
     query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
     with suppress(sqlite3.DatabaseError):
         ends += [row[0] for row in damaged.execute(query, (table,))]
@@ -183,7 +187,7 @@ def _write_parts(
 
     Raises ValueError, KeyError or TypeError where that is not what afterd writes.
     """
-    told = json.loads(loaded(contract))
+    told = json.loads(loaded_text(contract))
     if told["status"] != status:
         raise ValueError("it contradicts itself")
     ends = told["range"]
@@ -207,7 +211,7 @@ def _cell(name: str, value: Any) -> Cell:  # noqa: ANN401 - of JSON
         return 0 if name == "line" else "" if name != "parent" else None
     if isinstance(value, list | dict):
         return json.dumps(value)
-    return stored(value) if isinstance(value, str) else value
+    return stored_text(value) if isinstance(value, str) else value
 
 
 def _parts(told: Told) -> Iterator[tuple[str, Told]]:

@@ -12,7 +12,7 @@ from typing import Protocol
 from afterd import __version__
 from afterd.store.database import Store
 from afterd.store.repositories import repository_id
-from afterd.store.text import stored
+from afterd.store.text import stored_text
 
 KEPT = 200
 """Lines kept of a ranking."""
@@ -58,7 +58,7 @@ def save_ranking(store: Store, repository: str, ranking: SuiteRanking) -> int:
             "repository_id": repository_id(database, repository),
             "good": ranking.good,
             "bad": ranking.bad,
-            "suite": stored(ranking.suite),
+            "suite": stored_text(ranking.suite),
             "created": time.time(),
             "afterd": __version__,
             "tests": ranking.tests,
@@ -82,9 +82,9 @@ def _row(number: int, technique: str, position: int, line: RankedLine) -> dict[s
         "position": position,
         "rank": line.rank,
         "score": line.score if math.isfinite(line.score) else None,
-        "file": stored(line.file),
+        "file": stored_text(line.file),
         "line": line.line,
-        "function": stored(line.function),
+        "function": stored_text(line.function),
         "change": line.change,
-        "text": stored(line.text),
+        "text": stored_text(line.text),
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 Cell = str | bytes | int | float | None
 
 
-def stored(text: str) -> str | bytes:
+def stored_text(text: str) -> str | bytes:
     """``text``, or a blob where SQLite could not take it as text."""
     try:
         text.encode("utf-8")
@@ -19,8 +19,8 @@ def stored(text: str) -> str | bytes:
     return text
 
 
-def loaded(cell: object) -> str:
-    """The text that :func:`stored` made ``cell`` from; raises ValueError for any other cell."""
+def loaded_text(cell: object) -> str:
+    """The text that :func:`stored_text` made ``cell`` from; raises ValueError for any other cell."""
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "surrogatepass")
     if isinstance(cell, str):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from afterd.store.database import Reader, Store
 from afterd.store.repositories import repository_id
 from afterd.store.rows import from_row, to_row
-from afterd.store.text import stored
+from afterd.store.text import stored_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,6 @@ def verdicts_at(reader: Reader, repository: str, commit: str) -> list[StoredVerd
         rows = reader.rows(
             """SELECT v.* FROM verdict v JOIN repository r ON r.id = v.repository_id
                WHERE r.path = ? AND v.commit_id = ? ORDER BY v.id""",
-            (stored(repository), commit),
+            (stored_text(repository), commit),
         )
         return [from_row(StoredVerdict, row) for row in rows]

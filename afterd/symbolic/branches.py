@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afterd.model.term import BOOL, Apply, Const, Op, Read, SortKind, Term, Value, bitvec
-from afterd.symbolic.collecting import Collector, any_of, conjoined, negated
+from afterd.symbolic.collecting import Collector, any_of, conjunction_of, negation_of
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
 from afterd.trace.c.ir.constants import from_word
@@ -91,7 +91,7 @@ def merge(
     phis: dict[str, Known] = {}
     for name in first.phis:
         values = [arrival.phis[name] for arrival in branch.arrivals]
-        phis[name] = _chosen(branch, collector, ("phi", name), values, None)
+        phis[name] = _chosen_side(branch, collector, ("phi", name), values, None)
     return phis, _positions(branch.arrivals)
 
 
@@ -100,7 +100,7 @@ def _merge_cell(
 ) -> None:
     before = (memory.read(address, size), memory.term_at(address, size))
     found = [
-        _freed(branch, arrival.side, memory, collector, address, size)
+        _freed_cell(branch, arrival.side, memory, collector, address, size)
         if arrival.free and address not in arrival.changed
         else arrival.changed.get(address, before)
         for arrival in branch.arrivals
@@ -115,11 +115,11 @@ def _merge_cell(
     for other, term in found:
         value = from_word(int.from_bytes(other, "little"), sort)
         values.append((value, term if term is not None and term.sort == sort else None))
-    _, term = _chosen(branch, collector, ("cell", address), values, sort)
+    _, term = _chosen_side(branch, collector, ("cell", address), values, sort)
     memory.write(address, data, term)
 
 
-def _chosen(
+def _chosen_side(
     branch: OpenBranch,
     collector: Collector,
     what: tuple[str, str | int],
@@ -155,14 +155,14 @@ def _positions(arrivals: Sequence[Arrival]) -> tuple[Position, ...]:
     for arrival in arrivals:
         for given, at in arrival.positions:
             condition = arrival.side.condition
-            here = condition if given is None else conjoined(given, condition)
+            here = condition if given is None else conjunction_of(given, condition)
             conditions.setdefault(at, []).append(here)
     if len(conditions) == 1:  # whatever was taken
         return ((None, next(iter(conditions))),)
     return tuple((any_of(found), at) for at, found in conditions.items())
 
 
-def unexplored(
+def unexplored_side(
     branch: OpenBranch,
     side: Side,
     memory: Memory,
@@ -175,7 +175,7 @@ def unexplored(
     """A side that was not executed: what it may write is free."""
     changed: Changed = {}
     for address, size in written.items():
-        changed[address] = _freed(branch, side, memory, collector, address, size)
+        changed[address] = _freed_cell(branch, side, memory, collector, address, size)
     free: dict[str, Known] = {
         name: (value, _free_phi(collector, branch, side, name, value, term))
         for name, (value, term) in phis.items()
@@ -183,7 +183,7 @@ def unexplored(
     return Arrival(side, changed, free, branch.positions, known=False, free=trace_only)
 
 
-def _freed(
+def _freed_cell(
     branch: OpenBranch, side: Side, memory: Memory, collector: Collector, address: int, size: int
 ) -> tuple[bytes, Term]:
     """A cell that nothing is known about on a side."""
@@ -202,7 +202,7 @@ def _free_phi(
 
 def sides_of(guard: Term, targets: tuple[int, int]) -> list[Side]:
     """The two sides of a conditional branch."""
-    return [Side(0, guard, targets[0]), Side(1, negated(guard), targets[1])]
+    return [Side(0, guard, targets[0]), Side(1, negation_of(guard), targets[1])]
 
 
 def cases_of(selected: Term, cases: dict[Value, int], default: int) -> list[Side]:
@@ -213,7 +213,7 @@ def cases_of(selected: Term, cases: dict[Value, int], default: int) -> list[Side
         by_target.setdefault(target, []).append(test)
     none: Term = Const(True, BOOL)  # noqa: FBT003 - the literal true
     for test in tests:
-        none = conjoined(none, negated(test))
+        none = conjunction_of(none, negation_of(test))
     by_target.setdefault(default, []).append(none)
     sides = []
     for number, (target, conditions) in enumerate(by_target.items()):

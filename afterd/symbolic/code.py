@@ -18,7 +18,7 @@ from afterd.trace.c.ir.initialisers import constant_bits
 from afterd.trace.c.ir.ir import NAME, Function, Instruction, parameters
 from afterd.trace.c.ir.irtypes import Layout, split_top
 from afterd.trace.c.ir.metadata import DebugInformation
-from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, typed
+from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
 
 ENDS = frozenset({"__assert_fail", "abort", "exit", "_exit", "__assert", "quick_exit", "_Exit"})
 READING = frozenset(
@@ -183,7 +183,7 @@ class _Decoder:
         return Block(phis, codes, stops and bool(called & ASSERTS), stops)
 
     def _phi(self, phi: Instruction) -> tuple[str, Sort, Mapping[int, Operand]]:
-        kind, rest = typed(phi.body)
+        kind, rest = split_typed(phi.body)
         incoming = {
             self.numbers[label.strip('"')]: self._operand(kind, text)
             for text, label in _INCOMING.findall(rest)
@@ -229,7 +229,7 @@ class _Decoder:
         """Whether it only returns, at a function's closing brace, what a ``return`` before it assigned."""
         if i.opcode == "load" and operands(i)[1][1] == _RETURNED:
             self.given_back.add(i.result)
-        return i.opcode == "ret" and typed(i.body)[1] in self.given_back
+        return i.opcode == "ret" and split_typed(i.body)[1] in self.given_back
 
     def _statement(self, i: Instruction, *, conditional: bool) -> Statement | None:
         place = self.context.debug.location_of(i.text)
@@ -259,7 +259,7 @@ class _Decoder:
         return sort_of(kind), given, checked, 0
 
     def _fneg(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
-        kind, text = typed(i.body)
+        kind, text = split_typed(i.body)
         return sort_of(kind), [self._operand(kind, text)], None, 0
 
     def _icmp(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
@@ -271,17 +271,17 @@ class _Decoder:
 
     def _cast(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
         source, kind = i.body.rsplit(" to ", 1) if " to " in i.body else (i.body, i.body)
-        kind = typed(kind)[0] if i.opcode == "freeze" else kind
-        return sort_of(kind), [self._operand(*typed(source))], kind, 0
+        kind = split_typed(kind)[0] if i.opcode == "freeze" else kind
+        return sort_of(kind), [self._operand(*split_typed(source))], kind, 0
 
     def _select(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
-        given = [self._operand(*typed(part)) for part in split_top(i.body)]
+        given = [self._operand(*split_typed(part)) for part in split_top(i.body)]
         return given[1].sort, given, None, 0
 
     def _alloca(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
         kind, *rest = split_top(i.body)
         many = [part for part in rest if not part.startswith("align")]
-        given = [self._operand(*typed(many[0]))] if many else []
+        given = [self._operand(*split_typed(many[0]))] if many else []
         return _POINTER, given, kind, self.context.layout.size(kind)
 
     def _load(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
@@ -297,9 +297,9 @@ class _Decoder:
         """detail: (constant offset, scale of each variable index)."""
         layout = self.context.layout
         current, base, *indices = split_top(i.body)
-        given, scales, offset = [self._operand(*typed(base))], [], 0
+        given, scales, offset = [self._operand(*split_typed(base))], [], 0
         for number, part in enumerate(indices):
-            kind, text = typed(part)
+            kind, text = split_typed(part)
             if number and layout.fields(current):
                 offset += layout.offset(current, int(text))
                 current = layout.fields(current)[int(text)]
@@ -318,13 +318,13 @@ class _Decoder:
         targets = [self.numbers[name.strip('"')] for name in _LABELS.findall(i.text)]
         if len(targets) == 1:
             return OPAQUE, [], targets[0], 0
-        condition = self._operand("i1", typed(i.body.split(",")[0])[1])
+        condition = self._operand("i1", split_typed(i.body.split(",")[0])[1])
         return BOOL, [condition], (targets[0], targets[1]), 0
 
     def _switch(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
         """detail: (value → block, the default's block)."""
         head, _, table = i.text.partition("[")
-        kind, text = typed(split_top(head.strip().removeprefix("switch "))[0])
+        kind, text = split_typed(split_top(head.strip().removeprefix("switch "))[0])
         default = self.numbers[_LABELS.findall(head)[0].strip('"')]
         cases = {}
         for of, value, label in _CASE.findall(table):
@@ -334,7 +334,7 @@ class _Decoder:
         return OPAQUE, [self._operand(kind, text)], (cases, default), 0
 
     def _ret(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
-        kind, text = typed(i.body)
+        kind, text = split_typed(i.body)
         return sort_of(kind), [self._operand(kind, text)] if text else [], None, 0
 
     def _unreachable(self, _i: Instruction) -> tuple[Sort, list[Operand], object, int]:

@@ -77,7 +77,7 @@ class Collector:
 
     def require(self, term: Term, *, name: str = "", violated: bool = False) -> None:
         """An obligation under the path; one that this run broke where ``violated``."""
-        obligation = implied(self.reached(), term)
+        obligation = implication(self.reached(), term)
         if violated:
             self.violated.append(Violated(name, obligation))
         elif obligation is not TRUE:
@@ -89,7 +89,11 @@ class Collector:
 
     def reached(self) -> Term | None:
         """The path, without what escaped."""
-        return self.path if self.escape is None else conjoined(self.path, negated(self.escape))
+        return (
+            self.path
+            if self.escape is None
+            else conjunction_of(self.path, negation_of(self.escape))
+        )
 
     def leave(self, branch: Branch, taken: Term, *, effects_known: bool) -> None:
         """A side that is not encoded."""
@@ -99,14 +103,14 @@ class Collector:
 
     def lose(self, condition: Term) -> None:
         """From here on nothing is asked where the condition held on this path: effects are unknown."""
-        self._escape(conjoined(self.path, condition))
+        self._escape(conjunction_of(self.path, condition))
 
     def _escape(self, condition: Term) -> None:
-        self.escape = condition if self.escape is None else _or(self.escape, condition)
+        self.escape = condition if self.escape is None else _disjunction_of(self.escape, condition)
 
     def narrow(self, key: Hashable, before: Term | None, condition: Term) -> None:
         """Go on under one more condition."""
-        both = conjoined(before, condition)
+        both = conjunction_of(before, condition)
         self.path = both if before is None else self.define(key, both, None, None)
 
     def formula(self, instances: int) -> ProgramFormula:
@@ -125,28 +129,28 @@ class Collector:
         )
 
 
-def conjoined(a: Term | None, b: Term) -> Term:
+def conjunction_of(a: Term | None, b: Term) -> Term:
     """A ∧ b."""
     return b if a is None else Apply(Op.AND, (a, b), BOOL)
 
 
-def negated(term: Term) -> Term:
+def negation_of(term: Term) -> Term:
     """¬a."""
     return Apply(Op.NOT, (term,), BOOL)
 
 
-def implied(condition: Term | None, term: Term) -> Term:
+def implication(condition: Term | None, term: Term) -> Term:
     """Condition → term."""
-    return term if condition is None else _or(negated(condition), term)
+    return term if condition is None else _disjunction_of(negation_of(condition), term)
 
 
 def any_of(terms: Sequence[Term]) -> Term:
     """The disjunction."""
     result = terms[0]
     for term in terms[1:]:
-        result = _or(result, term)
+        result = _disjunction_of(result, term)
     return result
 
 
-def _or(a: Term, b: Term) -> Term:
+def _disjunction_of(a: Term, b: Term) -> Term:
     return Apply(Op.OR, (a, b), BOOL)

@@ -16,7 +16,7 @@ from afterd.model.term import BOOL, Const, Term, Value
 from afterd.symbolic import branches, effects
 from afterd.symbolic.branches import Arrival, OpenBranch, Position, Side
 from afterd.symbolic.code import Code, Operand
-from afterd.symbolic.collecting import TRUE, Collector, any_of, conjoined, negated
+from afterd.symbolic.collecting import TRUE, Collector, any_of, conjunction_of, negation_of
 from afterd.symbolic.frames import Bounds, Finished, Frame
 from afterd.symbolic.loading import Image
 from afterd.symbolic.memory import FIRST, Memory
@@ -145,10 +145,10 @@ class Control(ABC):
         value, term = known
         held = bool(value) == (good == 0)
         condition = term or Const(bool(value), BOOL)
-        condition = condition if good == 0 else negated(condition)
+        condition = condition if good == 0 else negation_of(condition)
         if self.real and code.statement is not None:
             self.collector.conditions.append(
-                PathCondition(condition if held else negated(condition), code.statement)
+                PathCondition(condition if held else negation_of(condition), code.statement)
             )
         name = str(code.statement.location) if code.statement else ""
         self.observer.asserted(name, condition, held=held, real=self.real)
@@ -247,7 +247,7 @@ class Control(ABC):
                 self._unexplored(frame, branch, side)
             elif reason := self._beyond(frame, branch, side):
                 self.collector.notes[reason] = None
-                self.collector.require(negated(side.condition))
+                self.collector.require(negation_of(side.condition))
                 branch.closed += 1
             else:
                 branch.sides.append(side)
@@ -289,7 +289,7 @@ class Control(ABC):
             name: self._any_phi(frame, incoming)
             for name, _, incoming in (frame.body.blocks[join].phis if join >= 0 else ())
         }
-        arrival = branches.unexplored(
+        arrival = branches.unexplored_side(
             branch, side, self.memory, self.collector, found.written, phis,
             trace_only=self._trace_only,
         )  # fmt: skip
@@ -298,7 +298,7 @@ class Control(ABC):
         self._stand(frame, branch, arrival, at)
         if self._trace_only and found.known:
             return
-        taken = conjoined(branch.path, side.condition)
+        taken = conjunction_of(branch.path, side.condition)
         identity = Branch(frame.body.name, branch.block, side.number, branch.key)
         self.collector.leave(identity, taken, effects_known=found.known)
 
@@ -306,7 +306,7 @@ class Control(ABC):
         """A side arrives where the sides of an open branch meet without being executed."""
         home = frame.open[at]
         if home is not branch:
-            condition = conjoined(branch.path, arrival.side.condition)
+            condition = conjunction_of(branch.path, arrival.side.condition)
             arrival = replace(
                 arrival,
                 side=replace(arrival.side, condition=condition),
@@ -372,7 +372,7 @@ class Control(ABC):
         frame = self.frames[-1]
         if not self.real and reason not in _ORDERLY:
             self.collector.notes[f"a forced side ended: {reason}"] = None
-            self.collector.require(negated(TRUE))
+            self.collector.require(negation_of(TRUE))
         frame.open[-1].lost = True
         following = self._next_side(frame, frame.open[-1])
         if following is not None:

@@ -9,7 +9,7 @@ from afterd.limits import DEMAND
 from afterd.logic import Branch, ProgramFormula, TooLargeError
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.unrolling import Program, Shown, among
+from afterd.symbolic.unrolling import Program, Shown, exactly_these_sides
 from afterd.symbolic.world import Input
 
 _DOUBTED = (
@@ -42,7 +42,7 @@ class FailingRun:
 
     def on_demand(self, explored: Collection[Branch]) -> ProgramFormula:
         """The failing path, and the sides that were asked for. Raises TooLargeError."""
-        return self._formula(among(explored), all_paths=False)
+        return self._formula(exactly_these_sides(explored), all_paths=False)
 
     def all_paths(self) -> ProgramFormula:
         """Every path up to the bounds. Raises TooLargeError where they cut it short."""

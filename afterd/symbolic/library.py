@@ -18,7 +18,7 @@ from afterd.symbolic.frames import Frame
 from afterd.symbolic.machine import Machine
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import NotFollowedError, SideEndedError
-from afterd.symbolic.scanning import integer, real
+from afterd.symbolic.scanning import integer, parsed_real
 from afterd.symbolic.streams import STREAMS
 from afterd.trace.c.ir.constants import from_word
 
@@ -53,7 +53,7 @@ def _number_read(c: Call) -> Known:
 def _real_read(c: Call) -> Known:
     """What atof and strtod give."""
     address, text = c.number(0), c.text(0)
-    value, taken = real(text)
+    value, taken = parsed_real(text)
     if len(c.given) > 1:
         _set_end(c, address + taken)
     return c.concrete(value, *c.cells(address, len(text) + 1))
@@ -86,11 +86,11 @@ def _reallocate(c: Call) -> Known:
     new = c.allocate(size)
     found = c.machine.memory.object_at(old) if old else None
     if found is not None:
-        _copied(c.machine, new, old, min(size, found.size))
+        _copy_bytes(c.machine, new, old, min(size, found.size))
     return new, None
 
 
-def _copied(machine: Machine, to: int, source: int, size: int) -> None:
+def _copy_bytes(machine: Machine, to: int, source: int, size: int) -> None:
     """Bytes with their terms."""
     memory = machine.memory
     data = memory.read(source, size)
@@ -102,7 +102,7 @@ def _copied(machine: Machine, to: int, source: int, size: int) -> None:
 
 
 def _memcpy(c: Call) -> Known:
-    _copied(c.machine, c.number(0), c.number(1), c.number(2))
+    _copy_bytes(c.machine, c.number(0), c.number(1), c.number(2))
     return c.given[0]
 
 
@@ -117,7 +117,7 @@ def _strcpy(c: Call) -> Known:
         size = c.number(2)
         c.machine.memory.write(c.number(0), text[:size].ljust(size, b"\0"))
     else:
-        _copied(c.machine, c.number(0), c.number(1), len(text) + 1)
+        _copy_bytes(c.machine, c.number(0), c.number(1), len(text) + 1)
     return c.given[0]
 
 
@@ -125,7 +125,7 @@ def _strcat(c: Call) -> Known:
     """strcat, and strncat with its number of bytes."""
     end, text = c.number(0) + len(c.text(0)), c.text(1)
     size = min(len(text), c.number(2)) if len(c.given) > 2 else len(text)
-    _copied(c.machine, end, c.number(1), size)
+    _copy_bytes(c.machine, end, c.number(1), size)
     c.machine.memory.write(end + size, b"\0")
     return c.given[0]
 
@@ -172,7 +172,7 @@ def _span(c: Call) -> Known:
 def _strdup(c: Call) -> Known:
     size = len(c.text(0)) + 1
     made = c.allocate(size)
-    _copied(c.machine, made, c.number(0), size)
+    _copy_bytes(c.machine, made, c.number(0), size)
     return made, None
 
 
@@ -193,7 +193,7 @@ def _getenv(c: Call) -> Known:
     return c.concrete(0, *c.cells(c.number(0), len(c.text(0)) + 1))
 
 
-def _compared(c: Call, function: int, left: int, right: int, terms: list[Term]) -> int:
+def _comparison_result(c: Call, function: int, left: int, right: int, terms: list[Term]) -> int:
     """What a function that compares says of two elements; what it says depends on is added to ``terms``."""
     value, term = c.called(function, [(left, None), (right, None)])
     terms += [] if term is None else [term]
@@ -208,14 +208,14 @@ def _qsort(c: Call) -> Known:
     places = [start + at * size for at in range(count)]
 
     def order(left: int, right: int) -> int:
-        return _compared(c, function, left, right, terms)
+        return _comparison_result(c, function, left, right, terms)
 
     found = sorted(places, key=cmp_to_key(order))
     terms += c.cells(start, size * count)
     kept = [(memory.read(at, size), _cells_of(c, at, size)) for at in found]
     for place, (data, cells) in zip(places, kept, strict=True):
         memory.write(place, data)
-        for offset, wide, sort in cells or _plain(data):
+        for offset, wide, sort in cells or _plain_words(data):
             part = data[offset : offset + wide]
             value = from_word(int.from_bytes(part, "little"), sort)
             memory.write(place + offset, part, c.point(value, sort, terms)[1])
@@ -229,7 +229,7 @@ def _cells_of(c: Call, start: int, size: int) -> list[tuple[int, int, Sort]]:
     return [(at, cell.size, cell.term.sort) for at, cell in inside if at + cell.size <= size]
 
 
-def _plain(data: bytes) -> list[tuple[int, int, Sort]]:
+def _plain_words(data: bytes) -> list[tuple[int, int, Sort]]:
     """An element without terms, in words as large as they can be."""
     wide = next(width for width in (8, 4, 2, 1) if len(data) % width == 0)
     return [(at, wide, bitvec(8 * wide)) for at in range(0, len(data), wide)]
@@ -241,7 +241,7 @@ def _bsearch(c: Call) -> Known:
     low, high, terms = 0, c.number(2), list[Term]()
     while low < high:
         middle = (low + high) // 2
-        said = _compared(c, function, key, start + middle * size, terms)
+        said = _comparison_result(c, function, key, start + middle * size, terms)
         if said == 0:
             return c.concrete(start + middle * size, *terms)
         low, high = (middle + 1, high) if said > 0 else (low, middle)
@@ -348,7 +348,7 @@ def _random(c: Call) -> Known:
     return c.concrete(world.random)
 
 
-def _cased(c: Call, change: Callable[[str], str]) -> Known:
+def _cased_character(c: Call, change: Callable[[str], str]) -> Known:
     value = signed_value(c.number(0), 32)
     return c.concrete(ord(change(chr(value))) if 0 <= value < 128 else value)
 
@@ -358,7 +358,7 @@ def _seed(c: Call) -> Known:
     return 0, None
 
 
-def _nothing(c: Call) -> Known:
+def _no_result(c: Call) -> Known:
     del c
     return 0, None
 
@@ -389,7 +389,7 @@ _FUNCTIONS: Mapping[str, Callable[[Call], Known | None]] = {
     **dict.fromkeys(["atoi", "atol", "atoll", "strtol", "strtoll", "strtoul", "strtoull"],
                     _number_read),
     "atof": _real_read, "strtod": _real_read, "getenv": _getenv,
-    "malloc": _allocate, "calloc": _allocate, "realloc": _reallocate, "free": _nothing,
+    "malloc": _allocate, "calloc": _allocate, "realloc": _reallocate, "free": _no_result,
     "memcpy": _memcpy, "memmove": _memcpy, "memset": _memset, "memcmp": _memcmp,
     "memchr": _memchr, "strcpy": _strcpy, "strncpy": _strcpy, "strcat": _strcat,
     "strncat": _strcat, "strcmp": _strcmp, "strncmp": _strcmp, "strcasecmp": _strcmp,
@@ -406,11 +406,11 @@ _FUNCTIONS: Mapping[str, Callable[[Call], Known | None]] = {
     "ispunct": _classified(lambda v: v.isprintable() and v != " " and not v.isalnum()),
     "isprint": _classified(str.isprintable), "iscntrl": _classified(lambda v: ord(v) < 32 or v == "\x7f"),
     "isgraph": _classified(lambda v: v.isprintable() and v != " "), "isblank": _classified(" \t".__contains__),
-    "toupper": lambda c: _cased(c, str.upper), "tolower": lambda c: _cased(c, str.lower),
+    "toupper": lambda c: _cased_character(c, str.upper), "tolower": lambda c: _cased_character(c, str.lower),
     **{name: _mathematical(getattr(math, name)) for name in
        ("sqrt", "fabs", "pow", "exp", "log", "log10", "sin", "cos", "tan", "atan", "atan2", "fmod")},
     "floor": _mathematical(lambda v: v if math.isinf(v) else math.floor(v)),
     "ceil": _mathematical(lambda v: v if math.isinf(v) else math.ceil(v)),
-    "rand": _random, "srand": _seed, "setlocale": _nothing, "signal": _nothing,
-    "isatty": _nothing, "fileno": _nothing,
+    "rand": _random, "srand": _seed, "setlocale": _no_result, "signal": _no_result,
+    "isatty": _no_result, "fileno": _no_result,
 }  # fmt: skip

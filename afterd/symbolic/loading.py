@@ -129,7 +129,10 @@ class Image:
         for name in module.functions:
             self.address_of(name)
         for symbol, definition in DEFINITION.findall(module.text):
-            name, image = symbol.strip('"'), image_of(definition, module.context.layout, _nowhere)
+            name, image = (
+                symbol.strip('"'),
+                image_of(definition, module.context.layout, _no_address),
+            )
             if image is not None and name not in self.addresses:
                 self.addresses[name] = self.memory.allocate(len(image.data), f"@{name}")
                 self.names[self.addresses[name]] = name
@@ -166,7 +169,7 @@ class Image:
         return place.removeprefix(self._root + "/")
 
 
-def _nowhere(_symbol: str) -> int:
+def _no_address(_symbol: str) -> int:
     return 0
 
 
@@ -182,14 +185,14 @@ def told_apart(texts: Sequence[str]) -> list[str]:
     if len(texts) < 2:
         return list(texts)
     named = Counter(name for text in texts for name in _names(text))
-    return [_numbered(text, at, named) for at, text in enumerate(texts)]
+    return [_numbered_names(text, at, named) for at, text in enumerate(texts)]
 
 
 def _names(text: str) -> set[str]:
     return {match.group(1) for match in _STRING_OR_SYMBOL.finditer(text) if match.group(1)}
 
 
-def _numbered(text: str, number: int, named: Counter[str]) -> str:
+def _numbered_names(text: str, number: int, named: Counter[str]) -> str:
     found = {one or other for one, other in _OWN.findall(text)}
     own = {name for name in found if named[name] > 1}
 

@@ -61,7 +61,7 @@ class Machine(Control):
         self.collector = Collector(names)
         self.pointers = Pointers(
             self.memory, self.collector,
-            image.declared.get if bounds.doubts_premises else _hard, lambda: self.symbolic,
+            image.declared.get if bounds.doubts_premises else _hard_statement, lambda: self.symbolic,
             alternatives=alternatives,
         )  # fmt: skip
         self.observer = Observer(self.memory, self.collector, expectation, last)
@@ -456,7 +456,7 @@ class Machine(Control):
         raise SideEndedError(ending)
 
 
-def _hard(_kind: str) -> Statement | None:
+def _hard_statement(_kind: str) -> Statement | None:
     """What a variable holds that no statement has written is as it is: no declaration is to blame."""
     return None
 

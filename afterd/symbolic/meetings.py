@@ -57,7 +57,7 @@ class _Once:
         """The first node that several sides lead to and that no side passes on its way to another
         round of a loop around both; ``last`` where there is none.
         """
-        sides = [_reached(self.edges, side, -1) for side in dict.fromkeys(self.edges[block])]
+        sides = [_reached_nodes(self.edges, side, -1) for side in dict.fromkeys(self.edges[block])]
         met: set[int] = set()
         for at, side in enumerate(sides):
             for other in sides[:at]:
@@ -69,7 +69,8 @@ class _Once:
             rounds = {self.count + h for h in self.headers[found] if h in self.headers[block]}
             past = rounds - {node}
             if not any(
-                past & _reached(self.edges, side, node) for side in dict.fromkeys(self.edges[block])
+                past & _reached_nodes(self.edges, side, node)
+                for side in dict.fromkeys(self.edges[block])
             ):
                 return found
         return last
@@ -84,7 +85,7 @@ def _exits(header: int, successors: Successors, headers: Sequence[Sequence[int]]
     return list(dict.fromkeys(t for b in inside for t in successors[b] if header not in headers[t]))
 
 
-def _reached(edges: Successors, start: int, without: int) -> set[int]:
+def _reached_nodes(edges: Successors, start: int, without: int) -> set[int]:
     """The nodes that a node leads to, itself included, on ways without one."""
     if start == without:
         return set()

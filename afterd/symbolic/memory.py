@@ -149,7 +149,7 @@ class Memory:
         value = from_word(int.from_bytes(data, "little"), sort)
         cell = self.cells.get(address)
         if cell is not None and cell.size == size:
-            return value, _as(cell.term, sort)
+            return value, _term_as(cell.term, sort)
         return value, self._pieced(address, size, sort) if self.cells else None
 
     def mark(self) -> int:
@@ -232,14 +232,14 @@ class Memory:
             for start in range(at - 7, at + 1):
                 cell = self.cells.get(start)
                 if cell is not None and start + cell.size > at:
-                    bits = _as(cell.term, bitvec(8 * cell.size))
+                    bits = _term_as(cell.term, bitvec(8 * cell.size))
                     if bits is not None:
                         part, known = _byte(bits, at - start), True
             parts.append(part)
         if not known:
             return None
         whole = Apply(Op.CONCAT, tuple(reversed(parts)), bitvec(8 * size))
-        return _as(whole if size > 1 else parts[0], sort)
+        return _term_as(whole if size > 1 else parts[0], sort)
 
 
 def data_of(value: Value, sort: Sort, size: int) -> bytes:
@@ -254,7 +254,7 @@ def _byte(term: Term, offset: int) -> Term:
     return Apply(Op.EXTRACT, (term,), bitvec(8), 8 * offset)
 
 
-def _as(term: Term, sort: Sort) -> Term | None:
+def _term_as(term: Term, sort: Sort) -> Term | None:
     """A stored term read as another sort of the same size."""
     held = term.sort
     if held == sort:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from afterd.model.term import BOOL, Apply, Const, Op, Term, Value
 from afterd.symbolic.branches import Position
-from afterd.symbolic.collecting import TRUE, Collector, conjoined, implied, negated
+from afterd.symbolic.collecting import TRUE, Collector, conjunction_of, implication, negation_of
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
-from afterd.symbolic.strings import Displayed, Rounded, Text, shows, shows_number
+from afterd.symbolic.strings import Displayed, Rounded, Text, shows_number, string_shows
 
 NO_MORE = "no more is asked"
 """How a side ends after the last output that it is asked for."""
@@ -110,7 +110,7 @@ class Observer:
             self._demand("the end of the output", demands, real=real)
         if self._expected.status is not None and isinstance(value, int):
             wanted = (status, self._expected.status)
-            self._demand("exit status", [(None, _equal(*wanted))], real=real)
+            self._demand("exit status", [(None, _equality_term(*wanted))], real=real)
 
     def _demand(
         self,
@@ -124,7 +124,9 @@ class Observer:
         for given, (match, held) in demands:
             if match is None and held:
                 continue
-            term = conjoined(term, implied(given, negated(TRUE) if match is None else match))
+            term = conjunction_of(
+                term, implication(given, negation_of(TRUE) if match is None else match)
+            )
         held = demands[0][1][1]
         if term is not None:
             self._collector.require(term, name=name, violated=real and not held)
@@ -144,22 +146,26 @@ class Observer:
             if match is None and not held:
                 return None, False
             all_held = all_held and held
-            term = term if match is None else conjoined(term, match)
+            term = term if match is None else conjunction_of(term, match)
         return term, all_held
 
     def _equal(self, known: Displayed, wanted: Value) -> tuple[Term | None, bool]:
         if isinstance(known, Rounded):
             return shows_number(known, wanted)
         if not isinstance(known, Text):
-            return _equal(known, wanted)
-        return shows(self._memory, known, wanted) if isinstance(wanted, bytes) else (None, False)
+            return _equality_term(known, wanted)
+        return (
+            string_shows(self._memory, known, wanted)
+            if isinstance(wanted, bytes)
+            else (None, False)
+        )
 
 
 def _value(shown: Displayed) -> Value:
     return shown.value if isinstance(shown, Text | Rounded) else shown[0]
 
 
-def _equal(known: Known, wanted: Value) -> tuple[Term | None, bool]:
+def _equality_term(known: Known, wanted: Value) -> tuple[Term | None, bool]:
     value, term = known
     held = repr(value) == repr(wanted)
     if term is None or type(value) is not type(wanted):

@@ -29,7 +29,7 @@ def compute(code: Code, given: Sequence[Known]) -> Known:
     elif code.opcode == "icmp" and code.operands[0].sort.kind is SortKind.BITVEC:
         value = _compare(code.detail, words[0], words[1], code.operands[0].sort.width)
     else:
-        value = _evaluated(code, values)
+        value = _evaluated_code(code, values)
     if all(term is None for _, term in given):
         return value, None
     return value, _result(code, [as_term(code, at, known) for at, known in enumerate(given)], value)
@@ -80,13 +80,13 @@ def _result(code: Code, terms: list[Term], value: Value) -> Term:
     if term is not None:
         return term
     return Concrete(
-        value, code.sort, code.opcode, distinct([r for t in terms for r in distinct_reads(t)])
+        value, code.sort, code.opcode, each_read_once([r for t in terms for r in distinct_reads(t)])
     )
 
 
-def _evaluated(code: Code, values: Sequence[Value]) -> Value:
+def _evaluated_code(code: Code, values: Sequence[Value]) -> Value:
     if code.opcode in {"sitofp", "uitofp", "fptosi", "fptoui", "fpext", "fptrunc"}:
-        return _converted(code, values[0])
+        return _converted_value(code, values[0])
     term = term_of(code, [Const(v, o.sort) for v, o in zip(values, code.operands, strict=True)])
     value = Evaluator().value(term) if term is not None else UNKNOWN
     if value is UNKNOWN:
@@ -96,7 +96,7 @@ def _evaluated(code: Code, values: Sequence[Value]) -> Value:
     return value
 
 
-def _converted(code: Code, value: Value) -> Value:
+def _converted_value(code: Code, value: Value) -> Value:
     assert isinstance(value, int | float)
     width = code.operands[0].sort.width
     match code.opcode:
@@ -143,6 +143,6 @@ _FAST: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
-def distinct(found: Sequence[Read]) -> tuple[Read, ...]:
+def each_read_once(found: Sequence[Read]) -> tuple[Read, ...]:
     """Each step once."""
     return tuple({read.step: read for read in found}.values())

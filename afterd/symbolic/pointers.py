@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from afterd.logic import Statement, signed_value
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, Value, bitvec
 from afterd.symbolic.code import Code
-from afterd.symbolic.collecting import TRUE, Collector, any_of, negated
+from afterd.symbolic.collecting import TRUE, Collector, any_of, negation_of
 from afterd.symbolic.memory import FIRST, Cell, Memory, data_of
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
@@ -50,7 +50,7 @@ class _Element:
         number, rest = divmod(place - self.start, self.stride)
         sort = self.index.sort
         if rest or not -(1 << sort.width - 1) <= number < 1 << (sort.width - 1):
-            return negated(TRUE)
+            return negation_of(TRUE)
         return Apply(Op.EQ, (self.index, Const(number % (1 << sort.width), sort)), BOOL)
 
 
@@ -175,7 +175,7 @@ class Pointers:
         places, complete = self._places(address, term, size)
         self._legal(term, places, complete=complete)
         if not self._alternatives:
-            self._collector.lose(negated(self._is(term, address)))
+            self._collector.lose(negation_of(self._is(term, address)))
         new = Const(value, sort) if given is None else given
         for place in places:
             was, of_it = self._held(place, size, sort)

@@ -51,7 +51,7 @@ def integer(text: bytes, base: int, bits: int = 64) -> tuple[int, int]:
     return max(-limit, min(limit - 1, value)), found.start(3) + taken
 
 
-def real(text: bytes) -> tuple[float, int]:
+def parsed_real(text: bytes) -> tuple[float, int]:
     """The value that ``strtod`` gives, and how many bytes of the text it took."""
     found = _REAL.match(text)
     if found is None:
@@ -60,7 +60,7 @@ def real(text: bytes) -> tuple[float, int]:
     return (float.fromhex(word) if "0x" in word else float(word)), found.end()
 
 
-def scanned(form: str, text: bytes, at: int = 0) -> tuple[list[Scanned], int, int]:
+def scanned_values(form: str, text: bytes, at: int = 0) -> tuple[list[Scanned], int, int]:
     """What ``scanf`` assigns, what it returns, and where in the text it ends.
 
     Raises NotFollowedError for a long double.
@@ -86,7 +86,7 @@ def scanned(form: str, text: bytes, at: int = 0) -> tuple[list[Scanned], int, in
             continue
         assert letter is not None
         width = int(directive["width"] or (1 if letter == "c" else len(text)))
-        value, taken = _converted(letter, text[at : at + width])
+        value, taken = _converted_field(letter, text[at : at + width])
         if not taken or (letter == "c" and taken < width):
             return (found, assigned, at) if taken or at < len(text) else (found, assigned or -1, at)
         if not directive["skip"]:
@@ -131,12 +131,12 @@ def _directives(form: str) -> Iterator[re.Match[str]]:
         at = found.end()
 
 
-def _converted(letter: str, text: bytes) -> tuple[int | float | bytes, int]:
+def _converted_field(letter: str, text: bytes) -> tuple[int | float | bytes, int]:
     """A value, and how many bytes it took (0: none fits)."""
     if letter in _BASES:
         return integer(text, _BASES[letter])
     if letter in _REALS:
-        return real(text)
+        return parsed_real(text)
     if letter == "c":
         return text, len(text)
     if letter == "s":

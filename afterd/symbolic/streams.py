@@ -9,8 +9,8 @@ from afterd.symbolic.calls import Call
 from afterd.symbolic.operations import Known
 from afterd.symbolic.pointers import CONTENT
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.scanning import destinations, scanned
-from afterd.symbolic.strings import Displayed, rendered, shown_by
+from afterd.symbolic.scanning import destinations, scanned_values
+from afterd.symbolic.strings import Displayed, rendered_format, shown_by
 from afterd.symbolic.world import Stream
 from afterd.trace.c.ir.arithmetic import resized_term
 
@@ -25,7 +25,7 @@ _SHORT = 1 << 15  # bytes: a position in less is a word of 16 bits
 _SEEK_CURRENT, _SEEK_END = 1, 2
 
 
-def _opened(c: Call, name: str, data: bytes, *, written: bool = False) -> Stream:
+def _opened_stream(c: Call, name: str, data: bytes, *, written: bool = False) -> Stream:
     memory = c.machine.memory
     words = b"".join(byte.to_bytes(4, "little") for byte in data) + _EOF.to_bytes(4, "little")
     content = memory.hold(words, f"{CONTENT}{name}", c.place())
@@ -45,7 +45,7 @@ def _stream(c: Call, at: int) -> Stream:
     if address not in world.streams:
         if address != image.address_of("stdin"):
             raise NotFollowedError(f"{c.frame.body.name} reads a stream that it did not open")
-        world.streams[address] = _opened(c, "standard input", world.stdin())
+        world.streams[address] = _opened_stream(c, "standard input", world.stdin())
     found = world.streams[address]
     if found.written:
         raise NotFollowedError(f"{c.frame.body.name} reads the file {found.name}, which it writes")
@@ -58,10 +58,10 @@ def _fopen(c: Call) -> Known:
         data = world.file(name)
         if data is None:
             return c.concrete(0, *c.cells(c.number(0), len(name)))
-        made = _opened(c, name, data)
+        made = _opened_stream(c, name, data)
     else:
         world.written.add(name)
-        made = _opened(c, name, b"", written=True)
+        made = _opened_stream(c, name, b"", written=True)
     world.streams[made.state] = made
     return c.concrete(made.state, *c.cells(c.number(0), len(name)))
 
@@ -73,7 +73,7 @@ def _word(c: Call, stream: Stream, offset: int, sort: Sort) -> tuple[int, Term |
     return value, term
 
 
-def _ahead(c: Call, stream: Stream) -> tuple[bytes, int, list[Term]]:
+def _bytes_ahead(c: Call, stream: Stream) -> tuple[bytes, int, list[Term]]:
     """The bytes that are still to be read, the first one's offset, and what that depends on."""
     position, of_position = _word(c, stream, 0, _place_sort(stream))
     pushed, of_pushed = _word(c, stream, _PUSHED, _BYTE_MORE)
@@ -150,7 +150,7 @@ def _ungetc(c: Call) -> Known:
 
 def _line(c: Call, stream: Stream, most: int) -> tuple[bytes, list[Term]]:
     """The next line with its end, of at most so many bytes, taken from a stream."""
-    ahead, start, terms = _ahead(c, stream)
+    ahead, start, terms = _bytes_ahead(c, stream)
     end = ahead.find(b"\n") + 1 or len(ahead)
     taken = ahead[: min(end, most)]
     _move(c, stream, start + len(taken), terms, ended=not taken)
@@ -178,7 +178,7 @@ def _getline(c: Call) -> Known:
 
 def _fread(c: Call) -> Known:
     stream, size = _stream(c, 3), c.number(1)
-    ahead, start, terms = _ahead(c, stream)
+    ahead, start, terms = _bytes_ahead(c, stream)
     count = min(c.number(2), len(ahead) // size) if size else 0
     taken = ahead[: min(size * c.number(2), len(ahead))]
     c.fill(c.number(0), taken, terms)
@@ -188,8 +188,8 @@ def _fread(c: Call) -> Known:
 
 def _scan_stream(c: Call, form: int) -> Known:
     stream = _stream(c, 0 if form else len(c.given))
-    ahead, start, terms = _ahead(c, stream)
-    found, count, end = scanned(c.form(form), ahead)
+    ahead, start, terms = _bytes_ahead(c, stream)
+    found, count, end = scanned_values(c.form(form), ahead)
     _move(c, stream, start + end, terms, ended=end >= len(ahead))
     standard = stream.name == "standard input" and not terms and c.machine.symbolic
     for at, item in enumerate(found, start=form + 1):
@@ -206,8 +206,8 @@ def _scan_stream(c: Call, form: int) -> Known:
 
 def _sscanf(c: Call) -> Known:
     text = c.text(0)
-    terms = [*c.cells(c.number(0), len(text) + 1), *_own(c.given[0])]
-    found, count, _ = scanned(c.form(1), text)
+    terms = [*c.cells(c.number(0), len(text) + 1), *_own_terms(c.given[0])]
+    found, count, _ = scanned_values(c.form(1), text)
     for at, item in enumerate(found, start=2):
         c.assign(at, item.value, item.size, terms)
     _doubt(c, 1, len(text))
@@ -221,7 +221,7 @@ def _doubt(c: Call, form: int, length: int) -> None:
             c.doubt(at, sort, length + 1)
 
 
-def _own(known: Known) -> list[Term]:
+def _own_terms(known: Known) -> list[Term]:
     return [] if known[1] is None else [known[1]]
 
 
@@ -234,16 +234,16 @@ def _end_met(c: Call) -> Known:
 
 def _seek(c: Call) -> Known:
     stream = _stream(c, 0)
-    _, start, terms = _ahead(c, stream)
+    _, start, terms = _bytes_ahead(c, stream)
     offset, whence = (0, 0) if len(c.given) < 3 else (c.number(1), c.number(2) & 3)
     offset -= (offset >> 63) << 64
     base = {_SEEK_CURRENT: start, _SEEK_END: len(stream.data)}.get(whence, 0)
-    _move(c, stream, max(0, base + offset), [*terms, *(t for k in c.given for t in _own(k))])
+    _move(c, stream, max(0, base + offset), [*terms, *(t for k in c.given for t in _own_terms(k))])
     return 0, None
 
 
 def _tell(c: Call) -> Known:
-    _, start, terms = _ahead(c, _stream(c, 0))
+    _, start, terms = _bytes_ahead(c, _stream(c, 0))
     return c.point(start, c.code.sort, terms)
 
 
@@ -259,21 +259,21 @@ def _show(c: Call, what: str, values: Sequence[Displayed]) -> None:
 
 def _show_printed(c: Call, form: str, given: Sequence[Known]) -> Known:
     _show(c, *shown_by(c.machine.memory, form, given, c.machine.pointers.text_places))
-    return c.point(len(rendered(c.machine.memory, form, given)), c.code.sort, [])
+    return c.point(len(rendered_format(c.machine.memory, form, given)), c.code.sort, [])
 
 
-def _unseen(c: Call, at: int) -> bool:
+def _is_unseen(c: Call, at: int) -> bool:
     """Whether what is written there is not compared: any stream but standard output."""
     return at < len(c.given) and c.number(at) != c.machine.image.address_of("stdout")
 
 
 def _fprintf(c: Call) -> Known:
-    return (0, None) if _unseen(c, 0) else _show_printed(c, c.form(1), c.given[2:])
+    return (0, None) if _is_unseen(c, 0) else _show_printed(c, c.form(1), c.given[2:])
 
 
 def _sprintf(c: Call, form: int = 1) -> Known:
     memory = c.machine.memory
-    text = rendered(memory, c.form(form), c.given[form + 1 :])
+    text = rendered_format(memory, c.form(form), c.given[form + 1 :])
     terms = [term for _, term in c.given[form + 1 :] if term is not None]
     for address, _ in c.given[form + 1 :]:
         if isinstance(address, int) and memory.object_at(address) is not None:
@@ -287,31 +287,31 @@ def _sprintf(c: Call, form: int = 1) -> Known:
 
 
 def _fputs(c: Call) -> Known:
-    return (0, None) if _unseen(c, 1) else _show_printed(c, "%s", c.given[:1])
+    return (0, None) if _is_unseen(c, 1) else _show_printed(c, "%s", c.given[:1])
 
 
 def _putchar(c: Call) -> Known:
-    if not _unseen(c, 1):
+    if not _is_unseen(c, 1):
         _show(c, "%c", c.given[:1])
     return c.given[0]
 
 
 def _fwrite(c: Call) -> Known:
     size = c.number(1) * c.number(2)
-    if not _unseen(c, 3):
+    if not _is_unseen(c, 3):
         memory, start = c.machine.memory, c.number(0)
         _show(c, "%c" * size, [memory.load(start + at, 1, bitvec(8)) for at in range(size)])
     return c.given[2]
 
 
-def _nothing(c: Call) -> Known:
+def _no_result(c: Call) -> Known:
     del c
     return 0, None
 
 
 STREAMS: Mapping[str, Callable[[Call], Known | None]] = {
-    "fopen": _fopen, "fclose": _nothing, "fflush": _nothing, "setvbuf": _nothing,
-    "setbuf": _nothing, "ferror": _nothing, "clearerr": _nothing, "perror": _nothing,
+    "fopen": _fopen, "fclose": _no_result, "fflush": _no_result, "setvbuf": _no_result,
+    "setbuf": _no_result, "ferror": _no_result, "clearerr": _no_result, "perror": _no_result,
     "getc": _getc, "fgetc": _getc, "_IO_getc": _getc, "getchar": _getc, "ungetc": _ungetc,
     "fgets": _fgets, "getline": _getline, "fread": _fread,
     "scanf": lambda c: _scan_stream(c, 0), "fscanf": lambda c: _scan_stream(c, 1),

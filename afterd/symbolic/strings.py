@@ -73,7 +73,7 @@ def is_text(memory: Memory, address: int, wanted: bytes) -> tuple[Term | None, b
     return found, held
 
 
-def shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None, bool]:
+def string_shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None, bool]:
     """What must hold for a shown string to be as wanted: its bytes are, or it is another string. Where
     the program has none with these bytes, it is one that a repair would write.
     """
@@ -148,7 +148,7 @@ def _text(memory: Memory, address: int, term: Term | None, places: Places) -> Di
     return Text(text_at(memory, address), (address, term), others)
 
 
-def rendered(memory: Memory, form: str, given: Sequence[Known]) -> bytes:
+def rendered_format(memory: Memory, form: str, given: Sequence[Known]) -> bytes:
     """The bytes that printf makes."""
     return printed_bytes(form, [value for value, _ in given], memory)
 
@@ -167,12 +167,12 @@ def printed_bytes(form: str, values: Sequence[Value], memory: Memory | None = No
                 text = text.replace("*", str(signed_value(int(_number(next(arguments, 0))), 32)), 1)
         value = next(arguments, 0)
         plain = text.replace(found.group(3) or "", "") if found.group(3) else text
-        return str(plain.replace("u", "d") % _shown(memory, letter, found.group(3), value))
+        return str(plain.replace("u", "d") % _shown_argument(memory, letter, found.group(3), value))
 
     return CONVERSION.sub(one, form).encode("latin-1", "replace")
 
 
-def _shown(memory: Memory | None, letter: str, size: str | None, value: Value) -> object:
+def _shown_argument(memory: Memory | None, letter: str, size: str | None, value: Value) -> object:
     if letter == "s" and isinstance(value, bytes):
         return value.decode("latin-1")
     if letter == "s" and memory is not None:

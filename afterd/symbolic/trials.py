@@ -66,13 +66,13 @@ def violated_by(shown: Shown, expected: Shown | None) -> str:
         return ""
     for at, event in enumerate(shown.events):
         if at >= len(expected.events) or expected.events[at] != event:
-            return _named(event, expected.events[at] if at < len(expected.events) else None)
+            return _event_name(event, expected.events[at] if at < len(expected.events) else None)
     if len(shown.events) < len(expected.events):
         return f"no output {expected.events[len(shown.events)].what!r}"
     return "" if shown.status == expected.status else "exit status"
 
 
-def _named(event: Event, expected: Event | None) -> str:
+def _event_name(event: Event, expected: Event | None) -> str:
     if expected is None or expected.what != event.what:
         return f"output {event.what!r}, which should not be there"
     return f"a value of the output {event.what!r}"

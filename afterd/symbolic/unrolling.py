@@ -208,6 +208,6 @@ def load(
     return Program(Image([listing(source, toolchain, flags) for source in sources], root), entry)
 
 
-def among(branches: Collection[Branch]) -> Wanted:
+def exactly_these_sides(branches: Collection[Branch]) -> Wanted:
     """Exactly these sides."""
     return lambda branch: branch in branches

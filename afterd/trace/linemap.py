@@ -24,7 +24,7 @@ class _Side:
         at = bisect_right(self.ends, number)
         if at < len(self.spans) and self.spans[at][0].covers(number):
             here, there, _ = self.spans[at]
-            return _inside(number - here.start, there)
+            return _rank_is_inside(number - here.start, there)
         return number + (_first_after(self.spans[at - 1][1]) - self.ends[at - 1] if at else 0)
 
 
@@ -33,7 +33,7 @@ def _first_after(span: LineSpan) -> int:
     return span.start + span.count if span.count else span.start + 1
 
 
-def _inside(rank: int, there: LineSpan) -> int:
+def _rank_is_inside(rank: int, there: LineSpan) -> int:
     return there.start + min(rank, max(there.count - 1, 0))
 
 
@@ -55,9 +55,9 @@ class LineMap:
                 by_bad[change.file].append(change)
                 by_good[change.old_file].append(change)
             elif change.form is ChangeForm.ADDED:
-                self._whole[change.file] = _named(change)
+                self._whole[change.file] = _change_of_name(change)
             elif change.form is ChangeForm.DELETED:
-                self._whole_good[change.old_file] = _named(change)
+                self._whole_good[change.old_file] = _change_of_name(change)
         self._bad = {file: _side(found, forward=False) for file, found in by_bad.items()}
         self._good = {file: _side(found, forward=True) for file, found in by_good.items()}
         self._renamed = {old: new for new, old in self._files.items()}
@@ -77,7 +77,7 @@ class LineMap:
         if file in self._whole:
             return tuple(filter(None, (self._whole[file],)))
         side = self._bad.get(file)
-        return _touching(side, first, last) if side else ()
+        return _changes_touching(side, first, last) if side else ()
 
     def is_kept(self, file: str, line: int) -> bool:
         """Whether a line of the bad version stands in the good one."""
@@ -92,20 +92,23 @@ class LineMap:
         if file in self._whole_good:
             return tuple(filter(None, (self._whole_good[file],)))
         side = self._good.get(file)
-        return _touching(side, first, last) if side else ()
+        return _changes_touching(side, first, last) if side else ()
 
 
 def _side(changes: list[Change], *, forward: bool) -> _Side:
-    spans = [(c.old, c.new, _named(c)) if forward else (c.new, c.old, _named(c)) for c in changes]
+    spans = [
+        (c.old, c.new, _change_of_name(c)) if forward else (c.new, c.old, _change_of_name(c))
+        for c in changes
+    ]
     spans.sort(key=lambda span: (_first_after(span[0]), _first_after(span[1])))
     return _Side(tuple(spans), tuple(_first_after(here) for here, _, _ in spans))
 
 
-def _named(change: Change) -> ChangeId:
+def _change_of_name(change: Change) -> ChangeId:
     return "" if change.pruned else change.id
 
 
-def _touching(side: _Side, first: int, last: int) -> tuple[ChangeId, ...]:
+def _changes_touching(side: _Side, first: int, last: int) -> tuple[ChangeId, ...]:
     reached = islice(side.spans, bisect_right(side.ends, first), None)
     within = takewhile(lambda span: span[0].start <= last, reached)
     return tuple(change for here, _, change in within if change and here.count)

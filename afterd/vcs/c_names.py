@@ -74,10 +74,12 @@ def change_names(
     for change in mine:
         begun, ended = opened[change.id], closed[change.id]
         found[change.id] = ChangeNames(
-            _side(old.get(change.old_file), change, change.old, _in("old", begun, ended)),
-            _side(new.get(change.file), change, change.new, _in("new", begun, ended)),
+            _side(
+                old.get(change.old_file), change, change.old, _bracket_names("old", begun, ended)
+            ),
+            _side(new.get(change.file), change, change.new, _bracket_names("new", begun, ended)),
         )
-    return found, _standing(new, mine)
+    return found, _standing_names(new, mine)
 
 
 def _halves(
@@ -89,7 +91,7 @@ def _halves(
     opened, closed = defaultdict[ChangeId, set[Name]](set), defaultdict[ChangeId, set[Name]](set)
     waiting: dict[tuple[str, str], list[tuple[ChangeId, bool]]] = defaultdict(list)
     for change in sorted(changes, key=lambda c: (c.file, c.new.start, c.new.end)):
-        for bracket, more in _opened(change).items():
+        for bracket, more in _opened_brackets(change).items():
             begun = waiting[change.file, bracket]
             for _ in range(abs(more)):
                 if not begun or begun[-1][1] == (more > 0):
@@ -101,7 +103,7 @@ def _halves(
     return opened, closed
 
 
-def _opened(change: Change) -> Mapping[str, int]:
+def _opened_brackets(change: Change) -> Mapping[str, int]:
     """How many brackets and conditionals more a change's new lines open than its old ones did."""
     found = Counter[str]()
     if change.form is not ChangeForm.HUNK:
@@ -134,7 +136,7 @@ def _version(
     }
 
 
-def _in(version: str, begun: Iterable[Name], ended: Iterable[Name]) -> SideNames:
+def _bracket_names(version: str, begun: Iterable[Name], ended: Iterable[Name]) -> SideNames:
     """Brackets as names of one version: both have them, and neither has those of the other."""
     return SideNames(
         frozenset(f"{version} {each}" for each in begun),
@@ -157,7 +159,7 @@ def _side(text: _Text | None, change: Change, span: LineSpan, brackets: SideName
     )
 
 
-def _standing(texts: Mapping[str, _Text], changes: Sequence[Change]) -> frozenset[Name]:
+def _standing_names(texts: Mapping[str, _Text], changes: Sequence[Change]) -> frozenset[Name]:
     """The names that are defined, or declared, where no change has written."""
     written: dict[str, set[int]] = defaultdict(set)
     for change in changes:
@@ -173,7 +175,7 @@ def _standing(texts: Mapping[str, _Text], changes: Sequence[Change]) -> frozense
 
 def _add_arities(old: Mapping[str, _Text], new: Mapping[str, _Text]) -> None:
     """Functions and macros that take another number of arguments are other ones: ``n/2`` and ``n/3``."""
-    before, after = _taking(old), _taking(new)
+    before, after = _taking_changes(old), _taking_changes(new)
     other = {
         name
         for name in before.keys() & after.keys()
@@ -188,7 +190,7 @@ def _add_arities(old: Mapping[str, _Text], new: Mapping[str, _Text]) -> None:
                 text.uses[line].add(f"{name}/{count}")
 
 
-def _taking(texts: Mapping[str, _Text]) -> dict[Name, set[int]]:
+def _taking_changes(texts: Mapping[str, _Text]) -> dict[Name, set[int]]:
     found: dict[Name, set[int]] = defaultdict(set)
     for text in texts.values():
         for name, counts in text.taking.items():
@@ -251,7 +253,7 @@ class _Reader:
         elif kind == "field_identifier":
             self.text.uses[_line(node)].add(f".{_text(node)}")
         elif kind == "function_definition":
-            named = _named(node)
+            named = _naming_node(node)
             if named is not None:
                 self._function(named, body=True)
                 return _text(named)
@@ -301,7 +303,7 @@ class _Reader:
             for child in node.children
         )
         for declarator in node.children_by_field_name("declarator"):
-            named = _innermost(declarator)
+            named = _declared_identifier(declarator)
             if named is None:
                 continue
             if _is_prototype(declarator):
@@ -370,18 +372,18 @@ def _is_prototype(declarator: Node) -> bool:
     )
 
 
-def _named(node: Node) -> Node | None:
+def _naming_node(node: Node) -> Node | None:
     return next(_all_named(node), None)
 
 
 def _all_named(node: Node) -> Iterator[Node]:
     for declarator in node.children_by_field_name("declarator"):
-        named = _innermost(declarator)
+        named = _declared_identifier(declarator)
         if named is not None:
             yield named
 
 
-def _innermost(declarator: Node) -> Node | None:
+def _declared_identifier(declarator: Node) -> Node | None:
     """The identifier that a declarator declares; None where it has none."""
     node: Node | None = declarator
     while node is not None and node.type in _DECLARATORS:

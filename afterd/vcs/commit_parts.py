@@ -45,28 +45,28 @@ def cut_at_commits(hunk: Hunk, parts: Sequence[Part], text: SourceText) -> list[
     structure = text.layout
     if structure is None:
         return []
-    runs = [_joined(list(group)) for _, group in groupby(parts, lambda part: part.commits)]
-    runs = _standing(runs, text, structure)
+    runs = [_joined_part(list(group)) for _, group in groupby(parts, lambda part: part.commits)]
+    runs = _standing_parts(runs, text, structure)
     if len(runs) < 2:
         return []
-    return list(_placed(hunk, runs))
+    return list(_placed_runs(hunk, runs))
 
 
-def _standing(runs: list[Part], text: SourceText, structure: Layout) -> list[Part]:
+def _standing_parts(runs: list[Part], text: SourceText, structure: Layout) -> list[Part]:
     """The runs, of which those that cannot be reverted alone are joined with what stands before them."""
-    stands = _balanced if text.language.braced else _leaves_a_block
+    stands = _part_is_balanced if text.language.braced else _leaves_a_block
     at = 0
     while len(runs) > 1 and at < len(runs):
         if stands(runs[at], text, structure):
             at += 1
             continue
         first = max(at - 1, 0)
-        runs = [*runs[:first], _joined(runs[first : first + 2]), *runs[first + 2 :]]
+        runs = [*runs[:first], _joined_part(runs[first : first + 2]), *runs[first + 2 :]]
         at = 0
     return runs
 
 
-def _balanced(part: Part, text: SourceText, structure: Layout) -> bool:  # noqa: ARG001 - as its like
+def _part_is_balanced(part: Part, text: SourceText, structure: Layout) -> bool:  # noqa: ARG001 - as its like
     """Whether every bracket that it opens is closed in it, and no other is."""
     depth = structure.depth
     inside = all(depth[gap] >= depth[part.begin] for gap in range(part.begin, part.end))
@@ -91,7 +91,7 @@ def _indent_before(line: int, text: SourceText, structure: Layout) -> int:
     return 0
 
 
-def _placed(hunk: Hunk, runs: Sequence[Part]) -> Iterator[tuple[Hunk, Part]]:
+def _placed_runs(hunk: Hunk, runs: Sequence[Part]) -> Iterator[tuple[Hunk, Part]]:
     """Each run with the good version's lines that it stands for; nothing where they do not come out even."""
     begin = hunk.old.start - 1 if hunk.old.count else hunk.old.start
     spans = [(begin, begin) if hunk.old.count == 0 else run.origin for run in runs]
@@ -105,7 +105,7 @@ def _placed(hunk: Hunk, runs: Sequence[Part]) -> Iterator[tuple[Hunk, Part]]:
         yield Hunk(span_after(start, stop - start), new), run
 
 
-def _joined(parts: Sequence[Part]) -> Part:
+def _joined_part(parts: Sequence[Part]) -> Part:
     made = dict.fromkeys(commit for part in parts for commit in part.commits)
     origins = [part.origin for part in parts]
     known = [origin for origin in origins if origin is not None]

@@ -50,16 +50,16 @@ def changes_between(
     changed = [path_text(pair.new_path) for pair in pairs if pair.new is not None]
     rules = knowing_program(reader, trees[1], changed, rules)
     files = [FileChanges(pair, reader, rules, limits.file_size) for pair in pairs]
-    notes = (*_bound(files, limits), *_refused(files))
+    notes = (*_bound_to_limits(files, limits), *_refused_paths(files))
     files.sort(key=lambda file: file.is_generated)
     found = [(file, change) for file in files for change in file.changes()]
-    numbered = _numbered([change for _, change in found])
+    numbered = _numbered_changes([change for _, change in found])
     attributed = attribute(repository, good, bad, ChangeList(numbered, notes))
     owners = {change.id: file for change, (file, _) in zip(numbered, found, strict=True)}
     return _cut_at_commits(repository, (good, bad), attributed, owners)
 
 
-def _numbered(changes: Sequence[Change]) -> tuple[Change, ...]:
+def _numbered_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
     return tuple(replace(change, id=f"c{n}") for n, change in enumerate(changes, start=1))
 
 
@@ -86,7 +86,7 @@ def _cut_at_commits(
         for change in changes.changes
         for each in owners[change.id].divided(change, made.get(change.id, []))
     ]
-    return replace(changes, changes=_numbered(parts))
+    return replace(changes, changes=_numbered_changes(parts))
 
 
 def changes_from_patch(
@@ -109,7 +109,7 @@ def changes_from_patch(
     return tree, changes_between(store, base, tree, rules, limits)
 
 
-def _refused(files: Sequence[FileChanges]) -> tuple[str, ...]:
+def _refused_paths(files: Sequence[FileChanges]) -> tuple[str, ...]:
     """A sentence on files whose paths must not be written: no variant has them as the good version."""
     refused = [file for file in files if file.pruned.startswith(REFUSED)]
     if not refused:
@@ -121,7 +121,7 @@ def _refused(files: Sequence[FileChanges]) -> tuple[str, ...]:
     )
 
 
-def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...]:
+def _bound_to_limits(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...]:
     """Switch files to whole-file changes until the limits hold: tests, documents and data first,
     then the files with the most lines. Hunks count as they come before any is split, because
     splitting them costs more than finding them.
@@ -133,8 +133,8 @@ def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...
         )
     fine = [file for file in files if file.coarse_hunks]
     fine.sort(key=lambda file: (bool(file.pruned) or file.kind in _MARGINAL, file.lines))
-    whole = _shed(fine, limits, lambda file: len(file.coarse_hunks))
-    whole += _shed(fine, limits, lambda file: len(file.hunks))
+    whole = _shed_to_limits(fine, limits, lambda file: len(file.coarse_hunks))
+    whole += _shed_to_limits(fine, limits, lambda file: len(file.hunks))
     if whole:
         notes.append(
             f"The range is too large to be looked at line by line: {whole} files are taken whole "
@@ -143,7 +143,7 @@ def _bound(files: Sequence[FileChanges], limits: ChangeLimits) -> tuple[str, ...
     return tuple(notes)
 
 
-def _shed(
+def _shed_to_limits(
     fine: list[FileChanges], limits: ChangeLimits, hunks: Callable[[FileChanges], int]
 ) -> int:
     """Take files whole from the end of ``fine`` until the rest is within the limits; how many."""

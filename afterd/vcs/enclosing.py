@@ -88,10 +88,10 @@ class Enclosing:
                 if piece
                 else symbols(text, self._language)
             )
-        return enclosing(self._found[first], line - first + 1)
+        return enclosing_symbol(self._found[first], line - first + 1)
 
 
-def enclosing(found: Iterable[Symbol], line: int) -> str:
+def enclosing_symbol(found: Iterable[Symbol], line: int) -> str:
     """The name of the innermost symbol around ``line``, or ''."""
     around = [symbol for symbol in found if symbol.start <= line <= symbol.end]
     return min(around, key=lambda symbol: symbol.end - symbol.start).name if around else ""

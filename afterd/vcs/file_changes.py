@@ -19,7 +19,7 @@ from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part, cut_at_commits, statements_in
 from afterd.vcs.enclosing import Enclosing
-from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines
+from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split_lines
 from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.paths import path_text, refusal
@@ -69,10 +69,10 @@ def renames(repository: pygit2.Repository, good: str, bad: str) -> Mapping[bytes
         diff.find_similar(flags=DiffFind.FIND_RENAMES, rename_limit=GIT.renames)
     except (pygit2.GitError, KeyError):
         return {}  # a rename is then a deletion and an addition: as true, only less readable
-    return dict(_renamed(diff))
+    return dict(_renamed_paths(diff))
 
 
-def _renamed(diff: pygit2.Diff) -> Iterator[tuple[bytes, bytes]]:
+def _renamed_paths(diff: pygit2.Diff) -> Iterator[tuple[bytes, bytes]]:
     for delta in diff.deltas:
         new, old = delta.new_file, delta.old_file
         if delta.status == DeltaStatus.RENAMED and new.mode != FileMode.COMMIT:
@@ -93,7 +93,7 @@ def hunk_patch(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes], symbol: 
             lines.append(sign + line.decode("utf-8", "surrogateescape"))
             if not line.endswith(b"\n"):
                 lines.append("\n" + _NO_NEWLINE)
-    return _shortened("".join(lines))
+    return _shortened_line("".join(lines))
 
 
 def file_patch(pair: FilePair) -> str:
@@ -150,7 +150,7 @@ def _span(span: LineSpan) -> str:
     return str(span.start) if span.count == 1 else f"{span.start},{span.count}"
 
 
-def _shortened(text: str) -> str:
+def _shortened_line(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     kept = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
@@ -213,7 +213,7 @@ class FileChanges:
     def hunks(self) -> list[Hunk]:
         """The hunks split as small as can be reverted alone."""
         good, bad = self._good, self._bad
-        return [part for hunk in self.coarse_hunks for part in smallest(hunk, good, bad)]
+        return [part for hunk in self.coarse_hunks for part in smallest_hunks(hunk, good, bad)]
 
     @cached_property
     def lines(self) -> int:
@@ -295,8 +295,8 @@ class FileChanges:
         """Whether all its lines are of tests that stand in this source file."""
         if self.kind is not FileKind.SOURCE:
             return False
-        old = _within(hunk.old, self._good_tests, self._good.lines)
-        new = _within(hunk.new, self._bad_tests, self._bad.lines)
+        old = _lines_within(hunk.old, self._good_tests, self._good.lines)
+        new = _lines_within(hunk.new, self._bad_tests, self._bad.lines)
         return bool(old or new) and all((*old, *new))
 
     def _as_test(self, change: Change) -> Change:
@@ -366,7 +366,7 @@ class FileChanges:
         return Enclosing(self._bad.content, self._bad.language)
 
 
-def _within(part: LineSpan, spans: Sequence[LineSpan], lines: Sequence[bytes]) -> list[bool]:
+def _lines_within(part: LineSpan, spans: Sequence[LineSpan], lines: Sequence[bytes]) -> list[bool]:
     """Of each line of a part of a text that is not blank, whether it is in one of the spans."""
     filled = (number for number in range(part.start, part.end) if lines[number - 1].strip())
     return [any(span.covers(number) for span in spans) for number in filled]

@@ -51,20 +51,20 @@ def install(repository: pygit2.Repository) -> Installed:
     hook, earlier = folder / NAME, folder / EARLIER
     inbox(repository)
     if is_ours(hook):
-        return Installed(hook, _there(earlier), shared)
-    if _there(hook) and _there(earlier):
+        return Installed(hook, _is_there(earlier), shared)
+    if _is_there(hook) and _is_there(earlier):
         raise UsageError(
             f"{hook} was put in place after afterd's, which keeps an older one as {earlier}. "
             "Move one of the two away and install again."
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if _there(hook):
+        if _is_there(hook):
             shutil.copy2(hook, earlier, follow_symlinks=False)
         _write(hook, script())
     except OSError as error:
         raise StoreError(f"The hook {hook} cannot be written ({error.strerror}).") from error
-    return Installed(hook, _there(earlier), shared)
+    return Installed(hook, _is_there(earlier), shared)
 
 
 def uninstall(repository: pygit2.Repository) -> Path:
@@ -80,7 +80,7 @@ def uninstall(repository: pygit2.Repository) -> Path:
             "over, let that tool give it back first."
         )
     try:
-        if _there(earlier):
+        if _is_there(earlier):
             earlier.replace(hook)
         else:
             hook.unlink()
@@ -128,7 +128,7 @@ def _hooks(repository: pygit2.Repository) -> tuple[Path, bool]:
     return folder, not folder.is_relative_to(common)
 
 
-def _there(path: Path) -> bool:
+def _is_there(path: Path) -> bool:
     return os.path.lexists(path)
 
 

@@ -91,7 +91,7 @@ def _hunks(good: bytes, bad: bytes, algorithm: DiffOption) -> list[Hunk]:
     if not any(map(_may_hold_more, found)):
         return found
     before, after = split_lines(good), split_lines(bad)
-    return [part for hunk in found for part in _separated(hunk, before, after)]
+    return [part for hunk in found for part in _separated_hunks(hunk, before, after)]
 
 
 def _moved_definitions(hunks: Sequence[Hunk], good: bytes, bad: bytes) -> int:
@@ -113,7 +113,7 @@ def _may_hold_more(hunk: Hunk) -> bool:
     return least > 0 and 1 < most <= GIT.widest
 
 
-def _separated(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes]) -> Iterator[Hunk]:
+def _separated_hunks(hunk: Hunk, good: Sequence[bytes], bad: Sequence[bytes]) -> Iterator[Hunk]:
     """The hunk without the lines that both versions still have in it."""
     if not _may_hold_more(hunk):
         yield hunk
@@ -131,7 +131,7 @@ def span_after(before: int, count: int) -> LineSpan:
     return LineSpan(before + 1 if count else before, count)
 
 
-def smallest(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
+def smallest_hunks(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
     """The hunk divided where each part can be reverted on its own, top to bottom.
 
     A replacement of as many lines is cut between complete statements whose lines pair up; what was
@@ -140,18 +140,19 @@ def smallest(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
     if max(hunk.old.count, hunk.new.count) < 2:
         return [hunk]
     if hunk.new.count == 0:
-        return [Hunk(part, hunk.new) for part in _cut(hunk.old, _blocks(hunk.old, good))]
+        return [Hunk(part, hunk.new) for part in _cut_span(hunk.old, _blocks(hunk.old, good))]
     if hunk.old.count == 0:
-        return [Hunk(hunk.old, part) for part in _cut(hunk.new, _blocks(hunk.new, bad))]
+        return [Hunk(hunk.old, part) for part in _cut_span(hunk.new, _blocks(hunk.new, bad))]
     if hunk.old.count != hunk.new.count:
         return [hunk]
     cuts = list(_statement_cuts(hunk, good, bad))
     return [
-        Hunk(old, new) for old, new in zip(_cut(hunk.old, cuts), _cut(hunk.new, cuts), strict=True)
+        Hunk(old, new)
+        for old, new in zip(_cut_span(hunk.old, cuts), _cut_span(hunk.new, cuts), strict=True)
     ]
 
 
-def undone(
+def undone_lines(
     good: Sequence[bytes], bad: Sequence[bytes], hunks: Sequence[Hunk | Change]
 ) -> list[bytes]:
     """The bad lines with the hunks' new spans replaced by their old ones; hunks top to bottom.
@@ -175,7 +176,7 @@ def undone(
     return lines
 
 
-def _cut(span: LineSpan, cuts: Sequence[int]) -> Iterator[LineSpan]:
+def _cut_span(span: LineSpan, cuts: Sequence[int]) -> Iterator[LineSpan]:
     for start, end in pairwise([0, *cuts, span.count]):
         yield LineSpan(span.start + start, end - start)
 
@@ -195,13 +196,13 @@ def _statement_cuts(hunk: Hunk, good: SourceText, bad: SourceText) -> Iterator[i
             before.complete[here]
             and after.complete[there]
             and before.depth[here] == after.depth[there] + shift
-            and _similar(good.lines[here - 1], bad.lines[there - 1])
-            and _similar(good.lines[here], bad.lines[there])
+            and _spans_are_similar(good.lines[here - 1], bad.lines[there - 1])
+            and _spans_are_similar(good.lines[here], bad.lines[there])
         ):
             yield cut
 
 
-def _similar(old: bytes, new: bytes) -> bool:
+def _spans_are_similar(old: bytes, new: bytes) -> bool:
     if max(len(old), len(new)) > GIT.line:
         return False
     before, after = _WORD.findall(old), _WORD.findall(new)

@@ -55,7 +55,7 @@ def imported_by_program(
         for importer in asked:
             near = {path for path in wanted if _is_within(importer, roots[path])}
             if near:
-                new |= near & set(_imported(importer, reader.read(files[importer].id), near))
+                new |= near & set(_imported_files(importer, reader.read(files[importer].id), near))
         found |= new
         wanted -= new
         asked = sorted(new) if wanted else []
@@ -78,12 +78,12 @@ def _package(path: str, files: Collection[str]) -> str:
     return root + "/" if root else ""
 
 
-def _imported(importer: str, content: bytes, candidates: Collection[str]) -> Iterator[str]:
+def _imported_files(importer: str, content: bytes, candidates: Collection[str]) -> Iterator[str]:
     """The candidates that a file imports, by the ends of their dotted paths."""
     if not any(_words(path)[-1].encode() in content for path in candidates):
         return
     tree = parse_python(content)
-    names = set(_named(tree, _words(dirname(importer)))) if tree is not None else set()
+    names = set(_named_modules(tree, _words(dirname(importer)))) if tree is not None else set()
     for path in candidates:
         words = _words(path)
         # At least the module and the package it is in: a bare name may be somebody else's.
@@ -92,7 +92,7 @@ def _imported(importer: str, content: bytes, candidates: Collection[str]) -> Ite
             yield path
 
 
-def _named(tree: ast.AST, package: list[str]) -> Iterator[tuple[str, ...]]:
+def _named_modules(tree: ast.AST, package: list[str]) -> Iterator[tuple[str, ...]]:
     """What import statements name and the packages it is in, as words; relative ones from the root
     of the tree.
     """

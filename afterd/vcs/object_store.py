@@ -93,7 +93,7 @@ def tree_pack(repository: pygit2.Repository, tree: str, known: str = "") -> Pack
     new, old = (repository[reader.tree_of(each)] if each else None for each in (tree, known))
     assert isinstance(new, pygit2.Tree)
     assert old is None or isinstance(old, pygit2.Tree)
-    for identifier in _new(new, old):
+    for identifier in _new_objects(new, old):
         builder.add(identifier)
     if not len(builder):
         return Pack()
@@ -118,7 +118,7 @@ def keep(repository: Path, pack: Pack) -> None:
         os.replace(file.name, folder / f"{name}{ending}")  # noqa: PTH105 - atomic, also over one that is there
 
 
-def _new(tree: pygit2.Tree, known: pygit2.Tree | None) -> Iterator[pygit2.Oid]:
+def _new_objects(tree: pygit2.Tree, known: pygit2.Tree | None) -> Iterator[pygit2.Oid]:
     """The ids of trees and blobs that only ``tree`` has, directory by directory."""
     pending = [] if known is not None and known.id == tree.id else [(tree, known)]
     while pending:

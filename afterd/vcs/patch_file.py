@@ -43,12 +43,12 @@ def apply_patch(store: pygit2.Repository, tree: str, patch: bytes) -> str:
         )
     reader = TreeReader(store)
     editor = TreeEditor(reader, tree)
-    for file in _parsed(patch):
+    for file in _parsed_patch(patch):
         _apply_file(file, reader, tree, editor)
     return editor.write()
 
 
-def _parsed(patch: bytes) -> PatchSet:
+def _parsed_patch(patch: bytes) -> PatchSet:
     text = patch.decode("utf-8", "surrogateescape")
     if _CONVERTED.search(text):  # unidiff would keep the carriage return as part of the name
         text = text.replace("\r\n", "\n")
@@ -78,13 +78,13 @@ def _refuse_overlong_hunks(files: PatchSet, lines: Sequence[str]) -> None:
 def _apply_file(file: PatchedFile, reader: TreeReader, tree: str, editor: TreeEditor) -> None:
     old_path = _place(file.source_file, reader, tree)
     new_path = _path(file.target_file) if file.target_file != "/dev/null" else None
-    new_path = _moved(file, old_path, new_path)
+    new_path = _moved_path(file, old_path, new_path)
     for path in filter(None, (old_path, new_path)):
         if why := refusal(path):
             raise RepositoryError(f"The patch names {path_text(path)!r}: {why}.")
     entry = reader.lookup(tree, old_path) if old_path else None
     lines = split_lines(reader.read(entry.id)) if entry else []
-    content = b"".join(_patched(lines, file))
+    content = b"".join(_patched_lines(lines, file))
     if old_path is not None and old_path != new_path:
         editor.remove(old_path)
     if new_path is not None:
@@ -97,7 +97,7 @@ def _place(name: str, reader: TreeReader, tree: str) -> bytes | None:
     """The path of a patched file in the tree: as written, or without its first directory."""
     if name == "/dev/null":
         return None
-    written = _unquoted(name)
+    written = _unquoted_name(name)
     stripped = written.partition(b"/")[2]
     for path in (stripped, written):
         if path and reader.lookup(tree, path) is not None:
@@ -107,7 +107,7 @@ def _place(name: str, reader: TreeReader, tree: str) -> bytes | None:
     )
 
 
-def _moved(file: PatchedFile, old_path: bytes | None, new_path: bytes | None) -> bytes | None:
+def _moved_path(file: PatchedFile, old_path: bytes | None, new_path: bytes | None) -> bytes | None:
     """The new path: the old one unless git says it is a rename or there was no old file.
 
     ``diff -u f.c.orig f.c`` names two files and means one.
@@ -118,11 +118,11 @@ def _moved(file: PatchedFile, old_path: bytes | None, new_path: bytes | None) ->
 
 
 def _path(name: str) -> bytes:
-    written = _unquoted(name)
+    written = _unquoted_name(name)
     return written.partition(b"/")[2] if written.startswith((b"a/", b"b/")) else written
 
 
-def _unquoted(name: str) -> bytes:
+def _unquoted_name(name: str) -> bytes:
     """The bytes of a name that git may have quoted, with C escapes for what is not ASCII."""
     raw = path_bytes(name)
     if not (raw.startswith(b'"') and raw.endswith(b'"')):
@@ -140,7 +140,7 @@ def _mode(file: PatchedFile, entry: Entry | None) -> int:
     return entry.mode if entry else FileMode.BLOB
 
 
-def _patched(lines: list[bytes], file: PatchedFile) -> list[bytes]:
+def _patched_lines(lines: list[bytes], file: PatchedFile) -> list[bytes]:
     """The file's lines with every hunk applied, top to bottom."""
     done: list[bytes] = []
     position = shift = 0

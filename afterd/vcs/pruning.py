@@ -28,7 +28,7 @@ from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.location import LineSpan
 from afterd.vcs.enclosing import parse_python
-from afterd.vcs.hunks import split_lines, undone
+from afterd.vcs.hunks import split_lines, undone_lines
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.outline import Piece, outline
 from afterd.vcs.tokens import Language, Token, TokenKind, language_of, tokens
@@ -125,11 +125,11 @@ class _Tokens:
             self._inside.update(dict.fromkeys(range(token.line, token.end_line), token.kind))
             comments = self._comments[token.line]
             if token.kind is TokenKind.COMMENT:
-                comments.append(_plain(token))
+                comments.append(_plain_comment(token))
                 continue
             if token.kind is TokenKind.DIRECTIVE:
                 inner = list(tokens(token.text.replace("#", " ", 1), language))
-                comments += map(_plain, filter(_is_comment, inner))
+                comments += map(_plain_comment, filter(_is_comment, inner))
                 words = tuple((word.text, word.spaced) for word in inner if not _is_comment(word))
                 self._code[token.line].append(("#", words))
             else:
@@ -166,7 +166,7 @@ def _is_comment(token: Token) -> bool:
     return token.kind is TokenKind.COMMENT
 
 
-def _plain(token: Token) -> str:
+def _plain_comment(token: Token) -> str:
     """A comment without the way it is laid out."""
     return " ".join(token.text.split())
 
@@ -259,7 +259,7 @@ class _Comparison:
         self._parses += 1
         if self._parses > GIT.parses:
             return None
-        return self._shape(b"".join(undone(self._good, self._bad, hunks)))
+        return self._shape(b"".join(undone_lines(self._good, self._bad, hunks)))
 
     def _shape(self, content: bytes) -> str | None:
         module = parse_python(content)
@@ -314,7 +314,7 @@ def prune(
     for (old_file, file), hunks in by_file.items():
         good, bad = good_text(old_file), bad_text(file)
         if good is not None and bad is not None:
-            reasons.update(_neutral(file, good, bad, hunks, rules))
+            reasons.update(_neutral_changes(file, good, bad, hunks, rules))
     return with_pruned(changes, reasons)
 
 
@@ -329,7 +329,7 @@ def with_pruned(changes: ChangeList, reasons: Mapping[ChangeId, str]) -> ChangeL
     )
 
 
-def _neutral(
+def _neutral_changes(
     file: str, good: bytes, bad: bytes, hunks: Sequence[Change], rules: FileRules
 ) -> Iterator[tuple[ChangeId, str]]:
     language = language_of(file)

@@ -116,7 +116,7 @@ def materialise(fixture: Path, scenario: str, destination: Path) -> SampleReposi
         raise UsageError(f"{destination} is not empty; name a new directory for the sample.")
     repository = pygit2.init_repository(destination, initial_head="main")
     repository.config["core.autocrlf"] = False
-    good_tree = bad_tree = _stored(repository, fixture / "base")
+    good_tree = bad_tree = _stored_sample(repository, fixture / "base")
     for patch in (fixture / "harmless.patch", _folder(fixture, scenario) / "guilty.patch"):
         if patch.exists():
             bad_tree = apply_patch(repository, bad_tree, patch.read_bytes())
@@ -144,7 +144,7 @@ def _markers(table: Mapping[str, Any], key: str) -> tuple[Marker, ...]:
     return tuple(Marker(entry["file"], entry["contains"]) for entry in table.get(key, ()))
 
 
-def _stored(repository: pygit2.Repository, folder: Path) -> str:
+def _stored_sample(repository: pygit2.Repository, folder: Path) -> str:
     editor = TreeEditor(TreeReader(repository), EMPTY_TREE)
     for path in _files(folder):
         content = path.read_bytes()

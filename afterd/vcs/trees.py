@@ -100,7 +100,7 @@ class TreeReader:
         """The entries of a tree object."""
         found = self._directories.get(tree)
         if found is None:
-            found = dict(_parsed(b"" if tree == EMPTY_TREE else self.read(tree)))
+            found = dict(_parsed_entries(b"" if tree == EMPTY_TREE else self.read(tree)))
             if self._remembered > GIT.remembered:
                 self._directories.clear()
                 self._remembered = 0
@@ -174,7 +174,7 @@ def missing_object(identifier: str) -> RepositoryError:
     )
 
 
-def _parsed(content: bytes) -> Iterator[tuple[bytes, Entry]]:
+def _parsed_entries(content: bytes) -> Iterator[tuple[bytes, Entry]]:
     position = 0
     while position < len(content):
         space = content.index(b" ", position)

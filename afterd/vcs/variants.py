@@ -28,7 +28,7 @@ from afterd.model.change import (
     ChangeSet,
     in_order,
 )
-from afterd.vcs.hunks import split_lines, undone
+from afterd.vcs.hunks import split_lines, undone_lines
 from afterd.vcs.object_store import open_store
 from afterd.vcs.paths import path_bytes
 from afterd.vcs.trees import Entry, TreeEditor, TreeReader, store_object
@@ -147,7 +147,7 @@ class _ChangedFile:
         hunks = [change for change in reverted if change.form is ChangeForm.HUNK]
         if not hunks:
             return (path, Entry(mode, self._bad.id)), moved
-        content = b"".join(undone(self._good_lines, self._bad_lines, hunks))
+        content = b"".join(undone_lines(self._good_lines, self._bad_lines, hunks))
         return (
             path,
             Entry(mode, store_object(self._reader.repository, ObjectType.BLOB, content)),

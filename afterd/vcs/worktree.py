@@ -208,7 +208,7 @@ def tick(path: Path) -> None:
 
 
 @contextmanager
-def explained(root: Path) -> Iterator[None]:
+def explained_refusals(root: Path) -> Iterator[None]:
     """Turn the operating system's refusals into sentences: SpaceError or StoreError."""
     try:
         yield
@@ -261,7 +261,7 @@ class Slot:
         is exceeded, RepositoryError for objects that are not there, StoreError when the directory
         cannot be written.
         """
-        with explained(self.path):
+        with explained_refusals(self.path):
             self._files.forget()
             self._prepare(tree)
             current = self.tree
@@ -279,7 +279,7 @@ class Slot:
     def hard_reset(self) -> tuple[str, ...]:
         """Throw away everything, build products included, and check the tree out anew."""
         tree = self.tree
-        with explained(self.path):
+        with explained_refusals(self.path):
             self._wipe()
         return self.move_to(tree) if tree else ()
 

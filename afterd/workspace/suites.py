@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.config import Settings, command_line
-from afterd.execution.confinement import Confinement, confined
+from afterd.execution.confinement import Confinement, confined_programs
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.losses import refuse_lost
@@ -25,7 +25,7 @@ from afterd.execution.runners import (
     has_python_tests,
     runner_named,
 )
-from afterd.execution.runners.prepared import prepared
+from afterd.execution.runners.prepared import prepared_interpreter
 from afterd.execution.runners.pytest import PLUGIN, PLUGINS
 from afterd.execution.runners.unittest import Unittest
 from afterd.execution.runners.version_file import version_files
@@ -36,11 +36,11 @@ from afterd.model.progress import Progress
 from afterd.trace.python.stage import PythonTraceRequest, python_command
 from afterd.vcs.worktree import Slot
 from afterd.workspace.test_command import (
-    alone,
     assigned_variables,
+    command_of_one_test,
     import_paths,
     runner_of,
-    verbose,
+    verbose_command,
     with_environment_of,
     without_assignments,
 )
@@ -79,7 +79,7 @@ class Suite:
         if name == THE_END:
             return FailingTest(beside, runner)
         if self.found is None:
-            command, build = alone(self.recipe.test, runner, name), self.recipe.build
+            command, build = command_of_one_test(self.recipe.test, runner, name), self.recipe.build
         else:
             named, build = runner_named(runner), self.recipe.build
             command = named.one_test(self.found, name)
@@ -133,7 +133,7 @@ def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Prog
         generated=found.generated,
         limits=workspace.limits,
     )
-    return Suite(contained(recipe, settings), found)
+    return Suite(recipe_in_container(recipe, settings), found)
 
 
 def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress) -> SuiteRun:
@@ -144,17 +144,17 @@ def run_suite(workspace: Workspace, suite: Suite, tree: str, progress: Progress)
     if attempt.outcome.passed:
         return SuiteRun(attempt)
     if attempt.outcome.hangs and not attempt.failures and suite.recipe.told_by == Unittest().name:
-        attempt = _spoken(workspace, suite, tree) or attempt
+        attempt = _outspoken_attempt(workspace, suite, tree) or attempt
     as_one = telling_signature(attempt.outcome, suite.recipe.test_id)
     return SuiteRun(attempt, attempt.failures or (as_one,))
 
 
-def _spoken(workspace: Workspace, suite: Suite, tree: str) -> Attempt | None:
+def _outspoken_attempt(workspace: Workspace, suite: Suite, tree: str) -> Attempt | None:
     """A run of a suite that hangs, by a runner that names a test only when it begins; None: none was named.
 
     A run that is ended before its tests begin, on a machine that is busy, is made again.
     """
-    spoken = replace(suite.recipe, test=verbose(suite.recipe.test))
+    spoken = replace(suite.recipe, test=verbose_command(suite.recipe.test))
     for _ in range(workspace.limits.test.repeats):
         attempt = workspace.executor.submit(Job(tree, spoken)).result()
         if not attempt.outcome.hangs:
@@ -176,8 +176,8 @@ def detected_tests(workspace: Workspace, settings: Settings, tree: str) -> Detec
     root, named = slot.path, settings.python
     if settings.prepare == AUTO and has_python_tests(root):
         place = workspace.state / "environments"
-        with confined(Confinement()):  # it fetches packages
-            named = prepared(root, Path(home or root), place, workspace.limits.build)
+        with confined_programs(Confinement()):  # it fetches packages
+            named = prepared_interpreter(root, Path(home or root), place, workspace.limits.build)
     return detect(root, Python(Path(home) if home else None, named))
 
 
@@ -212,10 +212,10 @@ def given_recipe(workspace: Workspace, settings: Settings) -> Recipe:
         generated=version_files(checkout, checkout) if runner in _OF_PYTHON else {},
         limits=workspace.limits,
     )
-    return contained(recipe, settings)
+    return recipe_in_container(recipe, settings)
 
 
-def contained(recipe: Recipe, settings: Settings) -> Recipe:
+def recipe_in_container(recipe: Recipe, settings: Settings) -> Recipe:
     """A recipe as it runs in the container that was asked for; itself where none was.
 
     afterd's plugin for pytest is not there: what the tests print tells them apart.

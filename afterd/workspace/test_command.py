@@ -17,7 +17,7 @@ from pathlib import Path
 from afterd.execution.recipe import SLOT, with_assignments
 from afterd.execution.runners import GIVEN
 from afterd.execution.runners.cmake import literally
-from afterd.execution.runners.go import anchored
+from afterd.execution.runners.go import anchored_pattern
 from afterd.execution.runners.interpreters import ask
 from afterd.execution.runners.python import home_folder
 from afterd.trace.python.stage import of_shell, python_command
@@ -122,7 +122,7 @@ def runner_of(command: Sequence[str], environment: Mapping[str, str], folder: Pa
     return "unittest" if (python.target, name) == ("module", "unittest") else GIVEN
 
 
-def alone(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
+def command_of_one_test(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
     """The command that runs one test as the given one does; () where that is not known.
 
     It is no harm if it runs more: the test's outcome is read off its own lines.
@@ -138,13 +138,13 @@ def alone(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
         case "Meson":
             return (*words, test)
         case "Go" if " " in test:
-            return (*words, "-count=1", "-run", anchored(test.partition(" ")[2]))
+            return (*words, "-count=1", "-run", anchored_pattern(test.partition(" ")[2]))
         case "Cargo":
             return (*words, *(() if "--" in words else ("--",)), "--exact", test)
     return ()
 
 
-def verbose(command: Sequence[str]) -> tuple[str, ...]:
+def verbose_command(command: Sequence[str]) -> tuple[str, ...]:
     """A command of unittest's that runs the same tests, and says of each that it begins."""
     return (*(of_shell(command) or command), "-v")
 

@@ -16,7 +16,7 @@ from afterd.config import Sandbox, Settings
 from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler
-from afterd.execution.confinement import Confinement, confined, strongest
+from afterd.execution.confinement import Confinement, confined_programs, strongest_confinement
 from afterd.execution.executors.chosen import BenchExecutor, chosen_executor
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
@@ -134,10 +134,10 @@ def opened_workspace(
     repository = open_repository(settings.repository)
     state = state_directory(repository)
     with ExitStack() as stack:
-        asked = stack.enter_context(_locked(state / "slots.lock", doing, waiting))
-        held = _held(settings, state, stack.enter_context(scratch()))
-        stack.enter_context(confined(held or Confinement()))
-        store = stack.enter_context(_closing(open_store(state / "afterd.db")))
+        asked = stack.enter_context(_locked_state(state / "slots.lock", doing, waiting))
+        held = _held_confinement(settings, state, stack.enter_context(scratch()))
+        stack.enter_context(confined_programs(held or Confinement()))
+        store = stack.enter_context(_closing_store(open_store(state / "afterd.db")))
         objects = open_objects(repository)
         slots = [  # a pygit2 repository is used by one thread at a time
             Slot(state / "slots" / str(number), open_objects(repository))
@@ -168,7 +168,7 @@ def opened_workspace(
         )
 
 
-def _held(settings: Settings, state: Path, temporary: Path) -> Confinement | None:
+def _held_confinement(settings: Settings, state: Path, temporary: Path) -> Confinement | None:
     """The sandbox for what is built and tested in a state directory; None where none is wanted.
 
     Raises SandboxError where one is required and cannot be had.
@@ -184,11 +184,13 @@ def _held(settings: Settings, state: Path, temporary: Path) -> Confinement | Non
     for folder in own:
         folder.mkdir(exist_ok=True)
     named = [Path(place).expanduser() for place in settings.writable]
-    return strongest([*own, temporary, *named], network=settings.network, required=required)
+    return strongest_confinement(
+        [*own, temporary, *named], network=settings.network, required=required
+    )
 
 
 @contextmanager
-def _closing(store: Store) -> Iterator[Store]:
+def _closing_store(store: Store) -> Iterator[Store]:
     try:
         yield store
     finally:
@@ -196,7 +198,7 @@ def _closing(store: Store) -> Iterator[Store]:
 
 
 @contextmanager
-def _locked(path: Path, doing: str, waiting: Progress | None) -> Iterator[float | None]:
+def _locked_state(path: Path, doing: str, waiting: Progress | None) -> Iterator[float | None]:
     """Hold the lock, in whose file its holder is named; when it was asked for, if others held it.
 
     The kernel gives it back however its holder dies.
@@ -246,7 +248,7 @@ def wanted_range(workspace: Workspace, settings: Settings) -> Range:
     """The range the user asked for. RepositoryError for what cannot be one."""
     repository = workspace.repository
     if settings.diff is not None:
-        good = resolve(repository, _patched(settings))
+        good = resolve(repository, _patch_base(settings))
         bad, changes = changes_from_patch(
             repository, good, _patch(settings.diff), workspace.rules, workspace.limits.change
         )
@@ -277,7 +279,7 @@ def _range(workspace: Workspace, revisions: RevisionRange, changes: ChangeList) 
     return Range(revisions, prune(changes, good, bad, workspace.rules), variants, everything)
 
 
-def _patched(settings: Settings) -> str:
+def _patch_base(settings: Settings) -> str:
     """What a patch stands on: the good revision that was named, else HEAD."""
     if settings.good or settings.range == Settings().range:
         return settings.good or "HEAD"

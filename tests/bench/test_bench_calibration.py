@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from afterd.bench.calibration import FITTED, fitted
+from afterd.bench.calibration import FITTED, fitted_odds
 from afterd.bench.choices import Choice, KnownCase, Row, choices
 from afterd.bench.evidence import EVIDENCE, keep, known_cases, project_of, save
 from afterd.cli.bench_calibrate import command
@@ -47,7 +47,7 @@ def _weight(signs: dict[str, float], odds: GuiltOdds) -> float:
 def test_odds_that_the_cases_were_made_with_are_found_again() -> None:
     """Only their ratios show, so one of them stands as it was."""
     true = replace(CHOSEN, carrier=24.0, same=0.5, effect_seen=4.0, level=0.3)
-    fit = fitted(made_up(300, true), CHOSEN)
+    fit = fitted_odds(made_up(300, true), CHOSEN)
     assert "entry" not in fit.odds
     for name in set(SIGNS) - {"entry"}:
         assert log(fit.odds[name]) == pytest.approx(log(getattr(true, name)), abs=0.7)
@@ -56,7 +56,7 @@ def test_odds_that_the_cases_were_made_with_are_found_again() -> None:
 
 
 def test_few_cases_leave_the_odds_where_they_were() -> None:
-    fit = fitted(made_up(1, CHOSEN), CHOSEN)
+    fit = fitted_odds(made_up(1, CHOSEN), CHOSEN)
     for name in FITTED:
         assert log(fit.odds[name]) == pytest.approx(log(getattr(CHOSEN, name)), abs=1.0)
     assert (fit.cases, fit.projects) == (1, 1)
@@ -69,7 +69,7 @@ def test_each_program_is_foretold_by_the_others_alone() -> None:
         KnownCase(f"p{n}/x", f"p{n}", tuple(choices([entries], guilty={"a"}))) for n in range(6)
     ]
     odd = [KnownCase(f"q/{n}", "q", tuple(choices([others], guilty={"b"}))) for n in range(6)]
-    fit = fitted([*usual, *odd], CHOSEN)
+    fit = fitted_odds([*usual, *odd], CHOSEN)
     assert fit.left_out < fit.within
 
 
@@ -89,7 +89,7 @@ def test_a_choice_without_a_choice_tells_nothing(rows: tuple[Row, ...]) -> None:
     case = KnownCase("p", "p", (Choice(rows),))
     assert not Choice(rows).tells
     with pytest.raises(ValueError, match="no case"):
-        fitted([case], CHOSEN)
+        fitted_odds([case], CHOSEN)
 
 
 def test_cases_are_kept_in_the_place_of_those_of_their_name(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_program_of_a_case(case: str, project: str) -> None:
 
 def test_the_odds_that_count_are_those_fitted_to_what_is_kept(tmp_path: Path) -> None:
     """The table cannot say one thing, and the data beside it another."""
-    fit = fitted(known_cases(EVIDENCE), CHOSEN)
+    fit = fitted_odds(known_cases(EVIDENCE), CHOSEN)
     save(fit, tmp_path / "odds.json")
     again, kept = (json.loads(path.read_text()) for path in (tmp_path / "odds.json", ODDS_FILE))
     assert (again["cases"], again["projects"]) == (kept["cases"], kept["projects"])

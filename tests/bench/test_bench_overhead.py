@@ -26,7 +26,7 @@ def test_a_forked_run_saves_the_imports() -> None:
     """In one of three comparisons: beside another test on the other core, a second is not a second."""
     with overhead._sample(overhead.PYTHON_SAMPLE) as sample:
         for _ in range(3):
-            forked = overhead._forked(sample)
+            forked = overhead._fork_comparison(sample)
             assert forked.note.startswith("adds ")
             if 0 < forked.watched < forked.plain:
                 break

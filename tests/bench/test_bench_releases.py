@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pygit2.enums import FileMode
 
-from afterd.bench.archive import File, chosen, files_inside, files_of
+from afterd.bench.archive import File, chosen_files, files_inside, files_of
 from afterd.bench.case import UnavailableError
 from afterd.bench.releases import Registry, Release, Releases, cache_directory
 
@@ -143,6 +143,6 @@ def test_an_archive_in_an_archive(tmp_path: Path) -> None:
 
 def test_folders_are_kept_and_dropped() -> None:
     files = {name: File(b"") for name in ("src/a.c", "src/vendor/b.c", "srcs/c.c", "doc")}
-    assert set(chosen(files, keep=("src",))) == {"src/a.c", "src/vendor/b.c"}
-    assert set(chosen(files, drop=("src/vendor", "doc"))) == {"src/a.c", "srcs/c.c"}
-    assert chosen(files) == files
+    assert set(chosen_files(files, keep=("src",))) == {"src/a.c", "src/vendor/b.c"}
+    assert set(chosen_files(files, drop=("src/vendor", "doc"))) == {"src/a.c", "srcs/c.c"}
+    assert chosen_files(files) == files

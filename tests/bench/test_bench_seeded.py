@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.bench.faulty_places import differing, expanded
+from afterd.bench.faulty_places import differing_lines, expanded_lines
 from afterd.bench.siemens import faulty_versions
-from afterd.bench.siemens_layout import seeds, subject, switched
+from afterd.bench.siemens_layout import seeds, subject, switched_header
 from afterd.cli.bench import command
 from afterd.errors import UsageError
 from afterd.execution.toolchain import find
@@ -128,15 +128,15 @@ def test_originals_lie_below_what_is_seeded(folder: Path) -> None:
 def test_what_a_macro_changes_is_wrong() -> None:
     """Wherever that is; what is only gone is between its neighbours."""
     golden = {("a.c", 1): "x", ("a.c", 2): "y", ("a.c", 3): "z", ("b.c", 1): "n < 5"}
-    assert differing(golden, {**golden, ("b.c", 1): "n < 2"}) == {("b.c", 1)}
+    assert differing_lines(golden, {**golden, ("b.c", 1): "n < 2"}) == {("b.c", 1)}
     without = {line: text for line, text in golden.items() if line != ("a.c", 2)}
-    assert differing(golden, without) == {("a.c", 1), ("a.c", 3)}
+    assert differing_lines(golden, without) == {("a.c", 1), ("a.c", 3)}
 
 
 def test_lines_are_read_off_the_preprocessor() -> None:
     """Those of headers of the system are nobody's; a line in parts is one."""
     text = '# 1 "a.c"\nint\n# 1 "/usr/include/x.h" 1 3\nfar\n# 3 "./sub/a.c" 2\n x = \n# 3 "sub/a.c"\n1;\n'
-    assert expanded(text) == {("a.c", 1): "int", ("sub/a.c", 3): "x =1;"}
+    assert expanded_lines(text) == {("a.c", 1): "int", ("sub/a.c", 3): "x =1;"}
 
 
 @given(
@@ -148,7 +148,7 @@ def test_one_fault_is_on(macros: list[tuple[str, bool]], data: st.DataObject) ->
     names = list(dict.fromkeys(macro for macro, _ in macros))
     assert list(seeds(header)) == names
     wanted = data.draw(st.sampled_from(["", *names]))
-    result = switched(header, wanted)
+    result = switched_header(header, wanted)
     assert set(seeds(result)) == ({wanted} if wanted else set())
     assert len(result.splitlines()) == max(1, len(header.splitlines()))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from afterd.bench.simulation import QUALITIES, Simulated, simulated, total_seconds
+from afterd.bench.simulation import QUALITIES, Simulated, simulated_rows, total_seconds
 from afterd.cli.bench_simulation import command
 
 
 def test_the_guilty_changes_are_found_at_a_few_times_the_floor() -> None:
-    rows = list(simulated([8, 60], [1, 2], repeats=3, seed=1))
+    rows = list(simulated_rows([8, 60], [1, 2], repeats=3, seed=1))
     assert len(rows) == 2 * 2 * len(QUALITIES)
     assert [row.wrong for row in rows] == [0] * len(rows)
     for row in rows:

@@ -13,7 +13,7 @@ from afterd.bench.day_fees import Fees
 from afterd.bench.day_kills import kind_of_process
 from afterd.bench.day_people import People
 from afterd.bench.day_prices import OUTSIDE, Prices, outside
-from afterd.bench.day_project import BUILD, Fault, Project, State, merged
+from afterd.bench.day_project import BUILD, Fault, Project, State, merged_choices
 from afterd.bench.day_truth import Said, Tested, Truth
 from afterd.execution.compiler_shims import path_with_compiler
 from afterd.execution.failures.suites import failed_tests, passed_tests
@@ -181,7 +181,7 @@ def test_no_commit_is_guilty_of_a_dependency() -> None:
 
 
 def test_branches_that_are_green_alone_are_red_together() -> None:
-    both = merged({}, {"scale": "100"}, {"half": "5"})
+    both = merged_choices({}, {"scale": "100"}, {"half": "5"})
     assert PRICES.causes(both, "test_halves") == {"SCALE = 100", "return value // 5"}
     assert FEES.causes(both, "test_halves") == {"#define SCALE 100", "return value / 5;"}
     assert not PRICES.causes({"scale": "100"}, "test_halves")

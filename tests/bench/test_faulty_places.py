@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from afterd.bench.faulty_places import differing, expanded, places
+from afterd.bench.faulty_places import differing_lines, expanded_lines, places
 
 GOLDEN = """\
 # 1 "p.c"
@@ -36,13 +36,13 @@ EXECUTABLE = {("p.c", line) for line in (7, 8, 9, 10, 11)}
 )
 def test_every_version_has_a_place(old: str, new: str, wrong: set[int], stands: set[int]) -> None:
     assert GOLDEN.count(old) == 1
-    golden, faulty = expanded(GOLDEN), expanded(GOLDEN.replace(old, new))
-    found = differing(golden, faulty)
+    golden, faulty = expanded_lines(GOLDEN), expanded_lines(GOLDEN.replace(old, new))
+    found = differing_lines(golden, faulty)
     assert {line for _, line in found} == wrong
     executable = EXECUTABLE & set(faulty)
     assert {line for _, line in places(found, faulty, executable)} == stands
 
 
 def test_lines_that_only_moved_are_as_they_were() -> None:
-    golden = expanded(GOLDEN)
-    assert not differing(golden, expanded(GOLDEN.replace("enum", "\n\nenum")))
+    golden = expanded_lines(GOLDEN)
+    assert not differing_lines(golden, expanded_lines(GOLDEN.replace("enum", "\n\nenum")))

@@ -9,7 +9,7 @@ import pytest
 from explanation_samples import RUNNING_EXAMPLE
 
 from afterd.bench.judgement import Verdict
-from afterd.bench.kept_rows import keeping, kept_rows
+from afterd.bench.kept_rows import kept_rows, rows_kept_in
 from afterd.bench.measurement import Measurement
 from afterd.bench.tables import text, trees
 from afterd.bench.tree_facts import tree_facts
@@ -26,16 +26,16 @@ SECOND = replace(FIRST, case="sluice/slice", verdict=Verdict.MISSED, note="none"
 def test_what_is_kept_is_what_was_measured(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     assert kept_rows(path) == []
-    assert list(keeping([FIRST], path)) == [FIRST]
-    assert list(keeping([SECOND], path)) == [SECOND]
+    assert list(rows_kept_in([FIRST], path)) == [FIRST]
+    assert list(rows_kept_in([SECOND], path)) == [SECOND]
     assert kept_rows(path) == [FIRST, SECOND]
-    assert list(keeping([replace(SECOND, note="again")], path))
+    assert list(rows_kept_in([replace(SECOND, note="again")], path))
     assert [row.note for row in kept_rows(path)] == ["", "again"]
 
 
 def test_a_line_that_was_cut_short_is_no_row(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    list(keeping([FIRST, SECOND], path))
+    list(rows_kept_in([FIRST, SECOND], path))
     path.write_text(path.read_text()[:-20])
     assert kept_rows(path) == [FIRST]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.bench.mutation import Operator, mutants, mutated
+from afterd.bench.mutation import Operator, mutants, mutated_text
 
 C = """\
 /* a + b */
@@ -65,12 +65,12 @@ def test_files_of_other_languages_have_none() -> None:
 
 @pytest.mark.parametrize(("file", "text"), [("a.c", C), ("a.py", PYTHON)])
 def test_a_mutant_is_another_line_and_only_that(file: str, text: str) -> None:
-    assert mutated(text, ()) == text
+    assert mutated_text(text, ()) == text
     for mutant in mutants(file, text):
         changed = [
             number
             for number, (old, new) in enumerate(
-                zip(text.splitlines(), mutated(text, [mutant]).splitlines(), strict=True), 1
+                zip(text.splitlines(), mutated_text(text, [mutant]).splitlines(), strict=True), 1
             )
             if old != new
         ]
@@ -80,4 +80,4 @@ def test_a_mutant_is_another_line_and_only_that(file: str, text: str) -> None:
 @given(st.text(alphabet="ab1+-<=&|;(){}\"/*\\\n '#", max_size=80))
 def test_any_text_is_read(text: str) -> None:
     for mutant in mutants("a.c", text):
-        assert mutated(text, [mutant]) != text
+        assert mutated_text(text, [mutant]) != text

@@ -10,7 +10,7 @@ from simulated import regression
 
 from afterd.causality.causes import Causes
 from afterd.causality.infection import Green
-from afterd.causality.suspicion import WEIGHTS, Tier, ranked, suspects_of
+from afterd.causality.suspicion import WEIGHTS, Tier, ranked_suspects, suspects_of
 from afterd.logic.solver import Solver
 from afterd.model.progress import Silent
 
@@ -31,7 +31,7 @@ def guilt_by_tier(seeds: range) -> dict[Tier, float]:
             (Tier.OTHER, case.changes),
         )
         suspects = suspects_of(run, Green(run), causes.links)
-        for suspect in ranked(suspects, tiers, run.conduct()):
+        for suspect in ranked_suspects(suspects, tiers, run.conduct()):
             changes[suspect.tier] += 1
             guilty[suspect.tier] += suspect.change in case.guilty
     return {tier: guilty[tier] / changes[tier] for tier in Tier if changes[tier]}

@@ -8,8 +8,8 @@ import pytest
 from recorded import ABSENT, Recorded, aligned, compare, op
 
 from afterd.causality.cause import Cause, Link
-from afterd.causality.infection import Green, Role, detours, effect, role, settled
-from afterd.causality.suspicion import Suspect, Tier, ranked, suspects_of
+from afterd.causality.infection import Green, Role, detours, effect, is_settled, role
+from afterd.causality.suspicion import Suspect, Tier, ranked_suspects, suspects_of
 from afterd.logic.evaluation import UNKNOWN
 from afterd.model.explanation import Evidence
 from afterd.model.term import INT, OPAQUE, Const, Op, Read, Value
@@ -97,9 +97,9 @@ def test_a_long_unaligned_run_is_not_walked_to_its_beginning() -> None:
 
 def test_objects_that_look_alike_are_not_settled() -> None:
     run = _two(4, 5)
-    assert settled(run.steps[2])
+    assert is_settled(run.steps[2])
     looks_alike = replace(run.steps[2], term=Const("<obj>", OPAQUE), value="<obj>")
-    assert not settled(looks_alike)
+    assert not is_settled(looks_alike)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_nearer_cause_counts_more() -> None:
 
 def test_further_tiers_come_after_and_change_nothing() -> None:
     known = [Suspect("c3", Tier.ENTRY)]
-    found = ranked(known, [(Tier.EXECUTED, ["c1", "c3"]), (Tier.OTHER, ["c1", "c2"])], {})
+    found = ranked_suspects(known, [(Tier.EXECUTED, ["c1", "c3"]), (Tier.OTHER, ["c1", "c2"])], {})
     assert found == [*known, Suspect("c1", Tier.EXECUTED), Suspect("c2", Tier.OTHER)]
 
 

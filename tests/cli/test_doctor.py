@@ -10,7 +10,7 @@ from cli_repository import Run, refused
 
 from afterd.cli import checks
 from afterd.cli.checks import Check, State, all_checks
-from afterd.cli.demo import DEFAULT, known
+from afterd.cli.demo import DEFAULT, known_samples
 from afterd.cli.explain import exit_status
 from afterd.cli.init import content
 from afterd.config import load
@@ -141,10 +141,10 @@ def test_init_quotes_commands(tmp_path: Path) -> None:
 def test_the_samples(
     afterd: Run,
 ) -> None:
-    assert DEFAULT in known()
-    assert "after-example" in known()
+    assert DEFAULT in known_samples()
+    assert "after-example" in known_samples()
     done = afterd("demo", "--scenarios")
-    assert done.stdout.split() == list(known())
+    assert done.stdout.split() == list(known_samples())
     refused(afterd("demo", "--scenario", "nope"), 2, ["'nope'", DEFAULT])
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from afterd.config.secrets import is_secret, secrets_of
-from afterd.execution.environment import removed, scrubbed_environment
+from afterd.execution.environment import removal_reason, scrubbed_environment
 
 BY_NAME = [
     "PGPASSWORD",
@@ -82,8 +82,8 @@ def test_a_value_says_so(name: str) -> None:
     value, parts = BY_VALUE[name]
     assert is_secret(name, value)
     assert set(parts) <= set(secrets_of({name: value}))
-    assert removed(name) == ""
-    assert removed(name, value)
+    assert removal_reason(name) == ""
+    assert removal_reason(name, value)
     assert name not in scrubbed_environment({name: value})
 
 

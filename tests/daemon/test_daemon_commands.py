@@ -26,11 +26,11 @@ from daemon_repositories import (
 
 from afterd.cli.daemon import command as daemon
 from afterd.cli.hook import command as hook
-from afterd.daemon.log import cut
+from afterd.daemon.log import rotate_file
 from afterd.daemon.poster import Poster, secrets_in
 from afterd.daemon.serve import serve
 from afterd.store import open_store
-from afterd.store.outgoing import outgoing_of, sent
+from afterd.store.outgoing import mark_sent, outgoing_of
 from afterd.vcs.hook import script
 
 ROOT = Path(__file__).parents[2]
@@ -135,7 +135,7 @@ def test_what_a_posted_comment_says_already_is_not_put_out(tmp_path: Path) -> No
         with open_store(where / ".git/afterd/afterd.db") as store:
             rows = outgoing_of(store, "https://github.com", "owner/name", "main")
             put_out.append([row.state for row in rows])
-            sent(store, rows[-1].id, "https://github.com/owner/name/pull/7#issuecomment-1")
+            mark_sent(store, rows[-1].id, "https://github.com/owner/name/pull/7#issuecomment-1")
     os.close(writing)
     os.close(reading)
     assert list(map(len, put_out)) == [1, 1, 2]  # red, still red, mended
@@ -193,7 +193,7 @@ def test_what_the_daemon_prints_beside_its_log_is_cut(tmp_path: Path) -> None:
     with path.open("ab") as writer:
         writer.write(b"x" * (2 << 20))
         writer.flush()
-        cut(path)
+        rotate_file(path)
         writer.write(b"later")
     assert path.read_bytes() == b"later"
     assert path.with_name("daemon.out.1").stat().st_size == 2 << 20

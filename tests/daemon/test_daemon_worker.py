@@ -22,7 +22,7 @@ from daemon_repositories import (
     verdicts,
 )
 
-from afterd.bench.small_disk import filled, small_disk, top_up
+from afterd.bench.small_disk import filled_disk, small_disk, top_up
 from afterd.config import Budget
 from afterd.config.kinds import Hours
 from afterd.daemon import worker
@@ -233,7 +233,7 @@ def test_a_disk_that_is_full_to_the_last_byte_is_outlived(tmp_path: Path) -> Non
             assert found.work()
             red = commit(where, {"text": "x\n"})
             assert found.look()
-            with filled(disk):
+            with filled_disk(disk):
                 assert not found.work()
                 top_up(disk)  # the reserve, which was given back
                 assert not found.work()

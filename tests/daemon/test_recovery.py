@@ -15,7 +15,7 @@ from daemon_repositories import TEXT, commit, made, service, verdicts
 from lock_holder import be_the_daemon
 
 from afterd.bench.daemon_kills import daemon_kills
-from afterd.cli.bench_daemon import said
+from afterd.cli.bench_daemon import kills_sentences
 from afterd.daemon import worker
 from afterd.daemon.instance import only_one, running, wait_for
 from afterd.daemon.worker import Narrator
@@ -28,7 +28,7 @@ from afterd.store.verdicts import StoredVerdict
 def test_killed_daemons_leave_the_same_answers_and_nothing_else() -> None:
     found = daemon_kills(kills=4, jobs=2, seed=3)
     assert found.wrong == ()
-    assert "0 things that are wrong" in said(found)
+    assert "0 things that are wrong" in kills_sentences(found)
     assert found.kills == 4
     assert found.answers >= 1
     assert found.runs_killed <= found.runs + found.kills, "at most the run that was under way"

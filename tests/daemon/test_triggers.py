@@ -12,7 +12,7 @@ from daemon_repositories import TEXT, commit, git, jobs, made, service
 from watchdog.observers import Observer
 
 from afterd.daemon import triggers
-from afterd.daemon.triggers import triggered
+from afterd.daemon.triggers import running_triggers
 
 PATIENCE = 60.0
 NEVER = 3600.0
@@ -42,7 +42,7 @@ def test_a_file_event_is_enough(where: Path, way: str) -> None:
         wake = threading.Event()
         if way == "hook's inbox":
             git("checkout", "-q", "--detach", cwd=where)
-        with triggered([found], wake):
+        with running_triggers([found], wake):
             of = commit(where, {"text": TEXT + "x"})
             if way == "packed refs":
                 assert wake.wait(PATIENCE)
@@ -70,7 +70,7 @@ def test_polling_is_what_is_left(where: Path, monkeypatch: pytest.MonkeyPatch) -
         found.look()
         found.work()
         wake = threading.Event()
-        with triggered([found], wake):
+        with running_triggers([found], wake):
             of = commit(where, {"text": TEXT + "x"})
             assert wake.wait(PATIENCE)
     assert jobs(where)[-1] == (of, "queued")

@@ -20,9 +20,9 @@ from afterd.execution.confinement import (
     Confinement,
     Means,
     bubblewrap_trouble,
-    confined,
+    confined_programs,
     landlock_version,
-    strongest,
+    strongest_confinement,
 )
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, Ending, ProcessResult
@@ -45,7 +45,7 @@ def held(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Means]:
     means = available(request.param)
     slot = tmp_path / "slot"
     slot.mkdir()
-    with confined(Confinement(means, (slot,))):
+    with confined_programs(Confinement(means, (slot,))):
         yield means
 
 
@@ -101,9 +101,9 @@ def test_a_port_that_it_opens_is_nobody_elses(tmp_path: Path) -> None:
         port = mine.getsockname()[1]
         code = f"import socket; socket.create_connection(('127.0.0.1', {port}), 5)"
         assert ran(tmp_path, sys.executable, "-c", code).succeeded, "without a sandbox it can"
-        with confined(Confinement(means, (tmp_path / "slot",))):
+        with confined_programs(Confinement(means, (tmp_path / "slot",))):
             assert "Connection refused" in ran(tmp_path, sys.executable, "-c", code).stdout.text()
-        with confined(Confinement(means, (tmp_path / "slot",), network=True)):
+        with confined_programs(Confinement(means, (tmp_path / "slot",), network=True)):
             assert ran(tmp_path, sys.executable, "-c", code).succeeded
 
 
@@ -123,7 +123,7 @@ def test_it_ends_no_process_but_its_own(held: Means, tmp_path: Path) -> None:
 def test_what_is_below_tmp_is_private_and_gone(tmp_path: Path) -> None:
     means = available(Means.BUBBLEWRAP)
     (tmp_path / "slot").mkdir()
-    with confined(Confinement(means, (tmp_path / "slot",))):
+    with confined_programs(Confinement(means, (tmp_path / "slot",))):
         result = ran(
             tmp_path,
             "sh",
@@ -163,21 +163,21 @@ def test_what_it_costs_is_little(held: Means, tmp_path: Path) -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) / 10
 
-    with confined(Confinement()):
+    with confined_programs(Confinement()):
         plain = spent()
     assert spent() - plain < 0.020, held
 
 
 def test_the_strongest_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(confinement, "bubblewrap_trouble", lambda: "")
-    assert strongest([tmp_path], network=False, required=True).means is Means.BUBBLEWRAP
+    assert strongest_confinement([tmp_path], network=False, required=True).means is Means.BUBBLEWRAP
     monkeypatch.setattr(confinement, "bubblewrap_trouble", lambda: "bubblewrap is not installed")
     monkeypatch.setattr(confinement, "landlock_version", lambda: 3)
-    assert strongest([tmp_path], network=False, required=False).means is Means.LANDLOCK
+    assert strongest_confinement([tmp_path], network=False, required=False).means is Means.LANDLOCK
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
-        strongest([tmp_path], network=False, required=True)
+        strongest_confinement([tmp_path], network=False, required=True)
     monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
-    assert strongest([tmp_path], network=True, required=False) == Confinement()
+    assert strongest_confinement([tmp_path], network=True, required=False) == Confinement()
     assert "not held" in Confinement().describe()
 
 

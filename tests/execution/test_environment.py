@@ -13,7 +13,7 @@ from afterd.execution.environment import (
     GIT_LOCAL,
     REPEATABLE,
     digest,
-    removed,
+    removal_reason,
     scrubbed_environment,
 )
 from afterd.execution.process import Command
@@ -31,13 +31,13 @@ SECRET += ["AFTERD_GITHUB_TOKEN", "github_token", "SIGNING_KEY", "APP_CREDENTIAL
 
 @pytest.mark.parametrize("name", KEPT)
 def test_what_programs_need_is_kept(name: str) -> None:
-    assert removed(name) == ""
+    assert removal_reason(name) == ""
     assert scrubbed_environment({name: "x"})[name] == "x"
 
 
 @pytest.mark.parametrize("name", [*SECRET, *sorted(GIT_LOCAL), "GIT_CONFIG_KEY_0", "PWD", "TMPDIR"])
 def test_secrets_and_foreign_repositories_are_removed(name: str) -> None:
-    assert removed(name)
+    assert removal_reason(name)
     assert name not in scrubbed_environment({name: "x"})
 
 
@@ -54,7 +54,7 @@ def test_git_itself_names_no_other_local_variable(tmp_path: Path) -> None:
     result = run(command, ProcessLimits(timeout=20.0), scratch=tmp_path)
     named = result.stdout.text().split()
     assert len(named) > 10
-    assert [name for name in named if not removed(name)] == []
+    assert [name for name in named if not removal_reason(name)] == []
 
 
 NAMES = st.text(st.characters(codec="ascii", exclude_characters="=\0"), min_size=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from afterd.execution.runners.npm import Npm, _failed
+from afterd.execution.runners.npm import Npm, _failed_tests
 
 PNPM = "npm test --silent --ignore-scripts"
 SCRIPTS = [
@@ -140,7 +140,7 @@ def test_a_title_of_vitest_has_no_empty_part(tmp_path: Path) -> None:
     assert found is not None
     [one] = [{"status": "failed", "ancestorTitles": ["", "defu"], "title": "works (a)"}]
     report = {"testResults": [{"name": "/s/test/a.test.ts", "assertionResults": [one]}]}
-    [name] = _failed(report, "/s")
+    [name] = _failed_tests(report, "/s")
     assert name == "test/a.test.ts > defu > works (a)"
     asked = Npm().one_test(found, name)
     pattern = asked[asked.index("--testNamePattern") + 1]

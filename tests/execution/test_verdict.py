@@ -9,7 +9,7 @@ import pytest
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.verdict import judge, unrunnable
+from afterd.execution.verdict import judge, unrunnable_reason
 from afterd.limits import ProcessLimits
 from afterd.model.outcome import FailureKind, Unresolved, Verdict
 
@@ -75,6 +75,6 @@ def test_a_command_that_is_not_there(tmp_path: Path, argv: tuple[str, ...], said
         ProcessLimits(timeout=20.0),
         scratch=tmp_path,
     )
-    sentence = unrunnable(result, argv)
+    sentence = unrunnable_reason(result, argv)
     assert said in sentence
     assert bool(sentence) == bool(said)

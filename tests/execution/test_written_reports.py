@@ -20,7 +20,7 @@ from afterd.execution.failures.written_reports import (
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners.reading import option
 from afterd.execution.sandbox import run
-from afterd.execution.told import Told, told
+from afterd.execution.told import Told, told_by_run
 from afterd.limits import ProcessLimits
 from afterd.model.outcome import FailureKind
 
@@ -123,7 +123,7 @@ def suite_told(root: Path, files: Mapping[str, str], recipe: Recipe) -> Told:
     if recipe.build:
         assert run(recipe.build_in(root), LIMITS, scratch=root.parent).succeeded
     result = run(recipe.test_in(root), LIMITS, scratch=root.parent)
-    return told(result, recipe, root)
+    return told_by_run(result, recipe, root)
 
 
 SAID = "echo 'a.c:3: int f(void): Assertion `x == 5'\"'\"' failed.'"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from afterd.execution.c_library import _folder_with, _include_folders, c_library_description
-from afterd.execution.toolchain import _zig, find, settled
+from afterd.execution.toolchain import _zig, find, settled_compiler
 
 SAID = """\
 ignoring nonexistent directory "/usr/local/include/x86_64-linux-gnu"
@@ -49,7 +49,7 @@ def test_zig_starts_as_before_where_it_does_not_take_what_is_said(
 ) -> None:
     monkeypatch.setattr("afterd.execution.toolchain.c_library_description", lambda _: said)
     zig = find({**os.environ, "AFTERD_CLANG": f"{_zig()} cc"})
-    assert settled(zig, tmp_path) == zig.argv
+    assert settled_compiler(zig, tmp_path) == zig.argv
 
 
 @pytest.mark.skipif(not _zig(), reason="zig is not installed")
@@ -57,7 +57,7 @@ def test_zig_starts_as_before_where_it_does_not_take_what_is_said(
 def test_zig_builds_with_what_is_said_and_asks_nobody(tmp_path: Path) -> None:
     """A ``cc`` that notes each question stands before the system's."""
     zig = find({**os.environ, "AFTERD_CLANG": f"{_zig()} cc"})
-    argv = settled(zig, tmp_path)
+    argv = settled_compiler(zig, tmp_path)
     assert any(word.startswith("ZIG_LIBC=") for word in argv)
     noting = tmp_path / "bin"
     noting.mkdir()

@@ -15,8 +15,8 @@ from afterd.localization.fusion import (
     K,
     Votes,
     fused_lines,
-    learned,
     place_of,
+    weights_learned,
 )
 
 A, B, C = (("f.c", line) for line in (1, 2, 3))
@@ -53,7 +53,7 @@ def test_what_was_seen_to_repair_leads_whatever_statistics_say(known: float, fir
 
 def test_weights_are_learned() -> None:
     cases = [({"good": {A: 1.0, B: 0.5}, "bad": {B: 1.0, A: 0.5}}, {A}, 2.0)] * 3
-    weights = learned(cases)
+    weights = weights_learned(cases)
     assert weights["good"] > weights["bad"]
     assert place_of(fused_lines(cases[0][0], weights), {A}, 2.0) == 1
 
@@ -67,13 +67,13 @@ def test_one_technique_may_speak_for_its_kind() -> None:
             2.0,
         )
     ] * 3
-    weights = learned(cases)
+    weights = weights_learned(cases)
     assert weights["op2"] > weights["ofc-cw"]
     assert weights["ochiai"] == 0
 
 
 def test_nothing_is_learned_from_nothing() -> None:
-    assert learned([]) == {}
+    assert weights_learned([]) == {}
 
 
 @given(st.dictionaries(st.sampled_from(["ochiai", "ofc-cw", "new"]), _SCORES, min_size=1))

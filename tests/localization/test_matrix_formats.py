@@ -19,7 +19,7 @@ from afterd.localization.formats.gzoltar import (
     render_spectra,
     render_tests,
 )
-from afterd.localization.formats.labels import decoded, encoded
+from afterd.localization.formats.labels import decoded_label, encoded_label
 from afterd.localization.formats.tcm import parse_tcm, render_tcm
 from afterd.localization.spectrum import Entity, EntityKind, Run, Spectrum, spectrum_of
 from afterd.model.location import Location
@@ -154,14 +154,14 @@ def test_what_gzoltar_says_is_read_back(spectrum: Spectrum) -> None:
     )
 )
 def test_a_name_is_one_word_and_comes_back(name: str) -> None:
-    word = encoded(name)
+    word = encoded_label(name)
     assert word.split() == ([word] if word else [])
-    assert decoded(word) == name
+    assert decoded_label(word) == name
 
 
 @pytest.mark.parametrize("word", ["100%", "%zz", "a%41", "%2", "café"])
 def test_names_that_only_look_encoded_are_left_alone(word: str) -> None:
-    assert decoded(word) == word
+    assert decoded_label(word) == word
 
 
 def test_a_name_of_one_format_is_not_written_into_the_other() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spectra_of import drawn_predicates, predicates, timeless
 
-from afterd.localization.coefficients.predicates import cbi, sober
+from afterd.localization.coefficients.predicates import cbi, sober_score
 from afterd.localization.spectrum import Evaluations, Spectrum, Vector
 from afterd.localization.techniques import TECHNIQUES
 
@@ -92,7 +92,7 @@ def _negated(spectrum: Spectrum) -> Spectrum:
 
 
 @timeless
-@given(drawn_predicates(), st.sampled_from([cbi, sober]))
+@given(drawn_predicates(), st.sampled_from([cbi, sober_score]))
 def test_a_branch_and_its_negation_are_equally_suspicious(
     spectrum: Spectrum, coefficient: Callable[[Evaluations], Vector]
 ) -> None:
@@ -109,4 +109,4 @@ def test_ranges(spectrum: Spectrum) -> None:
     importance = cbi(spectrum.evaluations(columns))
     assert importance.min() >= 0
     assert importance.max() <= 1
-    assert not np.isnan(sober(spectrum.evaluations(columns))).any()
+    assert not np.isnan(sober_score(spectrum.evaluations(columns))).any()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterd.localization.suite.results import divided, reports
+from afterd.localization.suite.results import divided_tests, reports
 from afterd.spectra.c.counts import Process
 
 
@@ -57,7 +57,9 @@ def test_every_process_goes_to_its_test(tests: list[tuple[bool, int, int]]) -> N
         output += f"{'FAIL' if failed else 'PASS'}: t{number}\n".encode()
         if own:
             expected.append((f"t{number}", failed, tuple(own)))
-    found = [(test.name, test.failed, tuple(test.processes)) for test in divided(output, processes)]
+    found = [
+        (test.name, test.failed, tuple(test.processes)) for test in divided_tests(output, processes)
+    ]
     if all(failed for failed, _, _ in tests):
         assert [test for _, _, owned in found for test in owned] == processes
     else:
@@ -75,7 +77,7 @@ def test_a_suite_that_names_failures_alone() -> None:
         process(3, second),
         process(4, len(output)),
     ]
-    assert [(test.name, test.failed) for test in divided(output, ran)] == [
+    assert [(test.name, test.failed) for test in divided_tests(output, ran)] == [
         ("run 1", False),
         ("one", True),
         ("run 3", False),
@@ -89,8 +91,8 @@ def test_no_output_is_too_strange(output: bytes) -> None:
     for report in reports(output):
         assert report.name
         assert 0 <= report.start <= len(output)
-    divided(output, [process(0, 0), process(1, 5)])
+    divided_tests(output, [process(0, 0), process(1, 5)])
 
 
 def test_what_reports_nothing_is_not_divided() -> None:
-    assert divided(b"hello\n", [process(0, 0)]) == []
+    assert divided_tests(b"hello\n", [process(0, 0)]) == []

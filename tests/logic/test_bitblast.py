@@ -9,7 +9,7 @@ from pysat.solvers import Solver
 
 from afterd.logic.bitblast import Blaster
 from afterd.logic.evaluation import UNKNOWN, Known, evaluate
-from afterd.logic.gates import Gates, Word, split
+from afterd.logic.gates import Gates, Word, split_clauses
 from afterd.model.term import BOOL, Sort, StepId, Term, bitvec
 
 _BLASTED = (BOOL, bitvec(1), bitvec(8))
@@ -42,7 +42,7 @@ def test_circuits_agree_with_evaluation(case: tuple[Term, dict[int, Known]]) -> 
 
     (made,) = blaster.words_of([term], lookup)
     wanted = blaster.constant(expected, term.sort)
-    clauses = split(
+    clauses = split_clauses(
         gates.cone([*made, *(b for word in words.values() for b in word)], set()).tolist()
     )
     with Solver(name="glucose4", bootstrap_with=clauses) as solver:

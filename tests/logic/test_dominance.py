@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from afterd.logic.encoding import Encoding
-from afterd.logic.gates import split
+from afterd.logic.gates import split_clauses
 from afterd.logic.program_formula import Definition, ProgramFormula, Statement, Violated
 from afterd.model.location import Location
 from afterd.model.term import Apply, Const, Op, Read, Term, bitvec
@@ -44,7 +44,7 @@ def test_a_dominator_repairs_what_the_other_does(
     encoded = encoding.encode(formula)
     selectors = sorted(set(encoded.statements.values()))
     dropped = set(data.draw(st.lists(st.sampled_from(selectors), max_size=2)) if selectors else ())
-    clauses = split(encoding.gates.cone(encoded.hard, set()).tolist())
+    clauses = split_clauses(encoding.gates.cone(encoded.hard, set()).tolist())
     with Solver(name="glucose4", bootstrap_with=clauses) as solver:
 
         def repairs(without: set[int]) -> bool:

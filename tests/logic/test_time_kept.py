@@ -10,7 +10,7 @@ import pytest
 
 from afterd.logic.correction_process import Session
 from afterd.logic.cpu_alarm import CpuAlarm
-from afterd.logic.gates import INT32, packed
+from afterd.logic.gates import INT32, packed_clauses
 from afterd.logic.maxsat_process import answer
 
 SECONDS, SLACK = 0.3, 1.0
@@ -24,7 +24,7 @@ def pigeons(count: int) -> list[list[int]]:
 
 
 def sent(clauses: list[list[int]]) -> str:
-    return packed(array(INT32, [literal for c in clauses for literal in (*c, 0)]))
+    return packed_clauses(array(INT32, [literal for c in clauses for literal in (*c, 0)]))
 
 
 def test_a_call_in_flight_is_cut_off_and_unknown_and_the_next_is_answered() -> None:

@@ -8,7 +8,7 @@ from in_process_solver import InProcess
 from afterd.logic.constraint import Constraint, Kind, Unsatisfiable
 from afterd.logic.evaluation import evaluate
 from afterd.logic.solver import Solver
-from afterd.logic.wp import generated, weakest_precondition
+from afterd.logic.wp import generated_constraint, weakest_precondition
 from afterd.model.location import Location
 from afterd.model.term import BOOL, INT, OPAQUE, Apply, Concrete, Const, Op, Read, Term, Value
 from afterd.model.trace import Alignment, GreenValue, Predicate, Step, StepKind
@@ -63,7 +63,7 @@ X, Y, Z = Read(1, INT, "x", 3), Read(2, INT, "y", 2), Read(3, INT, "z", 1)
     ids=["assignment", "branch not taken", "branch taken", "input", "call", "call of x", "None"],
 )
 def test_the_conjunct_of_a_step(step: Step, expected: Constraint) -> None:
-    assert generated(step) == expected
+    assert generated_constraint(step) == expected
 
 
 def _running_example() -> list[Step]:

@@ -11,7 +11,7 @@ from pipeline_runs import repository
 from afterd.config import Settings
 from afterd.model.progress import Silent
 from afterd.pipeline.broken import which_broke
-from afterd.pipeline.elsewhere import Elsewhere, elsewhere
+from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.workspace import opened_workspace, wanted_range
 
 GOOD = {
@@ -38,7 +38,7 @@ def test_a_repair_that_spoils_what_passes_at_both_ends_is_told(tmp_path: Path) -
         broken = which_broke(workspace, settings, wanted, Silent())
         first, second = (test.recipe.test_id for test in broken.tests)
         change = next(each.id for each in wanted.changes.live if each.file == "one.py")
-        found = elsewhere(
+        found = outcomes_elsewhere(
             workspace,
             wanted,
             broken.suite,

@@ -18,7 +18,7 @@ from afterd.publishing.outbox import post_due
 from afterd.report.comment import MARKER
 from afterd.report.json import document
 from afterd.store import Store, open_store
-from afterd.store.outgoing import Outgoing, OutgoingState, add_outgoing, due, outgoing_of
+from afterd.store.outgoing import Outgoing, OutgoingState, add_outgoing, due_postings, outgoing_of
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_a_limit_is_waited_for_in_the_outbox(store: Store, forge: State, databas
     [row] = rows(store, forge)
     assert (row.state, row.attempts) == (OutgoingState.QUEUED, 1)
     assert 800 < row.not_before - time.time() <= 900
-    assert [each.id for each in due(store, time.time() + 901)] == [row.id]
+    assert [each.id for each in due_postings(store, time.time() + 901)] == [row.id]
 
 
 def test_no_pull_request_yet_is_looked_for_again(

@@ -26,7 +26,7 @@ from afterd.model.explanation import (
 )
 from afterd.model.outcome import FailureKind
 from afterd.report.markdown import LIMIT, MOST_CAUSES, render
-from afterd.report.sanitize import one_line, visible
+from afterd.report.sanitize import one_line, visible_text
 
 GOLDEN = Path(__file__).parent / "golden"
 MARKDOWN = MarkdownIt("commonmark", {"html": True})
@@ -125,7 +125,7 @@ def test_attacks_are_found_verbatim_in_code_and_do_nothing() -> None:
             shown = read(render([explanation], permalink))
             if len(attack) < 150:
                 assert one_line(attack) in shown
-                assert visible(attack).rstrip("\n") in shown
+                assert visible_text(attack).rstrip("\n") in shown
 
 
 @given(explanation=explanations)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from afterd.report.received import received
+from afterd.report.received import received_document
 from afterd.report.terminal import TerminalReport
 
 README = Path(__file__).parents[2] / "README.md"
@@ -17,7 +17,7 @@ ANSWER = Path(__file__).parent / "golden" / "readme.json"
 
 def printed() -> str:
     """The answer on a terminal of 100 columns, down to what it cost."""
-    (explanation,) = received(ANSWER.read_bytes(), ANSWER.name).explanations
+    (explanation,) = received_document(ANSWER.read_bytes(), ANSWER.name).explanations
     subjects = dict.fromkeys(explanation.root[0].commits, "The version that fails")
     stream = io.StringIO()
     Console(file=stream, width=100).print(TerminalReport(explanation, subjects=subjects))

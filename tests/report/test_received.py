@@ -16,7 +16,7 @@ from afterd.errors import UsageError
 from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Status
 from afterd.report.json import document, render
-from afterd.report.received import DEEPEST, LARGEST, received
+from afterd.report.received import DEEPEST, LARGEST, received_document
 from afterd.report.verdicts import TestVerdict, VerdictKind
 
 
@@ -62,7 +62,7 @@ def paths(explanation: Explanation) -> list[str]:
 
 
 def test_the_running_example_comes_back_as_it_was() -> None:
-    read = received(render([RUNNING_EXAMPLE], "/p").encode(), "x")
+    read = received_document(render([RUNNING_EXAMPLE], "/p").encode(), "x")
     assert read.explanations == (RUNNING_EXAMPLE,)
     assert read.commit == RUNNING_EXAMPLE.range.bad
     assert read.verdicts == (TestVerdict("make check", VerdictKind.CAUSED),)
@@ -80,10 +80,10 @@ def test_any_explanation_comes_back_or_is_refused(explanation: Explanation) -> N
         return
     data = render([explanation], "/project").encode()
     if inside(paths(explanation)):
-        assert received(data, "x").explanations == (kept(explanation),)
+        assert received_document(data, "x").explanations == (kept(explanation),)
     else:
         with pytest.raises(UsageError, match="inside the repository"):
-            received(data, "x")
+            received_document(data, "x")
 
 
 def test_an_older_afterd_left_the_added_keys_out() -> None:
@@ -93,7 +93,7 @@ def test_an_older_afterd_left_the_added_keys_out() -> None:
         del explanation[key]
     for change in (*explanation["root"], *explanation["auxiliary"]):
         del change["form"], change["old_file"], change["symbol"]
-    [read] = received(dumped(old), "x").explanations
+    [read] = received_document(dumped(old), "x").explanations
     assert read.range == RUNNING_EXAMPLE.range
     assert read.root[0].patch == RUNNING_EXAMPLE.root[0].patch
 
@@ -104,7 +104,7 @@ def test_verdicts_and_commit_of_the_daemon() -> None:
         "commit": "c" * 40,
         "verdicts": [{"test": "t", "kind": "flaky", "rate": 0.25, "reason": "r", "runs": 9}],
     }
-    read = received(dumped(given), "x")
+    read = received_document(dumped(given), "x")
     assert read.commit == "c" * 40
     assert read.verdicts == (TestVerdict("t", VerdictKind.FLAKY, 0.25, "r"),)
 
@@ -167,7 +167,7 @@ CHANGE = (*FIRST, "root", 0)
 )
 def test_anything_else_is_refused_with_one_sentence(data: bytes, says: str) -> None:
     with pytest.raises(UsageError, match=says) as caught:
-        received(data, "answer.json")
+        received_document(data, "answer.json")
     assert str(caught.value).startswith("answer.json is not what")
     assert "\n" not in str(caught.value)
 
@@ -176,7 +176,9 @@ def test_a_tree_deeper_than_anybody_reads_is_cut() -> None:
     node = CauseNode("p", "f", 1, ())
     for _ in range(DEEPEST + 40):
         node = replace(node, causes=(node,))
-    [read] = received(dumped(written(replace(RUNNING_EXAMPLE, tree=node))), "x").explanations
+    [read] = received_document(
+        dumped(written(replace(RUNNING_EXAMPLE, tree=node))), "x"
+    ).explanations
     depth, inner = 0, read.tree
     while inner is not None and inner.causes:
         depth, inner = depth + 1, inner.causes[0]
@@ -195,6 +197,6 @@ JSON = st.recursive(
 @given(key=st.sampled_from(sorted(written(RUNNING_EXAMPLE)["explanations"][0])), value=JSON)
 def test_any_value_anywhere_is_read_or_refused(key: str, value: object) -> None:
     try:
-        received(altered(*FIRST, key, value=value), "x")
+        received_document(altered(*FIRST, key, value=value), "x")
     except UsageError as error:
         assert "is not what" in str(error)  # noqa: PT017 - either way is right

@@ -16,13 +16,13 @@ from rich.console import Console
 from rich.text import Text
 
 from afterd.report.sanitize import (
-    clipped,
+    clipped_text,
     code_block,
     code_span,
     html,
     one_line,
     prose,
-    visible,
+    visible_text,
 )
 
 TEXTS = st.text(st.characters()) | st.sampled_from(ATTACKS)
@@ -55,10 +55,10 @@ def shown(markdown: str) -> str:
 
 @given(TEXTS)
 def test_nothing_invisible_is_left(text: str) -> None:
-    safe = visible(text)
+    safe = visible_text(text)
     assert not FORBIDDEN.search(safe)
     assert all(character in "\n\t" or character.isprintable() for character in safe)
-    assert visible(safe) == safe
+    assert visible_text(safe) == safe
     assert not set("\n\t") & set(one_line(text))
 
 
@@ -79,7 +79,7 @@ def test_nothing_invisible_is_left(text: str) -> None:
     ],
 )
 def test_what_is_seen(text: str, seen: str) -> None:
-    assert visible(text) == seen
+    assert visible_text(text) == seen
 
 
 def test_a_corpus_and_ten_thousand_random_texts_stay_code() -> None:
@@ -88,7 +88,7 @@ def test_a_corpus_and_ten_thousand_random_texts_stay_code() -> None:
         [span] = code_nodes(code_span(text))
         assert span == (one_line(text) or " ")
         [block] = code_nodes(code_block(text))
-        assert block.removesuffix("\n") == visible(text).removesuffix("\n")
+        assert block.removesuffix("\n") == visible_text(text).removesuffix("\n")
 
 
 @given(TEXTS, TEXTS)
@@ -135,7 +135,7 @@ def test_html_content_and_attributes_hold_text_only(text: str) -> None:
         parser.feed(page)
         parser.close()
         assert parser.tags == ["p"]
-        assert parser.text == visible(text)
+        assert parser.text == visible_text(text)
 
 
 def test_a_terminal_gets_no_control_byte_and_no_markup() -> None:
@@ -149,7 +149,7 @@ def test_a_terminal_gets_no_control_byte_and_no_markup() -> None:
 
 @given(TEXTS, st.integers(1, 30))
 def test_a_cut_is_marked(text: str, limit: int) -> None:
-    cut = clipped(text, limit)
+    cut = clipped_text(text, limit)
     assert len(cut) <= limit
     assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
 

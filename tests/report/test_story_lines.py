@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from afterd.limits import REPORT
 from afterd.model.explanation import EMPTY, NOT_EMPTY, Evidence, Explanation, Failure, TreeStep
 from afterd.model.outcome import FailureKind
-from afterd.report.story import beside, carried_words, story
+from afterd.report.story import carried_words, story, values_beside
 from afterd.report.story_lines import printed_story
 from afterd.report.summary import as_plain
 
@@ -129,7 +129,7 @@ def test_every_change_of_the_tree_is_told(explanation: Explanation) -> None:
 @pytest.mark.parametrize("at", [0, 30, 300])
 def test_two_long_values_are_cut_where_they_part(at: int) -> None:
     one, two = "a" * at + "X" + "b" * 100, "a" * at + "Y" + "b" * 100
-    mine, other = beside(one, two)
+    mine, other = values_beside(one, two)
     assert "X" in mine
     assert "Y" in other
     assert max(len(mine), len(other)) <= REPORT.story_value + 1

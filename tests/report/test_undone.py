@@ -12,8 +12,8 @@ from explanation_samples import C3, RUNNING_EXAMPLE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterd.report.revert import encoded, render
-from afterd.report.snippet import undone
+from afterd.report.revert import encoded_patch, render
+from afterd.report.snippet import undone_patch
 
 LINES = st.lists(st.sampled_from(["a", "b", "-", "+x", "\\ y", "@@"]), max_size=6)
 
@@ -55,13 +55,13 @@ def applied(patch: str, text: bytes) -> bytes:
 def test_it_takes_the_change_back(one: list[str], other: list[str], end: bool, last: bool) -> None:
     old, new = file(one, ended=end), file(other, ended=last)
     assert applied(hunks(old, new), old) == new
-    assert applied(undone(hunks(old, new)), new) == old
+    assert applied(undone_patch(hunks(old, new)), new) == old
 
 
 @given(LINES, LINES)
 def test_twice_undone_is_as_it_was(one: list[str], other: list[str]) -> None:
     patch = hunks(file(one, ended=True), file(other, ended=True))
-    assert undone(undone(patch)) == patch
+    assert undone_patch(undone_patch(patch)) == patch
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_twice_undone_is_as_it_was(one: list[str], other: list[str]) -> None:
     ],
 )
 def test_examples(patch: str, shown: str) -> None:
-    assert undone(patch) == shown
+    assert undone_patch(patch) == shown
 
 
 def test_git_applies_the_patch_under_its_words(tmp_path: Path) -> None:
@@ -88,5 +88,7 @@ def test_git_applies_the_patch_under_its_words(tmp_path: Path) -> None:
     )
     assert text.startswith("Explanation 42: a\\n--- a/x")
     assert "Reverts c3 and c7." in text
-    repository.apply(pygit2.Diff.parse_diff(encoded(text)), pygit2.enums.ApplyLocation.WORKDIR)
+    repository.apply(
+        pygit2.Diff.parse_diff(encoded_patch(text)), pygit2.enums.ApplyLocation.WORKDIR
+    )
     assert (tmp_path / "sum.c").read_bytes() == good

@@ -15,7 +15,7 @@ from traced_programs import _PLAIN, PROGRAMS, SINGLE, _driver, run
 from afterd.execution.toolchain import Toolchain
 from afterd.model.entity import NO_COLUMN, EntityKind
 from afterd.spectra.c.build import counting_into, prepared_store
-from afterd.spectra.c.counts import Process, processes, total
+from afterd.spectra.c.counts import Process, processes, summed_counts
 from afterd.spectra.c.crash import crashed_in
 from afterd.spectra.c.program import CountedProgram, counted_program
 from afterd.trace.c.build.modules import ModuleStore
@@ -110,7 +110,7 @@ def by_line(
     found: CountedProgram, ran: list[Process], kind: EntityKind
 ) -> dict[int, list[tuple[int, int]]]:
     """Line: (executed, held) of the entities on it, in order."""
-    counts = total(ran, found.size)
+    counts = summed_counts(ran, found.size)
     lines: dict[int, list[tuple[int, int]]] = {}
     for entity, executed, held in zip(
         found.entities, counts @ found.executed, counts @ found.held, strict=True
@@ -165,7 +165,7 @@ def test_how_a_process_ends(counted: Counted, argument: str, status: int, line: 
     assert bool(ran.signal) == bool(line)
     found = counted.program
     if line:
-        column = crashed_in(found.frames, total([ran], found.size))
+        column = crashed_in(found.frames, summed_counts([ran], found.size))
         assert column != NO_COLUMN
         assert found.entities[column].location.line == line
 
@@ -182,7 +182,7 @@ def test_blocks_are_what_flows_in_and_out(counted: Counted) -> None:
     """Every block is left as often as it was begun when the process ends by itself."""
     _, ran = counted.counts(counted.directory / "program", "x")
     found = counted.program
-    counts = total(ran, found.size)
+    counts = summed_counts(ran, found.size)
     executed = np.asarray(counts @ found.executed)
     leaving = np.zeros(len(found.entities), np.int64)
     exits = set(range(len(found.entities)))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from afterd.errors import UsageError
 from afterd.model.explanation import CauseNode, Explanation, RevisionRange, Status
 from afterd.store.database import Store, open_reader, open_store
-from afterd.store.explanations import add_ranking, latest, listing, load, save
+from afterd.store.explanations import add_ranking, latest_explanation, listing, load, save
 from afterd.store.marks import Mark, MarkKind, add_mark, marks
 from afterd.store.retention import prune
 
@@ -56,13 +56,13 @@ def test_ids_grow_and_are_never_used_twice(store: Store) -> None:
     assert second > first
     with pytest.raises(UsageError, match=f"no explanation {first}"):
         load(store, first)
-    assert latest(store) == second
+    assert latest_explanation(store) == second
 
 
 def test_nothing_was_explained_yet(store: Store) -> None:
     assert listing(store) == []
     with pytest.raises(UsageError, match="Nothing was explained"):
-        latest(store)
+        latest_explanation(store)
     with pytest.raises(UsageError, match="no explanation 7"):
         add_mark(store, 7, Mark(MarkKind.WRONG))
 

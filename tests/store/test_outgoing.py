@@ -14,11 +14,11 @@ from afterd.store.outgoing import (
     Outgoing,
     OutgoingState,
     add_outgoing,
-    due,
+    due_postings,
     mark_failed,
+    mark_sent,
     outgoing_of,
     retry,
-    sent,
 )
 
 ONE = Outgoing("k1", "https://example.org", "a/b", "topic", "1" * 40, 0, "/x/k1.json")
@@ -40,11 +40,11 @@ def states(store: Store) -> dict[str, OutgoingState]:
 def test_a_key_is_added_once_even_after_it_was_sent(store: Store) -> None:
     add_outgoing(store, ONE)
     add_outgoing(store, ONE)
-    [row] = due(store)
+    [row] = due_postings(store)
     assert replace(row, id=0) == ONE
-    sent(store, row.id, "https://example.org/c/1")
+    mark_sent(store, row.id, "https://example.org/c/1")
     add_outgoing(store, ONE)
-    assert due(store) == []
+    assert due_postings(store) == []
     [row] = outgoing_of(store, ONE.forge, ONE.project, ONE.branch)
     assert (row.state, row.url, row.attempts) == (OutgoingState.SENT, "https://example.org/c/1", 1)
 
@@ -52,16 +52,16 @@ def test_a_key_is_added_once_even_after_it_was_sent(store: Store) -> None:
 def test_a_newer_commit_drops_the_older_one_of_its_branch_alone(store: Store) -> None:
     for row in (ONE, ELSEWHERE, TWO):
         add_outgoing(store, row)
-    assert [row.key for row in due(store)] == ["k3", "k2"]
+    assert [row.key for row in due_postings(store)] == ["k3", "k2"]
     assert states(store) == {"k1": OutgoingState.DROPPED, "k2": OutgoingState.QUEUED}
 
 
 def test_tried_again_when_it_is_due(store: Store) -> None:
     add_outgoing(store, ONE)
-    [row] = due(store)
+    [row] = due_postings(store)
     retry(store, row.id, 60, "502")
-    assert due(store) == []
-    [again] = due(store, time.time() + 61)
+    assert due_postings(store) == []
+    [again] = due_postings(store, time.time() + 61)
     assert (again.reason, again.attempts) == ("502", 1)
     mark_failed(store, row.id, "the token was revoked")
-    assert due(store, time.time() + 999) == []
+    assert due_postings(store, time.time() + 999) == []

@@ -18,7 +18,7 @@ from afterd.logic.correction import Corrections
 from afterd.symbolic.failing import FailingRun
 from afterd.symbolic.observing import Expectation
 from afterd.symbolic.refusal import NotFollowedError
-from afterd.symbolic.scanning import integer, real, scanned
+from afterd.symbolic.scanning import integer, parsed_real, scanned_values
 from afterd.symbolic.strings import printed_bytes
 from afterd.symbolic.unrolling import Program, load
 from afterd.symbolic.world import Input
@@ -126,7 +126,7 @@ def test_numbers_are_read_as_strtol_and_strtod_read_them(word: str, base: int) -
     value = LIBC.strtol(buffer, ctypes.byref(end), base)
     assert integer(text, base) == (value, len(text) - len(end.value or b""))
     number = LIBC.strtod(buffer, ctypes.byref(end))
-    assert real(text) == (number, len(text) - len(end.value or b""))
+    assert parsed_real(text) == (number, len(text) - len(end.value or b""))
 
 
 @given(st.text("ab12- ,\n", max_size=10), st.lists(
@@ -137,7 +137,7 @@ def test_scanf_assigns_what_libc_assigns(word: str, directives: list[str]) -> No
     count = sum(d.count("%") - d.count("%*") for d in directives)
     buffers = [ctypes.create_string_buffer(b"\xee" * 16, 16) for _ in range(count)]
     returned = LIBC.sscanf(word.encode(), form.encode(), *buffers)
-    found, assigned, _ = scanned(form, word.encode())
+    found, assigned, _ = scanned_values(form, word.encode())
     assert assigned == returned
     for item, buffer in zip(found, buffers, strict=False):
         if isinstance(item.value, bytes):

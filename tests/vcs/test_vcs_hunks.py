@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from afterd.model.location import LineSpan
-from afterd.vcs.hunks import Hunk, SourceText, difference, smallest, split_lines, undone
+from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split_lines, undone_lines
 from afterd.vcs.statements import layout
 from afterd.vcs.tokens import Language, language_of
 
@@ -28,7 +28,7 @@ def _parts(good: str, bad: str, language: Language) -> list[Hunk]:
     return [
         part
         for hunk in difference(one.content, other.content)
-        for part in smallest(hunk, one, other)
+        for part in smallest_hunks(hunk, one, other)
     ]
 
 
@@ -178,14 +178,14 @@ def test_parts_tile_their_hunk_and_undo_the_difference(
     one, other = SourceText(good.encode(), language), SourceText(bad.encode(), language)
     parts: list[Hunk] = []
     for hunk in difference(one.content, other.content):
-        found = smallest(hunk, one, other)
+        found = smallest_hunks(hunk, one, other)
         assert found[0].old.start == hunk.old.start
         assert found[0].new.start == hunk.new.start
         assert sum(part.old.count for part in found) == hunk.old.count
         assert sum(part.new.count for part in found) == hunk.new.count
         parts += found
-    assert b"".join(undone(one.lines, other.lines, parts)) == one.content
-    assert undone(one.lines, other.lines, []) == other.lines
+    assert b"".join(undone_lines(one.lines, other.lines, parts)) == one.content
+    assert undone_lines(one.lines, other.lines, []) == other.lines
 
 
 def _statement(draw: st.DrawFn, depth: int) -> list[str]:
@@ -223,11 +223,11 @@ def test_every_subset_of_split_replacements_still_parses(pair: tuple[str, str]) 
     parts = [
         part
         for hunk in difference(one.content, other.content)
-        for part in smallest(hunk, one, other)
+        for part in smallest_hunks(hunk, one, other)
     ]
     for number in range(min(1 << len(parts), 32)):
         subset = [part for place, part in enumerate(parts) if number >> place & 1]
-        ast.parse(b"".join(undone(one.lines, other.lines, subset)))
+        ast.parse(b"".join(undone_lines(one.lines, other.lines, subset)))
 
 
 @pytest.mark.parametrize(
@@ -254,13 +254,13 @@ def test_no_line_that_did_not_change_is_in_a_hunk(good: list[bytes], bad: list[b
         old = good[hunk.old.start - 1 : hunk.old.end - 1] if hunk.old.count else []
         new = bad[hunk.new.start - 1 : hunk.new.end - 1] if hunk.new.count else []
         assert not set(old) & set(new)
-    assert undone(good, bad, hunks) == good
+    assert undone_lines(good, bad, hunks) == good
 
 
 def test_a_last_line_without_newline_gets_one_where_it_is_not_last() -> None:
     hunk = Hunk(LineSpan(1, 1), LineSpan(1, 1))
-    assert undone([b"a"], [b"A\n", b"b\n"], [hunk]) == [b"a\n", b"b\n"]
-    assert undone([b"a"], [b"A\n"], [hunk]) == [b"a"]
+    assert undone_lines([b"a"], [b"A\n", b"b\n"], [hunk]) == [b"a\n", b"b\n"]
+    assert undone_lines([b"a"], [b"A\n"], [hunk]) == [b"a"]
 
 
 def test_deep_nesting_and_long_lines_are_no_trouble() -> None:
@@ -292,4 +292,4 @@ def test_whichever_difference_is_taken_leads_from_one_text_to_the_other(
     good: list[bytes], bad: list[bytes]
 ) -> None:
     hunks = difference(b"".join(good), b"".join(bad))
-    assert undone(good, bad, hunks) == good
+    assert undone_lines(good, bad, hunks) == good

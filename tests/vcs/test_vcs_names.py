@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterd.model.change import FileKind
-from afterd.vcs.enclosing import enclosing, symbols
+from afterd.vcs.enclosing import enclosing_symbol, symbols
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.paths import path_bytes, path_text, refusal
 from afterd.vcs.tokens import Language, language_of
@@ -212,7 +212,7 @@ _RUST = "impl<'a> Foo<'a> {\n  pub fn bar<'b>(&self) -> u8 {\n    if c == '{' { 
 )  # fmt: skip
 def test_enclosing_symbols(language: Language, source: str, names: dict[int, str]) -> None:
     found = symbols(source.encode(), language)
-    assert {line: enclosing(found, line) for line in names} == names
+    assert {line: enclosing_symbol(found, line) for line in names} == names
 
 
 @given(st.binary(max_size=200), st.sampled_from(list(Language)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from afterd.vcs.enclosing import Enclosing, enclosing, symbols
+from afterd.vcs.enclosing import Enclosing, enclosing_symbol, symbols
 from afterd.vcs.outline import Outline
 from afterd.vcs.statements import _BracedLayout, layout
 from afterd.vcs.tokens import Language
@@ -64,7 +64,7 @@ def _check(text: str) -> None:
     assert list(read.depth) == list(whole.depth)
     names, every = Enclosing(content, Language.C), symbols(content, Language.C)
     for line in range(1, len(lines) + 1):
-        assert names.name(line) == enclosing(every, line)
+        assert names.name(line) == enclosing_symbol(every, line)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

@@ -36,7 +36,7 @@ def add(
     whole = frozenset(changes)
     tested = Tested(outcome, {NOTHING: Verdict.FAIL, whole: Verdict.PASS})
     passing = NOTHING
-    ordered = _ordered(changes, executed)
+    ordered = _ordered_changes(changes, executed)
     try:
         idle = whole - frozenset(executed)
         if idle and tested(whole - idle) is Verdict.PASS:
@@ -64,7 +64,7 @@ def _levels(
     return found
 
 
-def _ordered(changes: Changes, executed: Sequence[ChangeId]) -> list[ChangeId]:
+def _ordered_changes(changes: Changes, executed: Sequence[ChangeId]) -> list[ChangeId]:
     """Changes that were not executed, by place; then those that were, the last executed last."""
     known = dict.fromkeys(change for change in executed if change in changes)
     idle = [change for change in structural_order(changes.values()) if change not in known]

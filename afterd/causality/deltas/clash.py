@@ -24,7 +24,7 @@ def clashing(changes: Changes, reverted: ChangeSet, places: Sequence[Location]) 
         return NOTHING
     left = differences(changes.values(), reverted, frozenset(changes))
     undone = [changes[each] for each in reverted if each in changes]
-    return _wrote(places, left) or _around(places[0], undone, left)
+    return _wrote(places, left) or _old_text_around(places[0], undone, left)
 
 
 def _wrote(places: Sequence[Location], left: Sequence[Change]) -> ChangeSet:
@@ -42,7 +42,9 @@ def _writer(place: Location, left: Iterable[Change]) -> Change | None:
     return next((each for each in mine if each.new.covers(place.line)), None)
 
 
-def _around(place: Location, undone: Sequence[Change], left: Sequence[Change]) -> ChangeSet:
+def _old_text_around(
+    place: Location, undone: Sequence[Change], left: Sequence[Change]
+) -> ChangeSet:
     """What is left in the function, else in the class, of old text that a line is in."""
     old = _old_text(place, undone)
     if old is None:

@@ -115,7 +115,7 @@ def ddmin(units: Sequence[Unit], outcome: Callable[[ChangeSet], Outcome]) -> tup
     current, n = list(units), 2
     try:
         while n <= len(current):
-            smaller = _passing(current, tested, n)
+            smaller = _passing_part(current, tested, n)
             if smaller is not None:
                 current, n = smaller
             elif n < len(current):
@@ -127,7 +127,7 @@ def ddmin(units: Sequence[Unit], outcome: Callable[[ChangeSet], Outcome]) -> tup
     return tuple(current)
 
 
-def _passing(current: list[Unit], tested: Tested, n: int) -> tuple[list[Unit], int] | None:
+def _passing_part(current: list[Unit], tested: Tested, n: int) -> tuple[list[Unit], int] | None:
     """A part, or else a complement of one, that passes; and into how many to split it."""
     splits = list(_parts(current, n))
     for part, _ in splits:

@@ -23,12 +23,12 @@ def structural_order(changes: Iterable[Change]) -> list[ChangeId]:
 
 def by_file(ordered: Sequence[ChangeId], changes: Changes) -> list[ChangeSet]:
     """One set for each file, in the order in which the files are first met."""
-    return _grouped(ordered, lambda identifier: changes[identifier].file)
+    return _grouped_changes(ordered, lambda identifier: changes[identifier].file)
 
 
 def by_function(ordered: Sequence[ChangeId], changes: Changes) -> list[ChangeSet]:
     """One set for each function (class, or rest of a file), in the order first met."""
-    return _grouped(ordered, lambda identifier: place(changes[identifier]))
+    return _grouped_changes(ordered, lambda identifier: place(changes[identifier]))
 
 
 def one_by_one(ordered: Sequence[ChangeId]) -> list[ChangeSet]:
@@ -56,11 +56,11 @@ def partition(ordered: Sequence[ChangeId], changes: Changes, n: int) -> list[lis
     for number in range(1, n):
         size = len(ordered) / n
         bounds = (cuts[-1] + 1, len(ordered) - (n - number), RUNS.slack * size)
-        cuts.append(_cut(ordered, changes, number * size, bounds))
+        cuts.append(_cheapest_cut(ordered, changes, number * size, bounds))
     return [list(ordered[start:end]) for start, end in pairwise([*cuts, len(ordered)])]
 
 
-def _cut(
+def _cheapest_cut(
     ordered: Sequence[ChangeId], changes: Changes, ideal: float, bounds: tuple[int, int, float]
 ) -> int:
     """The cheapest cut near ``ideal``: between files, else between functions, else anywhere."""
@@ -75,7 +75,9 @@ def _cut(
     return min(near, key=cost, default=max(earliest, min(latest, round(ideal))))
 
 
-def _grouped(ordered: Sequence[ChangeId], key: Callable[[ChangeId], Hashable]) -> list[ChangeSet]:
+def _grouped_changes(
+    ordered: Sequence[ChangeId], key: Callable[[ChangeId], Hashable]
+) -> list[ChangeSet]:
     groups: dict[Hashable, list[ChangeId]] = {}
     for identifier in ordered:
         groups.setdefault(key(identifier), []).append(identifier)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from afterd.compare.c.alignment import Alignment
-from afterd.compare.c.conduct import doing, sampled, step_of
+from afterd.compare.c.conduct import doing, sampled_executions, step_of
 from afterd.compare.c.coverage import executed_blocks
 from afterd.compare.c.ties import Ties
 from afterd.limits import C_PAIR, WORK
@@ -32,7 +32,7 @@ class Acted:
     def altered(self, change: ChangeId) -> Iterator[StepId]:
         """Some executions of a change's statements, in the blocks executed last first."""
         for view, block, numbers in self._blocks(self._bad, change):
-            for instance in sampled(self._bad, view, block):
+            for instance in sampled_executions(self._bad, view, block):
                 steps = (step_of(self._bad, instance, number) for number in numbers)
                 yield from (step for step in steps if step is not None)
 
@@ -41,7 +41,7 @@ class Acted:
         the failing run did not come to.
         """
         for view, block, numbers in self._blocks(self._green, change):
-            for instance in reversed(list(sampled(self._green, view, block))):
+            for instance in reversed(list(sampled_executions(self._green, view, block))):
                 for number in reversed(numbers):
                     if not self._stood(instance, number):
                         step = _step_or_call(self._green, instance, number)

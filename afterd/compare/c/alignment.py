@@ -55,12 +55,12 @@ def _count(frames: Frames, view: FunctionView, block: int) -> int:
     return int(counts[number]) if number < len(counts) else 0
 
 
-def _once(frames: Frames, view: FunctionView) -> bool:
+def _entered_once(frames: Frames, view: FunctionView) -> bool:
     """Whether a function was entered exactly once in the whole run."""
-    return _alone(frames, view, 0)
+    return _executed_once(frames, view, 0)
 
 
-def _alone(frames: Frames, view: FunctionView, block: int) -> bool:
+def _executed_once(frames: Frames, view: FunctionView, block: int) -> bool:
     """Whether a block was executed exactly once in the whole run."""
     return _count(frames, view, block) == 1
 
@@ -105,7 +105,7 @@ class Alignment:
         if instance.block not in blocks.to_good:
             return ABSENT
         partner = blocks.to_good[instance.block]
-        alone = _alone(self.bad, instance.view, instance.block) and _alone(
+        alone = _executed_once(self.bad, instance.view, instance.block) and _executed_once(
             self.green, other, partner
         )
         known = self._only_execution(other, partner, instance.depth) if alone else UNKNOWN
@@ -180,10 +180,10 @@ class Alignment:
         if key not in self._by_dispatch:
             end = self.bad.end(int(here[0]))
             here = here[: np.searchsorted(here, end)]
-            mine = rounds.dispatched(self.bad, view, chosen, here, end)
+            mine = rounds.dispatched_blocks(self.bad, view, chosen, here, end)
             good, limit = blocks.good, self.green.end(int(there[0]))
-            other = rounds.dispatched(self.green, good, blocks.to_good[chosen], there, limit)
-            self._by_dispatch[key] = rounds.corresponding(
+            other = rounds.dispatched_blocks(self.green, good, blocks.to_good[chosen], there, limit)
+            self._by_dispatch[key] = rounds.corresponding_places(
                 rounds.as_in_good(mine, blocks.to_good), other
             )
         return self._by_dispatch[key]
@@ -217,13 +217,13 @@ class Alignment:
 
         It is the same one where each run entered the function once, or where the data flow says so.
         """
-        if _once(self.bad, instance.view) and _once(self.green, other):
+        if _entered_once(self.bad, instance.view) and _entered_once(self.green, other):
             return instance.depth
         return self._open.get(instance.depth, -1)
 
     def _earlier(self, frames: Frames, view: FunctionView, block: int, depth: int) -> int | None:
         """How often a block was executed before the window, by the activation that is open at a depth."""
-        if _once(frames, view):
+        if _entered_once(frames, view):
             return frames.recording.before_window(view.numbered.first.blocks + block)
         return frames.recording.earlier_executions(view.executions(block) | depth)
 
@@ -423,7 +423,11 @@ class Alignment:
         if mine is None or other is None:
             return -1, False
         if self.bad.recording.first or self.green.recording.first:
-            return (-1, False) if not _once(self.bad, mine.view) else self._only(other, mine.depth)
+            return (
+                (-1, False)
+                if not _entered_once(self.bad, mine.view)
+                else self._only(other, mine.depth)
+            )
         here = self._executions(self.bad, mine.view, 0, mine.depth)
         there = self._executions(self.green, other, 0, mine.depth)
         rank = int(np.searchsorted(here, entry))

@@ -34,10 +34,10 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     recording = bad.recording
     left, until = C_PAIR.statements, recording.work() + WORK.conduct
     for view, block in executed_blocks(bad):
-        tied = _tied(view, block, ties)
+        tied = _tied_instructions(view, block, ties)
         if not tied or left <= 0 or recording.work() > until:
             continue
-        for instance in sampled(bad, view, block):
+        for instance in sampled_executions(bad, view, block):
             left -= len(tied)
             for number, changes in tied.items():
                 effect = _effect(bad, transplant, instance, number)
@@ -50,7 +50,9 @@ def conduct(bad: Process, ties: Ties, transplant: Transplant) -> dict[ChangeId, 
     }
 
 
-def _tied(view: FunctionView, block: int, ties: Ties) -> dict[int, tuple[ChangeId, ...]]:
+def _tied_instructions(
+    view: FunctionView, block: int, ties: Ties
+) -> dict[int, tuple[ChangeId, ...]]:
     """The instructions of a block that do something, on lines that changes altered."""
     found: dict[int, tuple[ChangeId, ...]] = {}
     for number in doing(view, block):
@@ -70,7 +72,7 @@ def doing(view: FunctionView, block: int) -> Iterator[int]:
             yield number
 
 
-def sampled(process: Process, view: FunctionView, block: int) -> Iterator[Instance]:
+def sampled_executions(process: Process, view: FunctionView, block: int) -> Iterator[Instance]:
     """Some executions of a block: its last ones, and others evenly over the window."""
     recording = process.recording
     start = max(recording.first, recording.end - C_PAIR.near)

@@ -45,7 +45,7 @@ class DualSlice:
 
     def pair_reads(self, term: Term, green: Term) -> None:
         """Pair what two corresponding terms read, by order where they read equally much, else by name."""
-        mine, other = _distinct(term), _distinct(green)
+        mine, other = _distinct_reads(term), _distinct_reads(green)
         if len(mine) == len(other):
             found = list(zip(mine, other, strict=True))
         else:
@@ -60,10 +60,10 @@ class DualSlice:
         """
         if mine in self._paired:
             return
-        source = _moved(self._bad, mine)
+        source = _moved_definition(self._bad, mine)
         if source is None:
-            other = _stored(self._green, other)
-        elif _moved(self._green, other) is None:
+            other = _stored_definition(self._green, other)
+        elif _moved_definition(self._green, other) is None:
             self._pair(source, other)
         self._paired[mine] = other
         if not self._bad.ids.is_initial(mine) and not self._green.ids.is_initial(other):
@@ -164,7 +164,7 @@ class DualSlice:
         return bad.value != good.value if same is None else not same
 
 
-def _moved(process: Process, step: StepId) -> StepId | None:
+def _moved_definition(process: Process, step: StepId) -> StepId | None:
     """The definition whose bytes a copy moved; None where the step is no copy."""
     if process.ids.is_initial(step):
         return None
@@ -176,15 +176,15 @@ def _moved(process: Process, step: StepId) -> StepId | None:
     return term.step if isinstance(term, Read) else None
 
 
-def _stored(process: Process, step: StepId) -> StepId:
+def _stored_definition(process: Process, step: StepId) -> StepId:
     """The definition that a chain of copies moved."""
     for _ in range(_MOVES):
-        source = _moved(process, step)
+        source = _moved_definition(process, step)
         if source is None:
             break
         step = source
     return step
 
 
-def _distinct(term: Term) -> list[Read]:
+def _distinct_reads(term: Term) -> list[Read]:
     return list({read.step: read for read in reads(term)}.values())

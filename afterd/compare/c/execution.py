@@ -81,7 +81,7 @@ class LlvmExecution:
         others = pair.other.processes if pair.other else ()
         self._pairs: dict[int, ProcessPair] = {}
         for process, green in partners(pair.mine.processes, others):
-            self._pairs[process.recording.number] = _paired(process, green, pair)
+            self._pairs[process.recording.number] = _paired_process(process, green, pair)
         self._failed: dict[StepId, Failed] = {}
         self._concrete: dict[str, None] = {}
         self.step = cache(self._step)
@@ -92,8 +92,8 @@ class LlvmExecution:
         """The failed assertions of every process that did not end as its green partner did."""
         found: list[Predicate] = []
         for pair in self._pairs.values():
-            for seen in _telling(pair, failures(pair.bad, pair.green, self._sources)):
-                failed = _parted(pair, seen)
+            for seen in _telling_failures(pair, failures(pair.bad, pair.green, self._sources)):
+                failed = _parted_loop(pair, seen)
                 self._failed.setdefault(failed.step, failed)
                 if pair.dual is not None and failed.records is not None:
                     pair.dual.pair_records(*failed.records)
@@ -145,12 +145,12 @@ class LlvmExecution:
             kind=statement.kind,
             term=statement.term,
             value=statement.value,
-            rendered=_readable(pair.bad, statement),
+            rendered=_readable_statement(pair.bad, statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
             choices=choices(pair.bad.statements, statement),
             changes=tied,
-            green=_green(pair, statement, tied),
+            green=_green_value(pair, statement, tied),
             effect=pair.transplant.effect(statement)
             if pair.transplant and tied
             else Effect.UNKNOWN,
@@ -291,7 +291,7 @@ class LlvmExecution:
             kind=statement.kind,
             term=statement.term,
             value=statement.value,
-            rendered=_readable(green, statement),
+            rendered=_readable_statement(green, statement),
             target=statement.target,
         )
 
@@ -387,7 +387,9 @@ _TELLING = {
 }
 
 
-def _paired(process: Process, green: Process | None, pair: Pair[RecordedRun]) -> ProcessPair:
+def _paired_process(
+    process: Process, green: Process | None, pair: Pair[RecordedRun]
+) -> ProcessPair:
     influence = Influence(process)
     if green is None or pair.other is None:
         return ProcessPair(process, influence)
@@ -413,7 +415,7 @@ def _paired(process: Process, green: Process | None, pair: Pair[RecordedRun]) ->
     )
 
 
-def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:
+def _green_value(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) -> GreenValue:
     """Green's value; a static initialiser that no change touches is what it was."""
     if pair.counterparts is None:
         return GreenValue(Aligned.UNKNOWN)
@@ -428,7 +430,9 @@ def _green(pair: ProcessPair, statement: Statement, tied: tuple[ChangeId, ...]) 
     there = initial_counterpart(pair.bad.symbols, pair.green.symbols, cells) if pair.green else None
     elsewhere = pair.counterparts.led_elsewhere(statement)
     if there is None or not isinstance(statement.value, int):
-        same = GreenValue(Aligned.SAME, statement.value, _readable(pair.bad, statement), elsewhere)
+        same = GreenValue(
+            Aligned.SAME, statement.value, _readable_statement(pair.bad, statement), elsewhere
+        )
         return GreenValue(Aligned.DIFFERENT) if tied else same
     equal = there == statement.value or _same_function(pair, statement.value, there)
     alignment = Aligned.SAME if equal else Aligned.DIFFERENT
@@ -441,7 +445,7 @@ def _same_function(pair: ProcessPair, mine: int, other: int) -> bool:
     return bool(name and pair.green and pair.green.symbols.function(other) == name)
 
 
-def _telling(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:
+def _telling_failures(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:
     """Without those that only say that a statement ran which the good version has as well: the branch
     above it says why. What an error message is made of was taken for the cause of its being there.
     """
@@ -450,7 +454,7 @@ def _telling(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed]:
     return left or known
 
 
-def _parted(pair: ProcessPair, failed: Failed) -> Failed:
+def _parted_loop(pair: ProcessPair, failed: Failed) -> Failed:
     """A loop that does not end went on too long in the first round in which green left it."""
     if failed.kind is not FailureKind.HANG or pair.dual is None:
         return failed
@@ -480,7 +484,7 @@ def _departures(pair: ProcessPair, failed: Failed) -> Iterable[Failed]:
         yield replace(failed, step=branch, condition=condition, location=place)
 
 
-def _readable(process: Process, statement: Statement) -> str:
+def _readable_statement(process: Process, statement: Statement) -> str:
     if statement.called and statement.instance is not None:
         return process.statements.readable(statement.called, statement.instance)
     pointer = isinstance(statement.value, int) and statement.is_address

@@ -28,11 +28,11 @@ def failures(bad: Process, green: Process | None, sources: Sources) -> list[Fail
     """The failed assertions of one process, the most telling first; where none of its own statements
     failed, what it gave otherwise to code that is not traced and that called it.
     """
-    own = list(_own(bad, green, sources))
+    own = list(_own_failures(bad, green, sources))
     return own if own or green is None else list(islice(_results(bad, green), C_PAIR.results))
 
 
-def _own(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
+def _own_failures(bad: Process, green: Process | None, sources: Sources) -> Iterator[Failed]:
     ending = bad.recording.ending
     if ending.how == "signal" and not (green and green.recording.ending.how == "signal"):
         yield from crash(bad, sources)
@@ -74,18 +74,23 @@ def _results(bad: Process, green: Process) -> Iterator[Failed]:
 def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:
     """Wrong output: the value that was printed, the byte that was written, or that anything was."""
     if departure.bad is None:
-        yield from _missing(bad, green, departure)
+        yield from _missing_writes(bad, green, departure)
         return
     call = _output_call(bad, departure.bad.position)
     other = _output_call(green, departure.green.position) if departure.green else None
     if call is None:
         return
-    if not departure.bad.data and not _alike(call, other):
-        yield from _missing(bad, green, departure)
+    if not departure.bad.data and not _calls_are_alike(call, other):
+        yield from _missing_writes(bad, green, departure)
         return
     both = (call.position, other.position) if other else None
     message = f"wrong output on {_stream(departure.fd)}"
-    shown = (message, call.location, _readable(departure.observed), _readable(departure.expected))
+    shown = (
+        message,
+        call.location,
+        _readable_bytes(departure.observed),
+        _readable_bytes(departure.expected),
+    )
     step = bad.ids.of(call.position)
     condition: Term | None = NEVER  # whatever it had printed, where green printed nothing
     if departure.green is not None:
@@ -100,7 +105,7 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
         yield Failed(FailureKind.OUTPUT, branch, way, *shown, records=both, green_event=event)
 
 
-def _alike(call: Call, other: Call | None) -> bool:
+def _calls_are_alike(call: Call, other: Call | None) -> bool:
     """Whether two calls are of the same function from functions of the same name."""
     return (
         other is not None
@@ -115,7 +120,7 @@ def _output_call(process: Process, position: int) -> Call | None:
     return call_at(process, at)
 
 
-def _missing(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:
+def _missing_writes(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:
     """Green wrote more: what kept the failing run from it, or the last branch before it ended."""
     step = bad.statements.control_of(bad.frames.instance(bad.recording.end - 1))
     if step is None:  # it ended on a way that no branch decided
@@ -131,8 +136,8 @@ def _missing(bad: Process, green: Process, departure: Departure) -> Iterator[Fai
         other_way(bad, step),
         f"output on {_stream(departure.fd)} is missing",
         bad.statements.statement(step).location,
-        _readable(departure.observed),
-        _readable(departure.expected),
+        _readable_bytes(departure.observed),
+        _readable_bytes(departure.expected),
         green_event=other.position if other else -1,
     )
 
@@ -142,5 +147,5 @@ def _stream(fd: int) -> str:
     return named.get(fd, f"descriptor {fd}")
 
 
-def _readable(data: bytes) -> str:
+def _readable_bytes(data: bytes) -> str:
     return data.decode(errors="backslashreplace")

@@ -19,7 +19,7 @@ from afterd.limits import C_PAIR
 from afterd.model.trace import Trial
 from afterd.trace.c.ir.constants import recorded_value, sort_of, to_word
 from afterd.trace.c.ir.irtypes import scalar_bits
-from afterd.trace.c.ir.recorded import decided_by, operands, result_type, settable
+from afterd.trace.c.ir.recorded import decided_by, is_settable, operands, result_type
 from afterd.trace.c.read import Process, Statement, known_value
 from afterd.trace.c.recorder import RecordedRun, ReplacedRun
 from afterd.trace.c.window import records
@@ -85,7 +85,7 @@ class Intervention:
     def _value(self, statement: Statement, record: int, kind: str) -> Replacement | None:
         """What the other run had, in the place of a value of an LLVM type that a record tells."""
         there = self._counterparts.valued(statement)
-        if there is None or not settable(kind):
+        if there is None or not is_settable(kind):
             return None
         other = self._other.statements.statement(there)
         if other.term.sort != statement.term.sort:
@@ -178,7 +178,7 @@ class Intervention:
 
     def _was_there(self, blocks: Iterable[int]) -> bool:
         """Whether every block that a run came to is one that either recorded run came to."""
-        mine, other = _executed(self._pair.mine), _executed(self._pair.other)
+        mine, other = _executed_blocks(self._pair.mine), _executed_blocks(self._pair.other)
         return all(self._corresponding(block) in other for block in set(blocks) - mine)
 
     def _corresponding(self, identifier: int) -> int | None:
@@ -189,7 +189,7 @@ class Intervention:
         return None if block is None or there is None else there.numbered.first.blocks + block
 
 
-def _executed(run: RecordedRun | None) -> set[int]:
+def _executed_blocks(run: RecordedRun | None) -> set[int]:
     """The ids of all blocks that any process of a run came to."""
     processes = run.processes if run is not None else ()
     return {block for process in processes for block in process.recording.executed()}

@@ -51,7 +51,7 @@ def departures(bad: Recording, green: Recording) -> list[Departure]:
     here, there = _streams(bad.output()), _streams(green.output())
     if not any(_bytes(here.get(fd, [])) != _bytes(there.get(fd, [])) for fd in {*here, *there}):
         return []
-    unsteady = _unsteady(here, _streams(bad.repeated()))
+    unsteady = _unsteady_words(here, _streams(bad.repeated()))
     found = [
         departure
         for fd in sorted(set(here) | set(there))
@@ -73,7 +73,9 @@ def _bytes(events: Sequence[Written]) -> bytes:
     return b"".join(event.data for event in events).replace(green, wrong)
 
 
-def _unsteady(here: dict[int, list[Written]], again: dict[int, list[Written]]) -> frozenset[bytes]:
+def _unsteady_words(
+    here: dict[int, list[Written]], again: dict[int, list[Written]]
+) -> frozenset[bytes]:
     """The words that another run of the same version has others for, line by line."""
     found = set[bytes]()
     for fd in set(here) & set(again):
@@ -93,7 +95,7 @@ def _in_stream(
         return
     my_lines, other_lines = mine.splitlines(keepends=True), other.splitlines(keepends=True)
     if max(len(my_lines), len(other_lines)) > _LONGEST_DIFF:
-        yield _at(fd, here, there, *_first_difference(mine, other, 0, 0), mine, other)
+        yield _departure_at(fd, here, there, *_first_difference(mine, other, 0, 0), mine, other)
         return
     my_start, other_start = _starts(my_lines), _starts(other_lines)
     matcher = SequenceMatcher(None, my_lines, other_lines, autojunk=False)
@@ -110,7 +112,7 @@ def _in_stream(
                 at = my_start[m] + steady[0], other_start[o] + steady[1]
             else:
                 at = my_start[m], other_start[o]
-            yield _at(fd, here, there, *at, mine, other)
+            yield _departure_at(fd, here, there, *at, mine, other)
 
 
 def _starts(lines: Sequence[bytes]) -> list[int]:
@@ -141,7 +143,7 @@ def _first_steady_difference(
     return None if unsteady and m == len(mine) and o == len(other) else (m, o)
 
 
-def _at(
+def _departure_at(
     fd: int,
     here: Sequence[Written],
     there: Sequence[Written],
@@ -153,9 +155,9 @@ def _at(
     bad, offset = _event(here, m)
     green, green_offset = _event(there, o)
     if green is not None and not offset:
-        bad, offset = _shortened(here, m, green.data[:green_offset]) or (bad, offset)
+        bad, offset = _shortened_event(here, m, green.data[:green_offset]) or (bad, offset)
     elif bad is not None and not green_offset:
-        green, green_offset = _shortened(there, o, bad.data[:offset]) or (green, green_offset)
+        green, green_offset = _shortened_event(there, o, bad.data[:offset]) or (green, green_offset)
     return Departure(fd, bad, offset, green, green_offset, _line(mine, m), _line(other, o))
 
 
@@ -167,7 +169,9 @@ def _event(events: Sequence[Written], at: int) -> tuple[Written | None, int]:
     return None, 0
 
 
-def _shortened(events: Sequence[Written], at: int, begun: bytes) -> tuple[Written, int] | None:
+def _shortened_event(
+    events: Sequence[Written], at: int, begun: bytes
+) -> tuple[Written, int] | None:
     """The event that ends at a byte, where the other run's went on: it may be the first part of what
     that one wrote, hold that part, or be nothing at all.
     """

@@ -99,7 +99,9 @@ def _calls(process: Process, instance: Instance, number: int) -> tuple[Positions
     if site is None:
         return None
     window = process.recording.window
-    at = _in_window(process.recording, records.ANY_DEPTH, records.identified(records.CALL, site))
+    at = _in_window(
+        process.recording, records.ANY_DEPTH, records.identified_tag_word(records.CALL, site)
+    )
     addresses, which = np.unique(window.b[at], return_inverse=True)
     names = [hash(process.symbols.function(int(address))) for address in addresses]
     return at + window.first, np.asarray(names, dtype=np.int64)[which].astype(np.uint64)

@@ -42,11 +42,11 @@ def printed_otherwise(
     """That green printed the same, over the argument or the byte that made the difference."""
     name, given = callee(call.instruction), arguments(call.instruction)
     if name in WRITTEN:
-        return _formatted(process, call, departure, green, other)
+        return _formatted_byte(process, call, departure, green, other)
     if name == "@writev":
-        return _gathered(process, call, departure)
+        return _gathered_byte(process, call, departure)
     if name in _BUFFERS and other is not None and callee(other.instruction) == name:
-        cut = _cut(process, call, departure, green, other)
+        cut = _cut_length(process, call, departure, green, other)
         if cut is not None:
             return cut
     if name in _BUFFERS or name in _TEXTS:
@@ -59,7 +59,7 @@ def printed_otherwise(
         return _or_led_there(process, byte, lambda: _operand(process, call, kind, text))
     at = int(_STREAMED.match(name) is not None)
     if len(given) <= at or (at and given[at][0].startswith("ptr")):
-        return _streamed(process, call, departure) if at and len(given) > at else None
+        return _streamed_byte(process, call, departure) if at and len(given) > at else None
     if given[at][0].startswith("ptr"):
         return None
     term = process.values.operand(*given[at], call.instance, call.index)
@@ -72,7 +72,7 @@ def printed_otherwise(
     return another_value(term, _constant(wanted))
 
 
-def _streamed(process: Process, call: Call, departure: Departure) -> Term | None:
+def _streamed_byte(process: Process, call: Call, departure: Departure) -> Term | None:
     """A byte of a text that ``<<`` wrote. A short std::string holds it; of a long one, whose pointer code
     that is not traced has set, the length stands for what it is.
     """
@@ -91,7 +91,7 @@ def _streamed(process: Process, call: Call, departure: Departure) -> Term | None
     return _byte(process, call, pointer, departure.offset, departure)
 
 
-def _gathered(process: Process, call: Call, departure: Departure) -> Term | None:
+def _gathered_byte(process: Process, call: Call, departure: Departure) -> Term | None:
     """A byte of one of the parts that were written at once: each is an event."""
     parts = process.values.pointer_value(*arguments(call.instruction)[1], call.instance, call.index)
     events = [
@@ -109,12 +109,12 @@ def _gathered(process: Process, call: Call, departure: Departure) -> Term | None
     return _byte(process, call, pointer, departure.offset, departure)
 
 
-def _formatted(
+def _formatted_byte(
     process: Process, call: Call, departure: Departure, green: Process, other: Call | None
 ) -> Term | None:
     conversion = _conversion(process, call, departure)
     if conversion is None:
-        return _placed(process, call, green, other)
+        return _placed_line(process, call, green, other)
     theirs = _green_conversion(green, other, departure) if other else None
     there = (green, other, theirs) if other and theirs else None
     star = _of_stars(process, call, conversion, there, departure)
@@ -126,7 +126,7 @@ def _formatted(
     return another_value(term, _constant(argument(there[0].values, *there[1:]) if there else None))
 
 
-def _placed(process: Process, call: Call, green: Process, other: Call | None) -> Term | None:
+def _placed_line(process: Process, call: Call, green: Process, other: Call | None) -> Term | None:
     """The line that error_at_line writes before its message."""
     if callee(call.instruction) != "@error_at_line":
         return None
@@ -179,7 +179,7 @@ def _at_an_end(departure: Departure) -> bool:
     return mine or (green is not None and departure.green_offset >= len(green.data))
 
 
-def _cut(
+def _cut_length(
     process: Process, call: Call, departure: Departure, green: Process, other: Call
 ) -> Term | None:
     """That as many bytes were written as in green, where one run wrote what the other began with."""

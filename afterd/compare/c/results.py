@@ -17,7 +17,7 @@ from afterd.logic import same_value
 from afterd.model.location import Location
 from afterd.model.term import BOOL, Apply, Const, Op, Read, Term, Value, bitvec, reads
 from afterd.trace.c.failure import another_value, call_at
-from afterd.trace.c.ir.recorded import arguments, callee, typed
+from afterd.trace.c.ir.recorded import arguments, callee, split_typed
 from afterd.trace.c.read import Call, Process, allocates, known_value
 from afterd.trace.c.window import records
 from afterd.trace.rendering import rendered_value
@@ -71,15 +71,15 @@ def departures(
     bad: Process, call: OuterCall, green: Process, other: OuterCall
 ) -> Iterator[Departure]:
     """Everything that one call gave otherwise than its counterpart."""
-    mine, theirs = _returned(bad, call), _returned(green, other)
+    mine, theirs = _returned_value(bad, call), _returned_value(green, other)
     if mine is not None and theirs is not None:
         place = _made_at(bad, call, mine.term)
-        yield from _apart(mine, theirs, place, f"{call.view.source_name}() returned")
-    yield from _written(bad, call, green, other)
+        yield from _parting_values(mine, theirs, place, f"{call.view.source_name}() returned")
+    yield from _written_otherwise(bad, call, green, other)
 
 
-def _returned(process: Process, call: OuterCall) -> _Given | None:
-    kind, text = typed(call.returning.body)
+def _returned_value(process: Process, call: OuterCall) -> _Given | None:
+    kind, text = split_typed(call.returning.body)
     if not text:
         return None
     number = len(call.last.instructions) - 1
@@ -97,7 +97,7 @@ def _made_at(process: Process, call: OuterCall, term: Term) -> Location:
     return call.last.view.place(call.last.block, len(call.last.instructions) - 1)
 
 
-def _apart(
+def _parting_values(
     mine: _Given, theirs: _Given, place: Location, deed: str, deep: int = 0
 ) -> Iterator[Departure]:
     """How two values differ, if they do."""
@@ -162,7 +162,7 @@ def _text_departure(
     condition = _byte_apart(mine, offset, here, there)
     if condition is not None:
         green = _byte_apart(theirs, offset, there, here)
-        yield Departure(condition, green, _readable(here), _readable(there), place, deed)
+        yield Departure(condition, green, _readable_name(here), _readable_name(there), place, deed)
 
 
 def _byte_apart(given: _Given, offset: int, own: bytes, wanted: bytes) -> Term | None:
@@ -179,7 +179,7 @@ def _byte_apart(given: _Given, offset: int, own: bytes, wanted: bytes) -> Term |
     return Apply(Op.OR, (condition, meant), BOOL)
 
 
-def _readable(text: bytes) -> str:
+def _readable_name(text: bytes) -> str:
     return text.decode(errors="backslashreplace")
 
 
@@ -216,7 +216,7 @@ def _made_apart(
         mine = _argument(bad, made, kind, text)
         theirs = _argument(green, other, kind, green_text)
         deed = f"{made.instance.view.source_name}() gave {name[1:]}()"
-        yield from _apart(mine, theirs, made.location, deed, deep)
+        yield from _parting_values(mine, theirs, made.location, deed, deep)
 
 
 def _argument(process: Process, call: Call, kind: str, text: str) -> _Given:
@@ -227,7 +227,7 @@ def _argument(process: Process, call: Call, kind: str, text: str) -> _Given:
 # -- memory of the caller -------------------------------------------------------------------------
 
 
-def _written(
+def _written_otherwise(
     bad: Process, call: OuterCall, green: Process, other: OuterCall
 ) -> Iterator[Departure]:
     """What a call wrote otherwise through its pointer arguments, into memory that it was lent."""
@@ -244,7 +244,7 @@ def _written(
             other_cell = _cell(green, other, there, offset, size)
             if ours is None or other_cell is None:
                 continue
-            found = list(_apart(ours, other_cell, _stored_at(bad, call, ours.term), deed))
+            found = list(_parting_values(ours, other_cell, _stored_at(bad, call, ours.term), deed))
             yield from found[:1]
             if found:
                 break

@@ -38,7 +38,7 @@ def dispatching(view: FunctionView, header: int) -> int:
     return max(own, key=lambda block: len(set(successors[block])), default=-1)
 
 
-def dispatched(
+def dispatched_blocks(
     frames: Frames, view: FunctionView, block: int, rounds: Positions, end: int
 ) -> Words:
     """The block that each round went to from the dispatching one; _NONE where it did not come to that.
@@ -71,7 +71,7 @@ def as_in_good(words: Words, to_good: Mapping[int, int]) -> Words:
     return np.asarray(told, dtype=np.int64)[which]
 
 
-def corresponding(here: Words, there: Words) -> Words:
+def corresponding_places(here: Words, there: Words) -> Words:
     """For each item of ``here`` the place of its counterpart in ``there``, NOWHERE or UNKNOWN.
 
     From where the two differ on, the least is left out after which both go on alike. As many items as were
@@ -80,7 +80,7 @@ def corresponding(here: Words, there: Words) -> Words:
     found = np.full(len(here), UNKNOWN, dtype=np.int64)
     mine, other = 0, 0
     for _ in range(C_PAIR.resumptions):
-        alike = _alike(here[mine:], there[other:])
+        alike = _common_start(here[mine:], there[other:])
         found[mine : mine + alike] = np.arange(other, other + alike)
         mine, other = mine + alike, other + alike
         if mine == len(here):
@@ -100,7 +100,7 @@ def corresponding(here: Words, there: Words) -> Words:
     return found
 
 
-def _alike(here: Words, there: Words) -> int:
+def _common_start(here: Words, there: Words) -> int:
     """With how many equal items two sequences begin."""
     shared = min(len(here), len(there))
     length = C_PAIR.stretch

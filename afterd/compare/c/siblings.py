@@ -23,8 +23,8 @@ def sibling(
     activations, ascending; ``partner`` is the position of the call that corresponds to one of
     ``here`` by its execution index, or -1.
     """
-    first = _nearest(place, -1, here, partner)
-    last = _nearest(place, 1, here, partner)
+    first = _nearest_partner(place, -1, here, partner)
+    last = _nearest_partner(place, 1, here, partner)
     if first is None or last is None:
         return -1
     low = 0 if first < 0 else bisect_right(there, partner(here[first]))
@@ -32,7 +32,7 @@ def sibling(
     return there[low + place - first - 1] if high - low == last - first - 1 else -1
 
 
-def _nearest(
+def _nearest_partner(
     place: int, step: int, here: Sequence[int], partner: Callable[[int], int]
 ) -> int | None:
     """The next place with a partner, or the one past the end; None where that is too far."""

@@ -221,7 +221,9 @@ class Fingerprints:
         labels = {block.label: str(at) for at, block in enumerate(view.function.blocks)}
         body = [
             re.sub(
-                r"label %", lambda _: "label ", normal(view, _labelled(instruction.text, labels))
+                r"label %",
+                lambda _: "label ",
+                normal(view, _labelled_text(instruction.text, labels)),
             )
             for block in view.function.blocks
             for instruction in block.instructions
@@ -229,7 +231,7 @@ class Fingerprints:
         return (header, *body)
 
 
-def _labelled(text: str, labels: dict[str, str]) -> str:
+def _labelled_text(text: str, labels: dict[str, str]) -> str:
     return re.sub(
         r"label %((?:[-a-zA-Z$._0-9]+)|\"[^\"]*\")",
         lambda found: f"label ${labels.get(found.group(1).strip(chr(34)), '?')}",

@@ -18,7 +18,7 @@ from afterd.trace.c.ir import arithmetic
 from afterd.trace.c.ir.constants import literal, sort_of
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
-from afterd.trace.c.ir.recorded import arguments, callee, operands, typed
+from afterd.trace.c.ir.recorded import arguments, callee, operands, split_typed
 from afterd.trace.c.read import FunctionView, Instance, Passed, Process, Statement, known_value
 from afterd.trace.c.window import records
 
@@ -121,7 +121,7 @@ class Transplant:
             if not self._same_place(statement, instruction, site):
                 return Effect.MATTERS
         elif instruction.opcode == "ret":
-            kind, text = typed(instruction.body)
+            kind, text = split_typed(instruction.body)
         else:
             return Effect.UNKNOWN
         return (
@@ -196,7 +196,9 @@ class Transplant:
                 return self._call(instruction, site)
             case "select":
                 body = instruction.body
-                parts = tuple(self._term(*typed(part), site, depth) for part in split_top(body)[:3])
+                parts = tuple(
+                    self._term(*split_typed(part), site, depth) for part in split_top(body)[:3]
+                )
                 return Apply(Op.ITE, parts, parts[1].sort)
         if instruction.opcode in arithmetic.BINARY:
             kind, left, right = arithmetic.binary_operands(instruction.body)
@@ -208,7 +210,7 @@ class Transplant:
         if instruction.opcode in arithmetic.CASTS and " to " in instruction.text:
             source, target = instruction.body.rsplit(" to ", 1)
             made = arithmetic.cast(
-                instruction.opcode, self._term(*typed(source), site, depth), target.strip()
+                instruction.opcode, self._term(*split_typed(source), site, depth), target.strip()
             )
             if made is not None:
                 return made
@@ -216,7 +218,7 @@ class Transplant:
 
     def _comparison(self, instruction: Instruction, site: _Site, depth: int) -> Term:
         predicate, _, body = instruction.body.partition(" ")
-        kind, rest = typed(body)
+        kind, rest = split_typed(body)
         left, right = (self._term(kind, side, site, depth) for side in split_top(rest)[:2])
         made = arithmetic.comparison(predicate, left, right) if left.sort is not OPAQUE else None
         if made is None:
@@ -291,10 +293,10 @@ class Transplant:
         here, there = site.instance.view.unit.layout, site.view.unit.layout
         if kind.startswith("%") and here.fields(kind) != there.fields(kind):
             raise _Unknown
-        total: Term = self._term(*typed(base), site, depth)
+        total: Term = self._term(*split_typed(base), site, depth)
         current = kind
         for number, part in enumerate(indices):
-            index_kind, text = typed(part)
+            index_kind, text = split_typed(part)
             index = known_value(self._term(index_kind, text, site, depth))
             if not isinstance(index, int):
                 raise _Unknown
@@ -327,7 +329,7 @@ def _in_temporary(statement: Statement) -> bool:
             return at not in view.slot_names
         if made.opcode != "getelementptr":
             return False
-        at = typed(split_top(made.body)[1])[1]
+        at = split_typed(split_top(made.body)[1])[1]
     return False
 
 

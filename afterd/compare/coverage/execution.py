@@ -109,7 +109,7 @@ class CoveredExecution(UntracedExecution):
         if change.form is not ChangeForm.HUNK:
             return True
         new, old = self._bad.get(change.file, {}), self._green.get(change.old_file, {})
-        return _any(new, change.new.start, change.new.count) or _any(
+        return _any_executed(new, change.new.start, change.new.count) or _any_executed(
             old, change.old.start, change.old.count
         )
 
@@ -147,7 +147,7 @@ class CoveredExecution(UntracedExecution):
         return min(around, key=lambda symbol: symbol.end - symbol.start, default=None)
 
 
-def _any(counts: Mapping[int, int], start: int, length: int) -> bool:
+def _any_executed(counts: Mapping[int, int], start: int, length: int) -> bool:
     """Whether a line of a span was executed; of an empty one, its neighbours; a span without a line that
     is counted (a table, a type) as the next that is.
     """

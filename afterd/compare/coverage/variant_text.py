@@ -55,7 +55,7 @@ class VariantText:
         return "\n".join(list(faults)[: VARIANT_TEXT.faults])
 
     def _faults(self, texts: Mapping[str, Scopes]) -> Iterator[str]:
-        gone = self._defined_once - _defined(texts)
+        gone = self._defined_once - _defined_names(texts)
         tops = frozenset[str]().union(*(text.top for text in texts.values()))
         for path, text in texts.items():
             if not text.parses:
@@ -84,7 +84,7 @@ class VariantText:
     def _defined_once(self) -> frozenset[str]:
         """Names that the changed files of one version define, and no other file mentions as its own."""
         ends = (self._texts(NOTHING), self._texts(self._everything))
-        return frozenset[str]().union(*map(_defined, ends)) - self._elsewhere
+        return frozenset[str]().union(*map(_defined_names, ends)) - self._elsewhere
 
     @cached_property
     def _elsewhere(self) -> frozenset[str]:
@@ -110,7 +110,7 @@ class VariantText:
         return self._known[path, identifier]
 
 
-def _defined(texts: Mapping[str, Scopes]) -> frozenset[str]:
+def _defined_names(texts: Mapping[str, Scopes]) -> frozenset[str]:
     return frozenset[str]().union(*(text.top | text.members for text in texts.values()))
 
 

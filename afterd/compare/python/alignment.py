@@ -101,8 +101,8 @@ class Alignment:
             left = [child for child in mine if child.number not in paired]
             right = [child for child in others if child.number not in taken]
             self._sequence(left, right, named, paired, taken)
-        left = list(_below(child for child in mine if child.number not in paired))
-        right = list(_below(child for child in others if child.number not in taken))
+        left = list(_frames_below(child for child in mine if child.number not in paired))
+        right = list(_frames_below(child for child in others if child.number not in taken))
         self._sequence(left, right, self._function_name, paired, taken)
         yield from paired.items()
 
@@ -261,7 +261,7 @@ class Alignment:
         loops[loop] = (count, item)
 
 
-def _below(frames: Iterable[Frame]) -> Iterator[Frame]:
+def _frames_below(frames: Iterable[Frame]) -> Iterator[Frame]:
     """Frames and what they entered, in order: a new function in between hides what it calls."""
     stack = list(frames)[::-1]
     seen = 0

@@ -23,7 +23,7 @@ from functools import cached_property
 
 from afterd.compare.python.absence import Ties, is_special, targets
 from afterd.compare.python.alignment import Alignment
-from afterd.compare.python.conversation import Parting, parting
+from afterd.compare.python.conversation import Parting, first_parting
 from afterd.compare.python.deeds import Deed, Deeds, in_container, in_new
 from afterd.compare.python.likeness import Likeness
 from afterd.limits import PYTHON_PAIR
@@ -43,10 +43,12 @@ from afterd.trace.python.read import (
 from afterd.trace.python.record.rows import Kind
 
 
-def mentioned(trace: Trace) -> frozenset[str]:
+def mentioned_names(trace: Trace) -> frozenset[str]:
     """Names and attributes that are read anywhere in a frame that was entered."""
     entered = dict.fromkeys(frame.node for frame in trace.frames)
-    return frozenset(name for frame in entered for node in _own(frame) if (name := _read(node)))
+    return frozenset(
+        name for frame in entered for node in _own_nodes(frame) if (name := _read(node))
+    )
 
 
 def bound_by(node: Node) -> frozenset[str] | None:
@@ -60,7 +62,7 @@ def bound_by(node: Node) -> frozenset[str] | None:
     return frozenset(str(each["id"]) for each in targets)
 
 
-def _own(frame: Node) -> Iterator[Node]:
+def _own_nodes(frame: Node) -> Iterator[Node]:
     """The nodes of a frame's own code, and what the definitions in it evaluate."""
     stack = list(frame.children())
     while stack:
@@ -172,10 +174,10 @@ class Calls:
 
     def _seen(self) -> Iterator[tuple[Iterable[ChangeId], Conduct | None, int]]:
         for function, changes in self._changed_functions().items():
-            for frame in _some(self.alignment.activations(function)):
+            for frame in _some_frames(self.alignment.activations(function)):
                 yield changes, self._reaching(frame), frame.entered
         for function, changes in self._removed_functions().items():
-            for frame in _some(self.inverse.activations(function)):
+            for frame in _some_frames(self.inverse.activations(function)):
                 caller = self._caller_here(frame)
                 if caller is not None:
                     yield changes, self._as_part_of(caller), caller.entered
@@ -245,7 +247,7 @@ class Calls:
 
         def same() -> bool:
             nonlocal where, row
-            where, row = parting(self.steps, frame, self.green, twin, likeness, matching)
+            where, row = first_parting(self.steps, frame, self.green, twin, likeness, matching)
             return where in {Parting.NOWHERE, Parting.UNASKED}
 
         alike = likeness.sure(same)
@@ -399,7 +401,7 @@ class Calls:
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
-        return mentioned(self.steps.trace) | mentioned(self.green.trace)
+        return mentioned_names(self.steps.trace) | mentioned_names(self.green.trace)
 
     def _bound(self, row: int) -> Conduct | None:
         twin = self.alignment.row(row)
@@ -422,7 +424,7 @@ class Calls:
         return any(name in self._mentioned or is_special(name) for name in differing)
 
 
-def _some(frames: Sequence[Frame]) -> Sequence[Frame]:
+def _some_frames(frames: Sequence[Frame]) -> Sequence[Frame]:
     half = PYTHON_PAIR.activations // 2
     return frames if len(frames) <= PYTHON_PAIR.activations else [*frames[:half], *frames[-half:]]
 

@@ -48,7 +48,7 @@ class _Turn:
         return self.what in _TAKEN
 
 
-def parting(
+def first_parting(
     bad: Steps, frame: Frame, good: Steps, twin: Frame, likeness: Likeness, matching: Matching
 ) -> tuple[Parting, int]:
     """How an activation and its counterpart first differ, and the row of the first one there."""
@@ -82,11 +82,11 @@ def _turns(run: Steps, frame: Frame) -> Iterator[_Turn]:
         elif kind in _OUT:
             yield _Turn(_OUT[kind], trace.value(row), row)
         elif node is not None and node.type in {"Yield", "YieldFrom"}:
-            yield from _resumed(run, frame, node, row)
+            yield from _resumed_turns(run, frame, node, row)
     yield from _ending(trace, frame, rows)
 
 
-def _resumed(run: Steps, frame: Frame, node: Node, row: int) -> Iterator[_Turn]:
+def _resumed_turns(run: Steps, frame: Frame, node: Node, row: int) -> Iterator[_Turn]:
     """What was sent in; before that, what had been handed out without leaving a row."""
     kind = run.trace.kind(row)
     if kind is Kind.SYNC and node.type == "Yield" and node["value"] is None:
@@ -142,10 +142,10 @@ def _ending(trace: Trace, frame: Frame, rows: Sequence[int]) -> Iterator[_Turn]:
 def _inputs(function: Node) -> list[Node]:
     """The loops over what the function was handed: a parameter, or a name from outside."""
     loops = (n for n in function.walk() if n.type in {"For", "AsyncFor"} and n.frame is function)
-    return [loop for loop in loops if _handed(loop["iter"], function)]
+    return [loop for loop in loops if _is_handed_on(loop["iter"], function)]
 
 
-def _handed(iterated: Node, function: Node) -> bool:
+def _is_handed_on(iterated: Node, function: Node) -> bool:
     if iterated.type != "Name":
         return False
     if iterated["owner"] != function.number:

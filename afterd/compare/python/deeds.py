@@ -164,7 +164,7 @@ class Deeds:
             yield _Write((kind, where), where, row, owner, value)
             return
         key = evaluation.target_value(target["slice"], row, frame)
-        if not _held(owner, key, value):
+        if not _is_held(owner, key, value):
             place = (kind, "[]", row if isinstance(key, Unknown) else key)
             yield _Write(place, "[]", row, owner, value)
 
@@ -223,7 +223,7 @@ def _writing_method(node: Node) -> Node | None:
     return method if method is not None and may_write(method["attr"]) else None
 
 
-def _held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:
+def _is_held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:
     """Whether a dictionary is seen to hold the value already that is stored into it."""
     if not isinstance(owner, tuple) or owner[0] != "d":
         return False

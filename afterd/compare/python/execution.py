@@ -13,7 +13,7 @@ from afterd.compare.python.absence import Absence, Ties
 from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.callbacks import Callbacks
-from afterd.compare.python.calls import Calls, mentioned
+from afterd.compare.python.calls import Calls, mentioned_names
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
@@ -263,7 +263,9 @@ class PythonExecution:
                 self.ties,
                 self._failing_frames(),
             )
-            annotations = not READERS & (mentioned(self.trace) | mentioned(self.green.trace))
+            annotations = not READERS & (
+                mentioned_names(self.trace) | mentioned_names(self.green.trace)
+            )
             relaid_here = relaid(self.changes, annotations=annotations)
             self._conduct = {**calls.conduct(), **dict.fromkeys(relaid_here, Conduct.NEUTRAL)}
         return self._conduct

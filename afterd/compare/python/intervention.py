@@ -18,7 +18,7 @@ from afterd.compare.python.alignment import Alignment
 from afterd.limits import PYTHON_PAIR
 from afterd.model.trace import Trial
 from afterd.trace.python.read import Node, Steps, Trace
-from afterd.trace.python.record.replacing import Replacement, encoded
+from afterd.trace.python.record.replacing import Replacement, encoded_value
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import RecordedRun
 
@@ -56,7 +56,7 @@ class Intervention:
         if kind not in _VALUES or _is_bound_in_an_expression(node):
             return None
         try:
-            value = encoded(self._other.terms.defined_value(row))
+            value = encoded_value(self._other.terms.defined_value(row))
         except ValueError:
             return None
         frame = trace.frame(position)

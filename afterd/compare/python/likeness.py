@@ -139,7 +139,7 @@ class Likeness:
         born = self.steps.cells.births.made(value, position)
         twin = self.green.cells.births.made(other, row)
         if born is not None and twin is not None:
-            mine, theirs = _given(self.steps, born), _given(self.green, twin)
+            mine, theirs = _given_arguments(self.steps, born), _given_arguments(self.green, twin)
             shared = mine.keys() & theirs.keys()
             if shared:
                 return all(
@@ -149,7 +149,7 @@ class Likeness:
         return self._same_origin(value, position, other, row)
 
 
-def _given(run: Steps, row: int) -> dict[object, Recorded]:
+def _given_arguments(run: Steps, row: int) -> dict[object, Recorded]:
     """The arguments of the call that made an object at a row, by place or name, as far as known."""
     frame = run.trace.frame(row)
     caller = None if frame is None else frame.parent

@@ -113,14 +113,14 @@ class _Matcher:
 
     def _block(self, bad: Sequence[Node], good: Sequence[Node]) -> None:
         """Statements in order: equal text first, then definitions by name, then alike ones."""
-        for mine, other in _alike(bad, good, lambda node: node.source or node.type):
+        for mine, other in _alike_nodes(bad, good, lambda node: node.source or node.type):
             self._identical(mine, other)
         self._definitions(bad, good)
         rest, other_rest = self._unpaired(bad, good)
-        for mine, other in _alike(rest, other_rest, _shape):
+        for mine, other in _alike_nodes(rest, other_rest, _shape):
             self._altered(mine, other)
         rest, other_rest = self._unpaired(bad, good)
-        for mine, other in _alike(rest, other_rest, lambda node: node.type):
+        for mine, other in _alike_nodes(rest, other_rest, lambda node: node.type):
             self._altered(mine, other)
 
     def _altered(self, bad: Node, good: Node) -> None:
@@ -184,7 +184,7 @@ class _Matcher:
                 for item, twin in zip(mine, other, strict=True):
                     self._expression(item, twin, role=len(mine) == 1)
             else:
-                for item, twin in _alike(mine, other, lambda node: node.source or node.type):
+                for item, twin in _alike_nodes(mine, other, lambda node: node.source or node.type):
                     self._identical(item, twin)
 
     def _expression(self, bad: Node, good: Node, *, role: bool) -> None:
@@ -199,7 +199,9 @@ class _Matcher:
         """Statements that were only moved in or out of another one (a new ``if`` around them)."""
         mine = [node for node in _statements(bad) if node not in self.good]
         other = [node for node in _statements(good) if node not in self.bad]
-        for statement, twin in _alike(mine, other, lambda node: " ".join(node.source.split())):
+        for statement, twin in _alike_nodes(
+            mine, other, lambda node: " ".join(node.source.split())
+        ):
             self._identical(statement, twin)
 
 
@@ -209,7 +211,7 @@ def _statements(frame: Node) -> Iterable[Node]:
             yield node
 
 
-def _alike(bad: Sequence[Node], good: Sequence[Node], key: _Key) -> list[tuple[Node, Node]]:
+def _alike_nodes(bad: Sequence[Node], good: Sequence[Node], key: _Key) -> list[tuple[Node, Node]]:
     """The longest common subsequence by ``key``."""
     mine, other = [key(node) for node in bad], [key(node) for node in good]
     if mine == other:

@@ -29,11 +29,11 @@ def relaid(changes: Iterable[Change], *, annotations: bool) -> frozenset[ChangeI
         for change in changes
         if change.form is ChangeForm.HUNK
         and change.file.endswith(".py")
-        and _same(_side(change, "-"), _side(change, "+"), annotations=annotations)
+        and _is_same_program(_side(change, "-"), _side(change, "+"), annotations=annotations)
     )
 
 
-def _same(old: str, new: str, *, annotations: bool) -> bool:
+def _is_same_program(old: str, new: str, *, annotations: bool) -> bool:
     """Whether both sides of a hunk are one program; False where they are none by themselves."""
     for form in (_AS_STATEMENTS, *(_OF_FUNCTIONS if annotations else ())):
         shapes = [_shape(form.format(text), annotations=annotations) for text in (old, new)]

@@ -115,7 +115,7 @@ class DaskExecutor:
             raise
         except Exception as error:  # it raises its own, the network's and pickle's
             raise SandboxError(
-                f"The Dask cluster at {self._address} cannot be used ({_said(error)}); its scheduler"
+                f"The Dask cluster at {self._address} cannot be used ({_error_words(error)}); its scheduler"
                 " must be running, and its workers must have this version of afterd."
             ) from error
 
@@ -129,7 +129,7 @@ class DaskExecutor:
                 answer.set_result(ended.result())
         except SandboxError as error:
             if isinstance(error.__cause__, KilledWorker):
-                answer.set_result(_killed())
+                answer.set_result(_killed_attempt())
             else:
                 answer.set_exception(error)
         except AfterdError as error:
@@ -149,12 +149,12 @@ class DaskExecutor:
                     answer.set_exception(SandboxError(message))
 
 
-def _killed() -> Attempt:
+def _killed_attempt() -> Attempt:
     """Of a job that took several workers with it nothing is known."""
     detail = "the workers that ran it died"
     return Attempt(Outcome(Verdict.UNRESOLVED, Unresolved.LOST, detail), lasting=False, tests=1)
 
 
-def _said(error: Exception) -> str:
+def _error_words(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

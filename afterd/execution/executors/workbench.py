@@ -16,7 +16,7 @@ from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Reruns
 from afterd.execution.sandbox import Watch, run
 from afterd.execution.told import Told, test_outcome
-from afterd.execution.verdict import unrunnable
+from afterd.execution.verdict import unrunnable_reason
 from afterd.limits import MIB, ProcessLimits
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.vcs.worktree import Slot
@@ -53,14 +53,14 @@ class Workbench:
         """
         deadline = None if job.seconds is None else time.monotonic() + job.seconds
         recipe = job.recipe
-        built = self._builder.build(_shortened(recipe, deadline), job.tree)
+        built = self._builder.build(_shortened_recipe(recipe, deadline), job.tree)
         if not built.ok:
             self._require_room()
-            return _unbuilt(built, cut_short=_is_past(deadline) or self._is_cancelled())
+            return _unbuilt_attempt(built, cut_short=_is_past(deadline) or self._is_cancelled())
         if job.build_only:
             passed = Outcome(Verdict.PASS, build_seconds=built.seconds)
             return Attempt(passed, builds=int(built.ran))
-        attempt = self._test(_shortened(recipe, deadline), deadline, job)
+        attempt = self._test(_shortened_recipe(recipe, deadline), deadline, job)
         outcome = dataclasses.replace(attempt.outcome, build_seconds=built.seconds)
         cpu = attempt.cpu + built.cpu
         return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran), cpu=cpu)
@@ -111,7 +111,7 @@ class Workbench:
         return Attempt(
             outcome,
             lasting=outcome.reason in _REPEATS and result.ending is not Ending.TIMEOUT,
-            unrunnable=unrunnable(result, recipe.test),
+            unrunnable=unrunnable_reason(result, recipe.test),
             cpu=result.cpu_seconds,
             failures=tuple(by_test.failure(test, roots) for test in by_test.failed),
         )
@@ -128,7 +128,7 @@ class Workbench:
         return self._cancelled is not None and self._cancelled.is_set()
 
 
-def _unbuilt(built: Built, *, cut_short: bool) -> Attempt:
+def _unbuilt_attempt(built: Built, *, cut_short: bool) -> Attempt:
     reason = Unresolved.LOST if built.lost else Unresolved.BUILD
     outcome = Outcome(Verdict.UNRESOLVED, reason, built.detail, build_seconds=built.seconds)
     if cut_short and not built.lasting:
@@ -143,7 +143,7 @@ def _not_run(outcome: Outcome) -> Outcome:
     )
 
 
-def _shortened(recipe: Recipe, deadline: float | None) -> Recipe:
+def _shortened_recipe(recipe: Recipe, deadline: float | None) -> Recipe:
     """The recipe with time limits that end no later than ``deadline``."""
     if deadline is None:
         return recipe

@@ -109,7 +109,7 @@ def sanitizer(text: str) -> FailureSignature | None:
     return None
 
 
-def undefined(text: str) -> FailureSignature | None:
+def undefined_behaviour(text: str) -> FailureSignature | None:
     """A report of UBSan, which by itself does not end the program: an assertion comes before it."""
     if match := _UNDEFINED.search(text):
         return FailureSignature(
@@ -118,7 +118,7 @@ def undefined(text: str) -> FailureSignature | None:
     return None
 
 
-def uncaught(text: str) -> FailureSignature | None:
+def uncaught_exception(text: str) -> FailureSignature | None:
     """An uncaught C++ exception, or a Rust panic."""
     if match := _TERMINATE.search(text):
         message = f"{match['type']}: {normalised(match['text'] or '')}"

@@ -35,7 +35,7 @@ class Frame:
         return not self.file.startswith(("/", "<")) and "-packages/" not in self.file
 
 
-def raised(kind: str, text: str, frame: Frame | None) -> FailureSignature:
+def raised_signature(kind: str, text: str, frame: Frame | None) -> FailureSignature:
     """The signature of an exception of type ``kind``.
 
     An assertion is known by the text of its statement: its message quotes values, which may be
@@ -73,7 +73,7 @@ def _of_exception(line: str, frames: list[Frame]) -> FailureSignature | None:
     if match is None:
         return None
     inside = [frame for frame in frames if frame.in_tree]
-    return raised(match["type"], match["text"] or "", inside[-1] if inside else None)
+    return raised_signature(match["type"], match["text"] or "", inside[-1] if inside else None)
 
 
 def pytest_report(text: str) -> FailureSignature | None:
@@ -83,11 +83,13 @@ def pytest_report(text: str) -> FailureSignature | None:
         return None
     place = places[-1]
     before = text[: place.start()]
-    source = _last(_PYTEST_SOURCE, before, "source")
-    symbol = _last(_PYTEST_FUNCTION, before, "symbol")
+    source = _last_match(_PYTEST_SOURCE, before, "source")
+    symbol = _last_match(_PYTEST_FUNCTION, before, "symbol")
     reason = _first_reason(before)
     prefix = f"{place['type']}: "
-    return raised(place["type"], reason.removeprefix(prefix), Frame(place["file"], symbol, source))
+    return raised_signature(
+        place["type"], reason.removeprefix(prefix), Frame(place["file"], symbol, source)
+    )
 
 
 def _first_reason(before: str) -> str:
@@ -103,6 +105,6 @@ def _first_reason(before: str) -> str:
     return block[-1] if block else ""
 
 
-def _last(pattern: re.Pattern[str], text: str, group: str) -> str:
+def _last_match(pattern: re.Pattern[str], text: str, group: str) -> str:
     found = pattern.findall(text)
     return str(found[-1]).strip() if found and group else ""

@@ -25,7 +25,7 @@ _QUOTED = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*\"""")
 LONGEST_MESSAGE = 300
 
 
-def relative(text: str, roots: Iterable[str]) -> str:
+def with_relative_paths(text: str, roots: Iterable[str]) -> str:
     """``text`` without terminal escapes, and with paths below ``roots`` relative to them."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n")
     for root in sorted(filter(None, roots), key=len, reverse=True):

@@ -114,11 +114,11 @@ def told_failure(text: str) -> Told | None:
     text = where_raised(text.replace("\r\n", "\n"))
     for way in _READ:
         if matches := list(way.finditer(text)):
-            return _placed(_of(matches[-1]), text, matches[-1])
+            return _with_place(_told_by_match(matches[-1]), text, matches[-1])
     for way in _SAID:
         if matches := list(way.finditer(text)):
             said = Told(one_line(matches[0]["message"]), begins=matches[0].start())
-            return _placed(said, text, matches[0])
+            return _with_place(said, text, matches[0])
     return None
 
 
@@ -143,7 +143,7 @@ def meant_file(path: str, files: Collection[str]) -> str:
     return max(ends, key=len, default="")
 
 
-def _of(match: re.Match[str]) -> Told:
+def _told_by_match(match: re.Match[str]) -> Told:
     groups = match.groupdict(default="")
     observed, expected = (
         groups.get(name, "").strip().rstrip(",;")[:LONGEST_MESSAGE]
@@ -154,7 +154,7 @@ def _of(match: re.Match[str]) -> Told:
     return Told(message, groups.get("file", ""), line, observed, expected, match.start())
 
 
-def _placed(said: Told, text: str, match: re.Match[str]) -> Told:
+def _with_place(said: Told, text: str, match: re.Match[str]) -> Told:
     """With the first place of the project's own that the text names, from the failure on."""
     if said.file:
         return said

@@ -37,7 +37,7 @@ class TestReport:
     said: str = ""
 
 
-def begun(result: ProcessResult) -> float:
+def begin_of_run(result: ProcessResult) -> float:
     """When a run that has just ended began (Unix time), as far as the dates of files tell."""
     return time.time() - result.seconds - REPORT_FILE.clock
 
@@ -47,11 +47,11 @@ def reports_below(folder: Path, since: float) -> tuple[TestReport, ...]:
     class and name.
     """
     found: dict[str, TestReport] = {}
-    for path in sorted(_written(folder, since)):
+    for path in sorted(_reports_written(folder, since)):
         for case in _cases(path):
             names = (case.get("classname", ""), case.get("name", ""))
             if name := ".".join(filter(None, names)):
-                found.setdefault(name, TestReport(name, _is_red(case), _said(case)))
+                found.setdefault(name, TestReport(name, _is_red(case), _case_words(case)))
     return tuple(found.values())
 
 
@@ -63,7 +63,7 @@ def ctest_reports(path: Path, since: float) -> tuple[TestReport, ...]:
     if not _is_of_this_run(path, since):
         return ()
     return tuple(
-        TestReport(case.get("name", ""), _is_red(case) or _could_not_run(case), _said(case))
+        TestReport(case.get("name", ""), _is_red(case) or _could_not_run(case), _case_words(case))
         for case in _cases(str(path))
     )
 
@@ -99,7 +99,7 @@ def _is_of_this_run(path: Path, since: float) -> bool:
     return False
 
 
-def _written(folder: Path, since: float) -> Iterator[str]:
+def _reports_written(folder: Path, since: float) -> Iterator[str]:
     folders = [str(folder)]
     for _ in range(REPORT_FILE.folders):
         if not folders:
@@ -136,7 +136,7 @@ def _could_not_run(case: ET.Element) -> bool:
     return not left_out.get("message", "").startswith(_SKIPPED_BY_ITSELF)
 
 
-def _said(case: ET.Element) -> str:
+def _case_words(case: ET.Element) -> str:
     """What the test wrote, and last what its runner says of it: that decides what failed."""
     parts = [case.findtext(name, "") for name in ("system-out", "system-err")]
     for element in case:

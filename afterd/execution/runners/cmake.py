@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from afterd.execution.failures.suites import Family, crashed_tests, failed_tests
-from afterd.execution.failures.written_reports import TestReport, begun, ctest_reports
+from afterd.execution.failures.written_reports import TestReport, begin_of_run, ctest_reports
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, jobs, option, script, text
@@ -76,7 +76,7 @@ class CMake:
             replace(report, said=f"{report.said}\n{died[report.test]}")
             if report.test in died
             else report
-            for report in ctest_reports(place, begun(result))
+            for report in ctest_reports(place, begin_of_run(result))
         )
 
 

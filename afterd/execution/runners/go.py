@@ -35,7 +35,7 @@ class Go:
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From what `go test` prints, with -json or without; of a test with subtests, the failed leaves."""
         said = result.stdout.whole()
-        failed = list(dict.fromkeys([*_failed(said), *_failed_in_text(said)]))
+        failed = list(dict.fromkeys([*_failed_tests(said), *_failed_in_text(said)]))
         return tuple(
             test
             for test in failed
@@ -53,10 +53,10 @@ class Go:
         go, test = detected.test[:2]
         if not name:
             return (go, test, "-count=1", package)
-        return (go, test, "-count=1", "-v", "-run", anchored(name), package)
+        return (go, test, "-count=1", "-v", "-run", anchored_pattern(name), package)
 
 
-def anchored(name: str) -> str:
+def anchored_pattern(name: str) -> str:
     """The pattern for a test of this name alone, subtests behind slashes."""
     return "/".join(f"^{re.escape(part)}$" for part in name.split("/"))
 
@@ -75,7 +75,7 @@ def _failed_in_text(output: str) -> Iterator[str]:
             tests = []
 
 
-def _failed(output: str) -> Iterator[str]:
+def _failed_tests(output: str) -> Iterator[str]:
     packages: list[str] = []
     with_tests: set[str] = set()
     for line in output.splitlines():

@@ -107,7 +107,7 @@ def ask(
         result.remove()
 
 
-def chosen(
+def chosen_interpreter(
     root: Path, home: Path, runner: str
 ) -> tuple[Interpreter | None, tuple[Interpreter, ...]]:
     """The interpreter that runs the tests of the checkout at ``root``, and all that were asked.
@@ -117,7 +117,7 @@ def chosen(
     where none has the runner.
     """
     imported = imported_modules(root)
-    oldest = _oldest(root)
+    oldest = _oldest_python(root)
     seen: list[Interpreter] = []
     for path, where in _candidates(home):
         asked = ask(path, [*filter(None, [runner]), *PLUGINS, *imported], home)
@@ -131,9 +131,9 @@ def chosen(
     return min(able, key=lambda each: len(each.lacks), default=None), tuple(seen)
 
 
-def fitting(root: Path, home: Path) -> str:
+def fitting_python(root: Path, home: Path) -> str:
     """A Python that an environment for the checkout at ``root`` can be made of, as its project wants it."""
-    oldest = _oldest(root)
+    oldest = _oldest_python(root)
     for path, _ in _of_path(set()):
         asked = ask(path, ["venv", "ensurepip"], home)
         if asked is not None and asked.version >= oldest and len(asked.modules) == 2:
@@ -154,7 +154,7 @@ def own_modules(root: Path) -> frozenset[str]:
     return frozenset(part for path in paths for part in (*path.parts[:-1], path.stem))
 
 
-def _oldest(root: Path) -> tuple[int, ...]:
+def _oldest_python(root: Path) -> tuple[int, ...]:
     """The oldest Python that the project says it runs with."""
     project = toml(root / "pyproject.toml").get("project", {})
     match = _OLDEST.search(f"{project.get('requires-python')} {text(root / 'setup.cfg')}")
@@ -215,10 +215,10 @@ def _environments(home: Path) -> Iterator[tuple[Path, str]]:
     cache = _folder("XDG_CACHE_HOME", ".cache")
     data = _folder("XDG_DATA_HOME", ".local/share")
     poetry = Path(os.environ.get("POETRY_CACHE_DIR", cache / "pypoetry")) / "virtualenvs"
-    for folder in sorted(poetry.glob(f"*-{_short(os.path.realpath(home))}-py*")):
+    for folder in sorted(poetry.glob(f"*-{_short_name(os.path.realpath(home))}-py*")):
         yield folder, f"poetry's environment {folder.name}"
     hatch = Path(os.environ.get("HATCH_DATA_DIR", data / "hatch")) / "env" / "virtual"
-    for folder in sorted(hatch.glob(f"*/{_short(str(home))}/*")):
+    for folder in sorted(hatch.glob(f"*/{_short_name(str(home))}/*")):
         yield folder, f"hatch's environment {folder.name}"
     for tool in ("tox", "nox"):
         for folder in sorted((home / f".{tool}").glob("*")):
@@ -231,6 +231,6 @@ def _folder(variable: str, below_home: str) -> Path:
     return Path(os.environ.get(variable) or Path.home() / below_home)
 
 
-def _short(path: str) -> str:
+def _short_name(path: str) -> str:
     """A project's folder in the names of poetry's and hatch's environments."""
     return base64.urlsafe_b64encode(hashlib.sha256(path.encode()).digest()).decode()[:8]

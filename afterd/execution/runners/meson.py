@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from afterd.execution.failures.suites import Family, failed_tests
-from afterd.execution.failures.written_reports import TestReport, begun, meson_reports
+from afterd.execution.failures.written_reports import TestReport, begin_of_run, meson_reports
 from afterd.execution.process import ProcessResult
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, option, script, text
@@ -60,7 +60,7 @@ class Meson:
         self, result: ProcessResult, command: Sequence[str], folder: Path
     ) -> tuple[TestReport, ...]:
         """Meson's log of every test, in the build folder; a test that two subprojects have is one."""
-        return meson_reports(folder / option(command, "-C") / _LOG, begun(result))
+        return meson_reports(folder / option(command, "-C") / _LOG, begin_of_run(result))
 
 
 def _switched_on(root: Path) -> str:

@@ -97,7 +97,7 @@ class Npm:
         root = text(result.directory / _ROOT).strip()
         for reported in (_json(result.directory / _REPORT), _first_object(result.stdout.whole())):
             if reported:
-                return tuple(dict.fromkeys(_failed(reported, root)))
+                return tuple(dict.fromkeys(_failed_tests(reported, root)))
         output = result.stdout.whole() + result.stderr.whole()
         found = tuple(dict.fromkeys(_not_ok(output, root)))
         return found or failed_tests(output, Family.TAP, Family.JEST, Family.VITEST)
@@ -113,7 +113,7 @@ class Npm:
         begin = (
             "^ ?" if kind.name == "Vitest" else "^"
         )  # some begin with the file's title, which is empty
-        only = (kind.title, f"{begin}{_escaped(wanted)}$") if title and kind.title else ()
+        only = (kind.title, f"{begin}{_escaped_title(wanted)}$") if title and kind.title else ()
         argv = (*_without_files(found.argv), *_run_once(kind), *only, *_as_file(kind, file))
         return ("sh", "-c", f'{_settings(found.variables)}exec "$@"', "sh", *argv)
 
@@ -310,7 +310,7 @@ def _without_files(argv: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _escaped(title: str) -> str:
+def _escaped_title(title: str) -> str:
     return re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", title)
 
 
@@ -334,10 +334,13 @@ def _first_object(output: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _failed(report: dict[str, Any], root: str) -> Iterator[str]:
+def _failed_tests(report: dict[str, Any], root: str) -> Iterator[str]:
     """The ids of failed tests in the reports of Jest and Vitest (which has Jest's form) and of Mocha."""
     for file in report.get("testResults", ()):
-        path, tests = _relative(str(file.get("name", "")), root), file.get("assertionResults", ())
+        path, tests = (
+            _relative_path(str(file.get("name", "")), root),
+            file.get("assertionResults", ()),
+        )
         for test in tests:
             if test.get("status") == "failed":
                 titles = filter(None, test.get("ancestorTitles", ()))  # Vitest's begin with none
@@ -345,11 +348,14 @@ def _failed(report: dict[str, Any], root: str) -> Iterator[str]:
         if file.get("status") == "failed" and not tests:
             yield path  # it could not be loaded
     for test in report.get("failures", ()):
-        file, title = _relative(str(test.get("file", "")), root), str(test.get("fullTitle", ""))
+        file, title = (
+            _relative_path(str(test.get("file", "")), root),
+            str(test.get("fullTitle", "")),
+        )
         yield _BETWEEN.join((file, title)) if file else title
 
 
-def _relative(path: str, root: str) -> str:
+def _relative_path(path: str, root: str) -> str:
     path = path.removeprefix("file://")
     return path.removeprefix(f"{root}/") if root else path
 
@@ -364,7 +370,7 @@ def _not_ok(output: str, root: str) -> Iterator[str]:
             continue
         located = _LOCATION.search(part)
         files = [located["file"]] if located else [m["file"] for m in _NAMED_FILE.finditer(part)]
-        own = [file for each in files if _TEST_LIKE.search(file := _relative(each, root))]
+        own = [file for each in files if _TEST_LIKE.search(file := _relative_path(each, root))]
         own = [file for file in own if "node_modules" not in file]
         if own:
             whole = failed["indent"] or not located or own[0].endswith(failed["title"])

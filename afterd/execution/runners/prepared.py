@@ -18,7 +18,7 @@ from typing import Any
 from afterd.errors import TestError
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
-from afterd.execution.runners.interpreters import fitting
+from afterd.execution.runners.interpreters import fitting_python
 from afterd.execution.runners.python import is_project
 from afterd.execution.runners.reading import text, toml
 from afterd.execution.sandbox import run
@@ -30,12 +30,12 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _LINES = 12  # of pip's own words
 
 
-def prepared(root: Path, home: Path, folder: Path, limits: ProcessLimits) -> str:
+def prepared_interpreter(root: Path, home: Path, folder: Path, limits: ProcessLimits) -> str:
     """The interpreter of the environment for the checkout at ``root``, made below ``folder`` if need be.
 
     ``home`` is the user's work tree. Raises TestError with pip's own words where it cannot be made.
     """
-    base = fitting(root, home)
+    base = fitting_python(root, home)
     wanted = list(dict.fromkeys(requirements(root)))
     name = hashlib.sha256("\0".join([base, *wanted, *_texts(root)]).encode()).hexdigest()[:12]
     place = folder / name
@@ -72,7 +72,7 @@ def requirements(root: Path) -> Iterator[str]:
     for name in ("default", *_FOR_TESTS):
         environment = tool.get("hatch", {}).get("envs", {}).get(name, {})
         for key in ("dependencies", "extra-dependencies"):
-            yield from filter(_plain, environment.get(key, []))
+            yield from filter(_is_plain_requirement, environment.get(key, []))
     for path in sorted(
         [*root.glob("*.txt"), *root.glob("requirements/*.txt"), *root.glob("tests/*.txt")]
     ):
@@ -102,11 +102,11 @@ def _of_tox(root: Path) -> Iterator[str]:
         if match := re.fullmatch(r"-r\s*(?:\{toxinidir\}/)?([\w./-]+)", each):
             if (root / match[1]).is_file():
                 yield f"--requirement={root / match[1]}"
-        elif _plain(each):
+        elif _is_plain_requirement(each):
             yield each
 
 
-def _plain(requirement: object) -> bool:
+def _is_plain_requirement(requirement: object) -> bool:
     """Whether it is a requirement as pip reads it, without a tool's own placeholders and conditions."""
     return (
         isinstance(requirement, str)

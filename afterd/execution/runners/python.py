@@ -11,7 +11,7 @@ from pathlib import Path
 
 from afterd.errors import TestError
 from afterd.execution.recipe import SLOT
-from afterd.execution.runners.interpreters import PLUGINS, Interpreter, ask, chosen
+from afterd.execution.runners.interpreters import PLUGINS, Interpreter, ask, chosen_interpreter
 from afterd.execution.runners.reading import MAKEFILES, has, jobs, script, text, toml
 
 _COMPILES = re.compile(r"\$[({](?:CC|CXX)[)}]|\b(?:gcc|clang|cc)\b|\b(?:g|clang)\+\+")
@@ -36,8 +36,8 @@ class Python:
         """
         home = (self.home or root).absolute()
         if self.named:
-            return _named(home, self.named, runner)
-        found, seen = chosen(root, home, runner)
+            return _named_interpreter(home, self.named, runner)
+        found, seen = chosen_interpreter(root, home, runner)
         if found is not None:
             return found
         looked_at = ", ".join(each.where for each in seen) or "nothing"
@@ -49,7 +49,7 @@ class Python:
         )
 
 
-def _named(home: Path, named: str, runner: str) -> Interpreter:
+def _named_interpreter(home: Path, named: str, runner: str) -> Interpreter:
     path = named if os.sep not in named else os.path.normpath(home / Path(named).expanduser())
     asked = ask(shutil.which(path) or path, [*filter(None, [runner]), *PLUGINS], home)
     if asked is None:

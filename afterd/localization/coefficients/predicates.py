@@ -55,7 +55,7 @@ def _sensitivity(held_failed: Vector, failed: float) -> Vector:
 ROUNDING = 1e-12
 
 
-def sober(e: Evaluations) -> Vector:
+def sober_score(e: Evaluations) -> Vector:
     """``log10(σ / (√m · φ(z)))`` with ``z = √m · (mean_failed - μ) / σ``, in [-∞, ∞].
 
     μ and σ are the mean and the sample deviation, over the passed runs, of the evaluation bias

@@ -18,7 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from afterd.errors import UsageError
-from afterd.localization.formats.labels import decoded, encoded, gzoltar_entity, gzoltar_label
+from afterd.localization.formats.labels import (
+    decoded_label,
+    encoded_label,
+    gzoltar_entity,
+    gzoltar_label,
+)
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import Columns, Entity, Run, Spectrum, spectrum_of
 
@@ -59,7 +64,7 @@ def render_tests(spectrum: Spectrum) -> Iterator[str]:
     yield TESTS_HEADER + "\n"
     for run in spectrum.runs:
         outcome = "FAIL" if run.failed else "PASS"
-        yield f"{encoded(run.name, ',')},{outcome},,{' '.join(run.detail.split())}\n"
+        yield f"{encoded_label(run.name, ',')},{outcome},,{' '.join(run.detail.split())}\n"
 
 
 def render_spectra(spectrum: Spectrum) -> Iterator[str]:
@@ -104,7 +109,7 @@ def _runs(tests: Iterable[str], source: str) -> Iterator[Run]:
             where = f"{source}/tests.csv, line {number}"
             raise UsageError(f"{where}: expected a test's name and PASS or FAIL.")
         failed = match["outcome"] != "PASS"
-        yield Run(decoded(match["name"], ","), failed, match["detail"] or "")
+        yield Run(decoded_label(match["name"], ","), failed, match["detail"] or "")
 
 
 def _run_of(named: Sequence[Run] | None, number: int, where: str, *, failed: bool) -> Run:

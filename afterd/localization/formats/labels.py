@@ -21,7 +21,7 @@ _GZOLTAR = re.compile(
 _NO_PACKAGE = "."  # a file at the root of the tree: no Java package is called so
 
 
-def encoded(text: str, special: str = "") -> str:
+def encoded_label(text: str, special: str = "") -> str:
     """``text`` without white space, control characters, ``%`` and the characters of ``special``."""
 
     def is_safe(character: str) -> bool:
@@ -33,27 +33,27 @@ def encoded(text: str, special: str = "") -> str:
     )
 
 
-def decoded(word: str, special: str = "") -> str:
-    """The text that ``encoded`` makes this word of; other tools' words are taken as they are."""
+def decoded_label(word: str, special: str = "") -> str:
+    """The text that ``encoded_label`` makes this word of; other tools' words are taken as they are."""
     text = unquote(word, errors="surrogateescape")
-    return text if encoded(text, special) == word else word
+    return text if encoded_label(text, special) == word else word
 
 
 def tcm_label(location: Location) -> str:
     """``file:function:line``, as TCM's users write ``class:method:line``."""
-    function = encoded(location.function, "|")
-    return f"{encoded(location.file, ':|')}:{function}:{location.line}"
+    function = encoded_label(location.function, "|")
+    return f"{encoded_label(location.file, ':|')}:{function}:{location.line}"
 
 
 def tcm_entity(label: str, bugs: tuple[str, ...] = ()) -> Entity:
     """The statement that a TCM label names; without a line where it has none."""
     match = _TCM.fullmatch(label)
     if match is None:
-        return Entity(EntityKind.STATEMENT, Location(decoded(label, ":|")), label, bugs=bugs)
+        return Entity(EntityKind.STATEMENT, Location(decoded_label(label, ":|")), label, bugs=bugs)
     place = Location(
-        decoded(match["file"], ":|"),
+        decoded_label(match["file"], ":|"),
         int(match["line"]),
-        function=decoded(match["function"] or "", "|"),
+        function=decoded_label(match["function"] or "", "|"),
     )
     return _statement(label, place, tcm_label, bugs)
 
@@ -62,8 +62,8 @@ def gzoltar_label(location: Location) -> str:
     """``directory/$file#function:line``, like GZoltar's ``package$class#method:line``."""
     directory, slash, base = location.file.rpartition("/")
     package = directory + slash if slash else _NO_PACKAGE
-    function = re.sub(":(?=[0-9])", "%3A", encoded(location.function))
-    return f"{encoded(package, '$')}${encoded(base, '#')}#{function}:{location.line}"
+    function = re.sub(":(?=[0-9])", "%3A", encoded_label(location.function))
+    return f"{encoded_label(package, '$')}${encoded_label(base, '#')}#{function}:{location.line}"
 
 
 def gzoltar_entity(label: str) -> Entity | None:
@@ -75,7 +75,7 @@ def gzoltar_entity(label: str) -> Entity | None:
     match = _GZOLTAR.fullmatch(label)
     if match is None:
         return None
-    package, base = decoded(match["package"], "$"), decoded(match["type"], "#")
+    package, base = decoded_label(match["package"], "$"), decoded_label(match["type"], "#")
     if package == _NO_PACKAGE:
         file = base
     elif package.endswith("/"):
@@ -90,7 +90,7 @@ def gzoltar_entity(label: str) -> Entity | None:
 
 def _decoded_function(word: str) -> str:
     text = unquote(word, errors="surrogateescape")
-    return text if re.sub(":(?=[0-9])", "%3A", encoded(text)) == word else word
+    return text if re.sub(":(?=[0-9])", "%3A", encoded_label(text)) == word else word
 
 
 def _statement(

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from afterd.errors import UsageError
-from afterd.localization.formats.labels import decoded, encoded, tcm_entity, tcm_label
+from afterd.localization.formats.labels import decoded_label, encoded_label, tcm_entity, tcm_label
 from afterd.localization.rows import CountRows, Integers
 from afterd.localization.spectrum import Entity, Run, Spectrum, spectrum_of
 
@@ -71,7 +71,7 @@ def render_tcm(spectrum: Spectrum) -> Iterator[str]:
     yield "#tests\n"
     for run in spectrum.runs:
         outcome = "FAILED" if run.failed else "PASSED"
-        yield " ".join([encoded(run.name), outcome, *run.detail.split()]) + "\n"
+        yield " ".join([encoded_label(run.name), outcome, *run.detail.split()]) + "\n"
     yield "\n#uuts\n"
     for unit in units:
         entity = spectrum.entities[unit]
@@ -107,7 +107,7 @@ def _run(line: str, where: str) -> Run:
     if match is None:
         raise UsageError(f"{where}: expected a test's name and PASSED, FAILED or ERROR.")
     failed = match["outcome"] != "PASSED"
-    return Run(decoded(match["name"]), failed, match["detail"] or "")
+    return Run(decoded_label(match["name"]), failed, match["detail"] or "")
 
 
 def _entity(line: str) -> Entity:

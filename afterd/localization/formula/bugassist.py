@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from afterd.localization.formula.report import Line, Report, ordered
+from afterd.localization.formula.report import Line, Report, ordered_diagnoses
 from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject, premises_doubted
 from afterd.logic import Corrections, TooLargeError
@@ -38,6 +38,6 @@ def bugassist(
             return bugassist(subjects, solver, weights, size)
         reason = f"no set of up to {size} statements could repair it"
     return Report(
-        name, ordered(found.diagnoses, weights), reason, (found.diagnoses,), weights, notes,
+        name, ordered_diagnoses(found.diagnoses, weights), reason, (found.diagnoses,), weights, notes,
         solver.encoding.size, found.finished, sum(formula.instances for formula in formulas),
     )  # fmt: skip

@@ -76,7 +76,7 @@ def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSli
     """
 
     def reduced(_windows: Windows) -> ReducedSlice:
-        return _reduced(subject, solver, hitting)
+        return _reduced_slice(subject, solver, hitting)
 
     try:
         return widest_answer([subject], solver, reduced)
@@ -88,7 +88,7 @@ def _given_up(refused: TooLargeError) -> ReducedSlice:
     return ReducedSlice(reason=f"gives up: {refused}", settled=False)
 
 
-def _reduced(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
+def _reduced_slice(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
     """The reduced slice in the subject's window."""
     try:
         formula = subject.trace()

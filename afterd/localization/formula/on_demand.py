@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import SIZE
-from afterd.localization.formula.report import Line, Report, ordered
+from afterd.localization.formula.report import Line, Report, ordered_diagnoses
 from afterd.localization.formula.several_inputs import encoded_together
 from afterd.localization.formula.subject import Subject, premises_doubted
 from afterd.localization.formula.widening import Windows, look_back, widest_answer
@@ -69,7 +69,7 @@ def on_demand(
         reason = f"no set of up to {size} statements could repair it"
     notes = tuple(dict.fromkeys(note for f in growing.formulas for note in f.notes))
     return Report(
-        name, ordered(found.diagnoses, weights), reason,
+        name, ordered_diagnoses(found.diagnoses, weights), reason,
         tuple(growing.history), weights, (*notes, *growing.encoding.notes), growing.encoding.size,
         growing.finished, sum(formula.instances for formula in growing.formulas),
     )  # fmt: skip
@@ -151,7 +151,7 @@ class _Growing:
                 self.kept = self._all_of_the_last(size)
             added = fresh
             if self.by_factor:
-                added = grown(fresh, self.explored, frontier, self._visited())
+                added = grown_sides(fresh, self.explored, frontier, self._visited())
             self.spare = added - fresh
             self.explored |= added
             self.encoded = None
@@ -204,7 +204,7 @@ class _Growing:
         return any(fewer) or bool(self.spare)
 
 
-def grown(
+def grown_sides(
     needed: AbstractSet[Branch],
     explored: AbstractSet[Branch],
     frontier: Sequence[Frontier],

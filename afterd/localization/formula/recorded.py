@@ -119,7 +119,7 @@ class RecordedRun:
         own, sort = -step.id - 1, step.term.sort
         made: Term = Read(own, sort, step.target, step.value)
         for branch in rests:
-            free = Read(_elsewhere(step.id), sort, "", step.value)
+            free = Read(_unrecorded_step(step.id), sort, "", step.value)
             made = Apply(Op.ITE, (_as_run(self.execution.step(branch)), made, free), sort)
         soft = Definition(own, step.term, _statement(step))
         return [soft, Definition(step.id, made)]
@@ -145,7 +145,7 @@ def _as_run(branch: Step) -> Term:
     return guard if branch.value else Apply(Op.NOT, (guard,), BOOL)
 
 
-def _elsewhere(step: StepId) -> StepId:
+def _unrecorded_step(step: StepId) -> StepId:
     """A name that no step has: what was not recorded."""
     return -(1 << 40) - step
 

@@ -49,14 +49,14 @@ def cost(diagnosis: Diagnosis, weights: Mapping[Line, int] | None) -> int:
     return sum(weights.get(s.line, heaviest) for s in diagnosis)
 
 
-def ordered(
+def ordered_diagnoses(
     diagnoses: Sequence[Diagnosis], weights: Mapping[Line, int] | None
 ) -> tuple[Diagnosis, ...]:
     """The cheapest first."""
     return tuple(sorted(diagnoses, key=lambda diagnosis: cost(diagnosis, weights)))
 
 
-def ranked(report: Report) -> dict[Line, float]:
+def ranked_lines(report: Report) -> dict[Line, float]:
     """The place of each reported line from 1, the mean place among equals.
 
     Without weights lines come in the order in which a MAX-SAT solver finds them, those of the smallest

@@ -98,7 +98,7 @@ def sat_tar(
     ``suspect`` says which statements may be wrong: a specification and its driver are not among
     them. Raises TooLargeError.
     """
-    formula = formula_suspecting(_whole(subject), suspect)
+    formula = formula_suspecting(_whole_formula(subject), suspect)
     suspects = unsatisfiable_cores(formula, solver)
     lines = frozenset(s.line for s in formula.executed if suspect(s))
     rounds = [Round((first,), suspects, ratings((first,), suspects, lines))]
@@ -119,7 +119,7 @@ def sat_tar(
     return rounds
 
 
-def _whole(subject: Subject) -> ProgramFormula:
+def _whole_formula(subject: Subject) -> ProgramFormula:
     """All paths, as the paper encodes a method; the failing one where they are too many."""
     try:
         return subject.all_paths()
@@ -176,12 +176,12 @@ def _other_ways(subject: Subject, solver: Corrections) -> Iterator[Mapping[StepI
     for at, literal in enumerate(encoded.path):
         if abs(literal) == TRUE:
             continue
-        values = nearest([*always, *encoded.path[:at], -literal], formula, encoded, solver)
+        values = nearest_inputs([*always, *encoded.path[:at], -literal], formula, encoded, solver)
         if values is not None:
             yield values
 
 
-def nearest(
+def nearest_inputs(
     wanted: Sequence[int], formula: ProgramFormula, encoded: Encoded, solver: Corrections
 ) -> Mapping[StepId, int] | None:
     """Values of the inputs under which the literals hold: as few as possible unlike the failing ones,
@@ -193,13 +193,13 @@ def nearest(
     before = {given.step: given.term for given in formula.inputs}
     for step, word in encoded.inputs.items():
         (known,) = solver.encoding.blaster.words_of([before[step]], _no_reads)
-        kept += _leading(word, known, kept, solver)
+        kept += _leading_bits(word, known, kept, solver)
     words = list(encoded.inputs.values())
     values = solver.values(kept, words)
     return None if values is None else dict(zip(encoded.inputs, values, strict=True))
 
 
-def _leading(word: Word, known: Word, kept: Sequence[int], solver: Corrections) -> list[int]:
+def _leading_bits(word: Word, known: Word, kept: Sequence[int], solver: Corrections) -> list[int]:
     """As many leading bits of a word as can be those of its value; of -1 or 0 where the sign cannot."""
     for pattern in (known, (-TRUE,) * len(word), (TRUE,) * len(word)):
         same = [x if y == TRUE else -x for x, y in zip(word, pattern, strict=True)]

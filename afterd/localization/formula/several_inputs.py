@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from afterd.limits import FormulaLimits
-from afterd.localization.formula.report import Line, Report, places, ranked, smallest_sizes
+from afterd.localization.formula.report import Line, Report, places, ranked_lines, smallest_sizes
 from afterd.logic import Corrections, Encoded, ProgramFormula, merged_formulas
 
 _ALWAYS = 2  # inputs, however long their runs are
 
 
 def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
-    """The places of the lines that several inputs' reports name; see ``together``.
+    """The places of the lines that several inputs' reports name; see ``combined_ranking``.
 
     Reports without a diagnosis (a technique gave up on that input) say nothing and are left out.
     """
     answered = [report for report in reports if report.diagnoses]
-    return together([ranked(r) for r in answered], [smallest_sizes(r) for r in answered])
+    return combined_ranking(
+        [ranked_lines(r) for r in answered], [smallest_sizes(r) for r in answered]
+    )
 
 
-def together(
+def combined_ranking(
     answered: Sequence[Mapping[Line, float]], sizes: Sequence[Mapping[Line, float]] = ()
 ) -> dict[Line, float]:
     """Several rankings as one: lines that more of them name come first, then (where the ``sizes`` of the
@@ -48,7 +50,7 @@ def _mean_of(line: Line, sizes: Sequence[Mapping[Line, float]]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def within(lengths: Iterable[int], limits: FormulaLimits) -> int:
+def inputs_within(lengths: Iterable[int], limits: FormulaLimits) -> int:
     """How many of several runs, by their numbers of instructions, are explained."""
     chosen = total = 0
     for length in lengths:

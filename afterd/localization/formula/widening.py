@@ -50,18 +50,18 @@ def widest_answer(
     """
     levels = _levels([subject.windows() for subject in subjects])
     if sum(levels[-1]) <= DEMAND.whole or len(levels) == 1:
-        whole = _asked(subjects, levels.pop(), ask)
+        whole = _asked_windows(subjects, levels.pop(), ask)
         if whole.settled or whole.sets or not levels or solver.over:
             return whole
         solver.restart()
-    best = _asked(subjects, levels[0], ask)
+    best = _asked_windows(subjects, levels[0], ask)
     last, sizes = best, [(sum(levels[0]), solver.encoding.size)]
     for windows in levels[1:]:
-        too_large = foretold(sizes, sum(windows)) > solver.encoding.most_clauses
+        too_large = foretold_clauses(sizes, sum(windows)) > solver.encoding.most_clauses
         if not last.settled or solver.over or too_large:
             break
         solver.restart()
-        last = _asked(subjects, windows, ask)
+        last = _asked_windows(subjects, windows, ask)
         sizes.append((sum(windows), solver.encoding.size))
         if last.settled and (last.sets or not best.sets):
             best = last
@@ -74,7 +74,7 @@ def look_back(subjects: Sequence[Subject], windows: Windows) -> None:
         subject.look_back(window)
 
 
-def foretold(sizes: Sequence[Size], instructions: int) -> float:
+def foretold_clauses(sizes: Sequence[Size], instructions: int) -> float:
     """Clauses of a formula of so many instructions: a power of them, as the last two sizes had it.
 
     At least in proportion: the end of a run may do little, and what is before it more.
@@ -92,7 +92,7 @@ def _levels(choices: Sequence[Sequence[int]]) -> list[Windows]:
     return [tuple(choice[min(at, len(choice) - 1)] for choice in choices) for at in range(count)]
 
 
-def _asked(
+def _asked_windows(
     subjects: Sequence[Subject], windows: Windows, ask: Callable[[Windows], _Answer]
 ) -> _Answer:
     look_back(subjects, windows)

@@ -35,19 +35,21 @@ def solve(weights: FloatMatrix, constant: Vector, guess: Vector) -> Vector:
     residual = constant - system @ guess
     number, labels = csgraph.connected_components(weights, directed=False)
     function = labels.astype(np.intp)
-    worst = _largest(residual, function, number)
-    scale = _largest(guess, function, number) + _largest(constant, function, number)
+    worst = _largest_by_group(residual, function, number)
+    scale = _largest_by_group(guess, function, number) + _largest_by_group(
+        constant, function, number
+    )
     open_blocks = np.flatnonzero((worst > SATISFIED * scale)[function])
     solution = guess.copy()
     if open_blocks.size:
         solution[open_blocks] += _correction(system, residual, function, open_blocks)
-    return _rounded(solution)
+    return _rounded_scores(solution)
 
 
 def _correction(system: FloatMatrix, residual: Vector, function: Columns, rows: Columns) -> Vector:
     """The smallest ``y`` with ``system[rows, rows] · y = residual[rows]``."""
     square = sparse.csc_array(system[rows][:, rows])
-    direct = _factorised(square, residual[rows])
+    direct = _factorised_solution(square, residual[rows])
     if direct is not None:
         return direct
     parts = [rows[function[rows] == number] for number in np.unique(function[rows])]
@@ -59,7 +61,7 @@ def _correction(system: FloatMatrix, residual: Vector, function: Columns, rows: 
     return correction
 
 
-def _factorised(square: ColumnMatrix, right: Vector) -> Vector | None:
+def _factorised_solution(square: ColumnMatrix, right: Vector) -> Vector | None:
     """The direct solution, or None where the factors show the system to be singular."""
     try:
         factors = sparse_linalg.splu(square)
@@ -75,14 +77,14 @@ def _least_squares(square: ColumnMatrix, right: Vector) -> Vector:
     return np.asarray(sparse_linalg.lsqr(square, right, atol=1e-14, btol=1e-14, iter_lim=limit)[0])
 
 
-def _largest(values: Vector, group: Columns, groups: int) -> Vector:
+def _largest_by_group(values: Vector, group: Columns, groups: int) -> Vector:
     """Per group, the largest absolute value."""
     largest = np.zeros(groups)
     np.maximum.at(largest, group, np.abs(values))
     return largest
 
 
-def _rounded(values: Vector) -> Vector:
+def _rounded_scores(values: Vector) -> Vector:
     """Rounded to DIGITS digits of the largest value, so that equal scores compare equal."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:

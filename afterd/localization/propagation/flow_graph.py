@@ -67,24 +67,24 @@ class FlowGraph:
         return sparse.coo_array((share, (self.sources, self.targets)), shape=(size, size)).tocsr()
 
     def _arriving(self, values: Profile) -> Vector:
-        return _gathered(self.targets, values.edges, self.blocks.size) + values.entries
+        return _gathered_by_block(self.targets, values.edges, self.blocks.size) + values.entries
 
 
 def flow_graph(spectrum: Spectrum) -> FlowGraph:
     """The graph of the spectrum's block and edge columns."""
     blocks = spectrum.columns(EntityKind.BLOCK)
     edges = spectrum.columns(EntityKind.EDGE)
-    sources = _ends(blocks, [spectrum.entities[edge].source for edge in edges])
-    targets = _ends(blocks, [spectrum.entities[edge].target for edge in edges])
+    sources = _column_ends(blocks, [spectrum.entities[edge].source for edge in edges])
+    targets = _column_ends(blocks, [spectrum.entities[edge].target for edge in edges])
     passed, failed = spectrum.totals(~spectrum.failed), spectrum.totals(spectrum.failed)
     total = passed + failed
 
     def profile(sums: Vector, runs: int) -> Profile:
-        arrivals = _gathered(targets, sums[edges], blocks.size)
+        arrivals = _gathered_by_block(targets, sums[edges], blocks.size)
         entries = np.maximum(sums[blocks] - arrivals, 0.0)
         return Profile(sums[edges] / max(runs, 1), entries / max(runs, 1))
 
-    arrivals = _gathered(targets, total[edges], blocks.size)
+    arrivals = _gathered_by_block(targets, total[edges], blocks.size)
     return FlowGraph(
         blocks=blocks,
         sources=sources,
@@ -92,15 +92,15 @@ def flow_graph(spectrum: Spectrum) -> FlowGraph:
         passed=profile(passed, int((~spectrum.failed).sum())),
         failed=profile(failed, int(spectrum.failed.sum())),
         executions=np.maximum(total[blocks], arrivals),
-        departures=_gathered(sources, total[edges], blocks.size),
+        departures=_gathered_by_block(sources, total[edges], blocks.size),
     )
 
 
-def _gathered(ends: Columns, values: Vector, blocks: int) -> Vector:
+def _gathered_by_block(ends: Columns, values: Vector, blocks: int) -> Vector:
     """Per block, the values of the edges that end (or start) there, summed."""
     return np.bincount(ends, values, blocks).astype(np.float64)
 
 
-def _ends(blocks: Columns, columns: list[int]) -> Columns:
+def _column_ends(blocks: Columns, columns: list[int]) -> Columns:
     """The numbers of the blocks in the given columns (``blocks`` is ascending)."""
     return np.searchsorted(blocks, np.asarray(columns, dtype=np.intp))

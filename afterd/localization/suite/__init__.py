@@ -1,6 +1,6 @@
 """A suite counted test by test, and its lines ranked by what failed tests executed."""
 
-from afterd.localization.suite.counting import Ran, unheard
+from afterd.localization.suite.counting import Ran, tell_nobody
 from afterd.localization.suite.repository import RankedSuite, RankRequest, rank_suite
 from afterd.localization.suite.spectrum import CountedTest, spectrum_of_processes
 
@@ -11,5 +11,5 @@ __all__ = [
     "RankedSuite",
     "rank_suite",
     "spectrum_of_processes",
-    "unheard",
+    "tell_nobody",
 ]

@@ -20,7 +20,7 @@ from afterd.execution.sandbox import run
 from afterd.execution.toolchain import find
 from afterd.localization.spectrum import Spectrum
 from afterd.localization.suite.counting import Counting
-from afterd.localization.suite.results import divided
+from afterd.localization.suite.results import divided_tests
 from afterd.localization.suite.spectrum import CountedTest, spectrum_of_processes
 from afterd.spectra.c import CountedBuild, CountedRun, counted_build, counted_program, counted_run
 from afterd.vcs.worktree import Slot
@@ -63,9 +63,9 @@ def counted_spectrum(suite: Suite, tree: str, counting: Counting) -> Spectrum:
     counting.progress.stage("building with counters")
     made = counted_build(suite.recipe, tree, slot, find(), folder / "c", counting.bits)
     ready = _Suite(made, suite, folder / "runs")
-    tests = _named(ready, counting)
+    tests = _named_tests(ready, counting)
     counting.progress.stage("running the tests with counters")
-    found = _each(ready, tests, counting) if tests else _whole(ready)
+    found = _each_test_counted(ready, tests, counting) if tests else _whole_suite_counted(ready)
     found = [test for test in found if test.processes]
     if not found:
         raise NothingCountedError(
@@ -75,7 +75,7 @@ def counted_spectrum(suite: Suite, tree: str, counting: Counting) -> Spectrum:
     return spectrum_of_processes(counted_program(made.store, made.root), found)
 
 
-def _named(ready: _Suite, counting: Counting) -> list[NamedTest]:
+def _named_tests(ready: _Suite, counting: Counting) -> list[NamedTest]:
     if counting.each:
         return each_file(ready.suite, counting.each, ready.made.root)
 
@@ -90,7 +90,9 @@ def _named(ready: _Suite, counting: Counting) -> list[NamedTest]:
     return listed(ready.suite, say)
 
 
-def _each(ready: _Suite, tests: Sequence[NamedTest], counting: Counting) -> list[CountedTest]:
+def _each_test_counted(
+    ready: _Suite, tests: Sequence[NamedTest], counting: Counting
+) -> list[CountedTest]:
     """Every test by itself, some at the same time; in their order."""
 
     def one(number: int) -> CountedTest | None:
@@ -114,7 +116,7 @@ def _each(ready: _Suite, tests: Sequence[NamedTest], counting: Counting) -> list
     return [test for _, test in sorted(answers.items()) if test is not None]
 
 
-def _whole(ready: _Suite) -> list[CountedTest]:
+def _whole_suite_counted(ready: _Suite) -> list[CountedTest]:
     """The suite as one command, its processes told apart by pytest, or by what was printed."""
     ran = ready.run(ready.suite.recipe.test, "whole")
     result, found = ran.result, _as_one(ran, "the suite")
@@ -128,7 +130,7 @@ def _whole(ready: _Suite) -> list[CountedTest]:
             raise UntestableError("The test command exits with 125: it says that this is no test.")
         if ran.tests:
             return [CountedTest(test.name, test.failed, test.processes) for test in ran.tests]
-        return divided(result.stdout.head(_MOST_OUTPUT), found.processes) or [found]
+        return divided_tests(result.stdout.head(_MOST_OUTPUT), found.processes) or [found]
     finally:
         result.remove()
 

@@ -15,7 +15,7 @@ Ran = Callable[[int, int], None]
 """Hears how many tests were run, and of how many."""
 
 
-def unheard(done: int, tests: int) -> None:
+def tell_nobody(done: int, tests: int) -> None:
     """Nobody waits."""
 
 
@@ -33,5 +33,5 @@ class Counting:
     jobs: int = 1
     bits: int = 32
     each: str = ""
-    ran: Ran = unheard
+    ran: Ran = tell_nobody
     until: float = math.inf

@@ -40,7 +40,7 @@ def _of_some(
     workspace: Workspace, suite: Suite, tree: str, tests: Sequence[str], counting: Counting
 ) -> Spectrum | None:
     """Of the failing tests' own files alone; None where nothing can be told from that."""
-    some = _beside(suite, tests)
+    some = _suite_beside(suite, tests)
     if some == suite:
         return None
     try:
@@ -54,7 +54,7 @@ def _told_apart(spectrum: Spectrum) -> bool:
     return bool(spectrum.failed.any() and not spectrum.failed.all())
 
 
-def _beside(suite: Suite, tests: Sequence[str]) -> Suite:
+def _suite_beside(suite: Suite, tests: Sequence[str]) -> Suite:
     """Of a suite the test files of ``tests``, where its runner can choose them."""
     files = dict.fromkeys(test.partition("::")[0] for test in tests)
     if suite.found is None or not suite.found.reported or not all("::" in test for test in tests):

@@ -37,13 +37,15 @@ def python_counts(
     recipe = suite.recipe
     shares = min(counting.jobs, _MOST_SHARES)
     with ThreadPoolExecutor(shares) as pool:
-        trees = list(pool.map(lambda share: _built(recipe, tree, share, counting), range(shares)))
+        trees = list(
+            pool.map(lambda share: _built_share(recipe, tree, share, counting), range(shares))
+        )
     request = python_request(workspace, recipe, "counted/python-runs", piece=tree)
     counting.progress.stage("running the tests with counters")
     return shared_spectra(request, trees, counting.ran)
 
 
-def _built(recipe: Recipe, tree: str, share: int, counting: Counting) -> Path:
+def _built_share(recipe: Recipe, tree: str, share: int, counting: Counting) -> Path:
     slot = Slot(counting.state / "counted" / f"python-{share}", counting.objects)
     built = Builder(slot).build(recipe, tree)
     if not built.ok:

@@ -13,9 +13,9 @@ from afterd.errors import TestError, TraceError, UsageError
 from afterd.localization.examination import Line
 from afterd.localization.spectrum import Entity, Spectrum
 from afterd.localization.suite.c_suite import NothingCountedError, counted_spectrum
-from afterd.localization.suite.counting import Counting, Ran, unheard
+from afterd.localization.suite.counting import Counting, Ran, tell_nobody
 from afterd.localization.suite.python_suite import python_counts, python_spectrum
-from afterd.localization.suite.spectrum import narrowed
+from afterd.localization.suite.spectrum import narrowed_spectrum
 from afterd.localization.votes import (
     FUSED,
     VOTERS,
@@ -64,7 +64,7 @@ class RankRequest:
     jobs: int = 1
     bits: int = 32
     each: str = ""
-    ran: Ran = unheard
+    ran: Ran = tell_nobody
     emit: Path | None = None
     form: str = ""
     options: VoteOptions = field(default_factory=VoteOptions)
@@ -122,7 +122,9 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
             lacking,
             (*_notes(spectrum), *missing, *emitted),
         )
-        return replace(found, id=save_ranking(workspace.store, workspace.name, _stored(found)))
+        return replace(
+            found, id=save_ranking(workspace.store, workspace.name, _stored_ranking(found))
+        )
 
 
 def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Counting) -> Spectrum:
@@ -130,7 +132,7 @@ def suite_spectrum(workspace: Workspace, suite: Suite, tree: str, counting: Coun
 
     Raises TestError where fewer than two tests were told apart.
     """
-    program = _of_program(workspace, _counted(workspace, suite, tree, counting))
+    program = _of_program(workspace, _counted_spectrum(workspace, suite, tree, counting))
     if not program.units.size and suite.recipe.build and is_python_suite(suite):
         with suppress(NothingCountedError):  # nor do Python's tests start what was built
             program = _of_program(workspace, counted_spectrum(suite, tree, counting))
@@ -157,10 +159,12 @@ def _of_program(workspace: Workspace, spectrum: Spectrum) -> Spectrum:
     def is_program(entity: Entity) -> bool:
         return kind_of(entity.location.file, workspace.rules) is not FileKind.TEST
 
-    return narrowed(spectrum, is_program)
+    return narrowed_spectrum(spectrum, is_program)
 
 
-def _counted(workspace: Workspace, suite: Suite, tree: str, counting: Counting) -> Spectrum:
+def _counted_spectrum(
+    workspace: Workspace, suite: Suite, tree: str, counting: Counting
+) -> Spectrum:
     """By the language of the suite; a given command that runs no C may start Python somewhere."""
     if suite.found is not None and suite.found.runner in _UNCOUNTED:
         raise TestError(
@@ -251,7 +255,7 @@ def _notes(spectrum: Spectrum) -> tuple[str, ...]:
     return ()
 
 
-def _stored(found: RankedSuite) -> SuiteRanking:
+def _stored_ranking(found: RankedSuite) -> SuiteRanking:
     return SuiteRanking(
         good=found.good,
         bad=found.bad,

@@ -59,7 +59,7 @@ def _report(found: re.Match[bytes], start: int) -> Iterator[Report]:
     yield Report(name or f"test at byte {start}", failed, start)
 
 
-def divided(output: bytes, processes: Sequence[Process]) -> list[CountedTest]:
+def divided_tests(output: bytes, processes: Sequence[Process]) -> list[CountedTest]:
     """The tests of a suite that was run as a whole, with their processes.
 
     Empty where the output reports nothing, so that nobody can tell which processes failed.

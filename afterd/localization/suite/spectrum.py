@@ -11,7 +11,7 @@ from scipy import sparse
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import NO_COLUMN, Run, Spectrum, spectrum_of
 from afterd.model.entity import Entity
-from afterd.spectra.c import CountedProgram, Process, crashed_in, total
+from afterd.spectra.c import CountedProgram, Process, crashed_in, summed_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def spectrum_of_processes(program: CountedProgram, tests: Sequence[CountedTest])
     """The spectrum of a counted C or C++ program; the processes of one test are one run."""
     rows, runs = CountRows(), list[Run]()
     for test in tests:
-        counts = total(list(test.processes), program.size)
+        counts = summed_counts(list(test.processes), program.size)
         counters = np.flatnonzero(counts)
         rows.add(counters, counts[counters])
         started = [process.invocation for process in test.processes] if test.failed else []
@@ -48,11 +48,11 @@ def _crash(program: CountedProgram, processes: Sequence[Process]) -> int:
     """Where the first process that died of a signal did."""
     for process in processes:
         if process.signal:
-            return crashed_in(program.frames, total([process], program.size))
+            return crashed_in(program.frames, summed_counts([process], program.size))
     return NO_COLUMN
 
 
-def narrowed(spectrum: Spectrum, keep: Callable[[Entity], bool]) -> Spectrum:
+def narrowed_spectrum(spectrum: Spectrum, keep: Callable[[Entity], bool]) -> Spectrum:
     """The spectrum of fewer entities: those that ``keep`` holds of (whole functions, or files)."""
     kept = np.array([keep(entity) for entity in spectrum.entities], np.bool_)
     columns = np.flatnonzero(kept)

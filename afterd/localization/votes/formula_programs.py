@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 
 from afterd.execution.toolchain import find
 from afterd.limits import FormulaLimits
-from afterd.localization.formula.several_inputs import within
+from afterd.localization.formula.several_inputs import inputs_within
 from afterd.localization.formula.subject import Subject
 from afterd.localization.votes.python_failures import recorded_tests
 from afterd.localization.votes.votes import Counted, NoVoteError
@@ -96,7 +96,7 @@ def failing_inputs(counted: Counted, most: int = _LIMITS.inputs) -> list[Failing
     They are executed once in a ranking; each caller has runs of its own, which it may narrow.
     Raises NoVoteError where there is none, and the errors of building the good version.
     """
-    found = counted.memory.once("failing inputs", lambda: _found(counted))
+    found = counted.memory.once("failing inputs", lambda: _found_inputs(counted))
     over = counted.memory.over
     return [
         replace(
@@ -107,15 +107,15 @@ def failing_inputs(counted: Counted, most: int = _LIMITS.inputs) -> list[Failing
     ]
 
 
-def _found(counted: Counted) -> list[FailingInput]:
+def _found_inputs(counted: Counted) -> list[FailingInput]:
     folder = counted.workspace.state / "counted"
     faulty = _Programs(
         ModuleStore(folder / "c" / "build"), (folder / "tree").resolve(), counted.options.invariant
     )
-    good = _good(counted, folder)
+    good = _good_programs(counted, folder)
     found: list[FailingInput] = []
     refused = "no failed test started a program that was built with the project"
-    for invocation in _started(counted):
+    for invocation in _started_programs(counted):
         try:
             failing = _failing(faulty, good, invocation)
         except NotFollowedError as reason:
@@ -126,7 +126,7 @@ def _found(counted: Counted) -> list[FailingInput]:
             continue
         oracle = None if good is None else good.of(invocation)
         found.append(FailingInput(failing, counted, invocation, oracle))
-        if within([one.run.length for one in found], _LIMITS) < len(found):
+        if inputs_within([one.run.length for one in found], _LIMITS) < len(found):
             found.pop()
             break
         if len(found) == _LIMITS.inputs:
@@ -136,13 +136,13 @@ def _found(counted: Counted) -> list[FailingInput]:
     return found
 
 
-def _started(counted: Counted) -> Iterator[Invocation]:
+def _started_programs(counted: Counted) -> Iterator[Invocation]:
     """What the failed tests started, each once; the shortest first."""
     runs = counted.spectrum.shortest_failed
     yield from dict.fromkeys(invocation for run in runs for invocation in run.invocations)
 
 
-def _good(counted: Counted, folder: Path) -> _Programs | None:
+def _good_programs(counted: Counted, folder: Path) -> _Programs | None:
     if counted.wanted is None:
         return None
     slot = Slot(folder / "good", counted.workspace.objects)

@@ -13,7 +13,7 @@ from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import conbas, smallest_first
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.several_inputs import combined_places, together
+from afterd.localization.formula.several_inputs import combined_places, combined_ranking
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
 from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
@@ -64,7 +64,7 @@ class ConbasVoter:
                 for subject, seconds in _shares(failing_subjects(counted))
             ]
         answers = [smallest_first(found) for found in reduced if found.diagnoses]
-        return _votes(together(answers), next((r.reason for r in reduced if r.reason), ""))
+        return _votes(combined_ranking(answers), next((r.reason for r in reduced if r.reason), ""))
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 from afterd.errors import TraceError
 from afterd.localization.formula.sat_tar import Round
-from afterd.localization.votes.python_failures import built, request_of
+from afterd.localization.votes.python_failures import built_version, request_of
 from afterd.localization.votes.python_trials import PythonTrial, PythonTrials
 from afterd.localization.votes.sat_tar_rounds import rounds_of
 from afterd.localization.votes.votes import Counted, NoVoteError
@@ -51,18 +51,18 @@ def tested_python(counted: Counted) -> TestedPython:
     names = [run.name for run in counted.spectrum.shortest_failed]
     for name in names[:_TRIED]:
         try:
-            return _tested(counted, name)
+            return _tested_python(counted, name)
         except (NotLiftedError, TooLargeError, TraceError) as reason:
             refused = str(reason).rstrip(".")
     raise NoVoteError(f"No test can be generated: {refused}.")
 
 
-def _tested(counted: Counted, name: str) -> TestedPython:
+def _tested_python(counted: Counted, name: str) -> TestedPython:
     """Raises NotLiftedError, TooLargeError, TraceError."""
     assert counted.wanted is not None
-    bad = built(counted, counted.tree, "bad")
-    good = built(counted, counted.wanted.variants.good, "good")
-    place, test = _located(name, bad)
+    bad = built_version(counted, counted.tree, "bad")
+    good = built_version(counted, counted.wanted.variants.good, "good")
+    place, test = _located_test(name, bad)
 
     def request(module: Path) -> PythonTraceRequest:
         return request_of(counted, counted.suite.test(_module_test(name, module)))
@@ -81,7 +81,7 @@ def _tested(counted: Counted, name: str) -> TestedPython:
     return TestedPython(trials, rounds_of(counted, subject, first, trials, suspect))
 
 
-def _located(name: str, tree: Path) -> tuple[Path, str]:
+def _located_test(name: str, tree: Path) -> tuple[Path, str]:
     """The file of a test in the tree, and its name there: pytest's id, or unittest's dotted name."""
     file, found, test = name.partition("::")
     if found:

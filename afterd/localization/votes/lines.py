@@ -42,7 +42,7 @@ def ranked_lines(
     themselves: what was green before is more likely to have been broken there.
     """
     lines = sorted(votes.scores)
-    reached = _reached(spectrum) if changed else frozenset()
+    reached = _reached_lines(spectrum) if changed else frozenset()
     preferred = np.array([line in changed and line in reached for line in lines], np.bool_)
     places = _places(np.array([votes.scores[line] for line in lines]), preferred)
     functions = _functions(spectrum)
@@ -84,7 +84,7 @@ def changed_lines(changes: Iterable[Change]) -> dict[Line, ChangeId]:
     return found
 
 
-def _reached(spectrum: Spectrum) -> frozenset[Line]:
+def _reached_lines(spectrum: Spectrum) -> frozenset[Line]:
     """Lines that a failed run executed."""
     executed = np.flatnonzero(spectrum.totals(spectrum.failed))
     places = (spectrum.entities[column].location for column in executed)

@@ -30,7 +30,7 @@ class LoopVoter:
     def __call__(self, counted: Counted, /) -> Votes:
         """A line's score is the strongest evidence for it. Raises NoVoteError."""
         scores: dict[Line, float] = {}
-        for identifier in _stored(counted):
+        for identifier in _stored_explanations(counted):
             for line, strength in _evidence(load(counted.workspace.store, identifier), counted):
                 scores[line] = max(strength, scores.get(line, 0.0))
         rules = counted.workspace.rules
@@ -46,12 +46,12 @@ class LoopVoter:
     def lacks(self, counted: Counted, /) -> str:
         """Somebody has to have asked the loop."""
         failed = counted.spectrum.failed.any()
-        if failed and not _stored(counted):
+        if failed and not _stored_explanations(counted):
             return "an explanation of a failed test in the store (`afterd explain` makes one)"
         return ""
 
 
-def _stored(counted: Counted) -> list[int]:
+def _stored_explanations(counted: Counted) -> list[int]:
     """The newest explanation of each failed test, or of the suite as a whole."""
     tests = {run.name for run in counted.spectrum.runs if run.failed}
     tests.add(command_line(counted.suite.recipe.test))

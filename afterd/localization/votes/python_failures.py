@@ -67,20 +67,20 @@ class RecordedTest:
 
 def recorded_tests(counted: Counted, most: int) -> list[RecordedTest]:
     """Some failed tests whose assertion was recognised. Raises NoVoteError where there is none."""
-    executions = counted.memory.once("recorded tests", lambda: _recorded(counted, most))
+    executions = counted.memory.once("recorded tests", lambda: _recorded_failures(counted, most))
     return [
         RecordedTest(RecordedRun(execution, execution.failures()[0]), counted)
         for execution in executions
     ]
 
 
-def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
+def _recorded_failures(counted: Counted, most: int) -> list[CautiousExecution]:
     wanted = counted.wanted
     names = [run.name for run in counted.spectrum.shortest_failed]
     refused = "no assertion of it was recognised"
     found: list[CautiousExecution] = []
-    bad = built(counted, counted.tree, "bad")
-    good = bad if wanted is None else built(counted, wanted.variants.good, "good")
+    bad = built_version(counted, counted.tree, "bad")
+    good = bad if wanted is None else built_version(counted, wanted.variants.good, "good")
     changes = (
         () if wanted is None else differences(wanted.changes.changes, NOTHING, wanted.everything)
     )
@@ -103,7 +103,7 @@ def _recorded(counted: Counted, most: int) -> list[CautiousExecution]:
     return found
 
 
-def built(counted: Counted, tree: str, name: str) -> Path:
+def built_version(counted: Counted, tree: str, name: str) -> Path:
     """A version's tree, built. Raises NoVoteError."""
     workspace = counted.workspace
     slot = Slot(workspace.state / "counted" / f"python-{name}", workspace.objects)

@@ -88,7 +88,7 @@ class PythonTrials:
         """The failing trial with terms. Raises TooLargeError where it does not fail when recorded."""
         text = self.test.as_it_was(trial.numbers, trial.shown)
         module, request = self._module(text)
-        with _written(self.bad / module, text):
+        with _written_module(self.bad / module, text):
             try:
                 alone = Pair(recorded_run(request, self.bad, "alone"))
                 execution = CautiousExecution(PythonExecution(alone))
@@ -120,7 +120,7 @@ class PythonTrials:
     ) -> tuple[Mapping[int, frozenset[Line]], Mapping[int, Seen]]:
         """What each test of a module executed, and what its assertions looked at."""
         module = tree / place
-        with _written(module, text):
+        with _written_module(module, text):
             found = counted_spectra(request, tree)
             noted = module.with_suffix(SEEN)
             seen = read_seen(noted.read_text()) if noted.exists() else {}
@@ -148,7 +148,7 @@ class PythonTrials:
 
 
 @contextmanager
-def _written(module: Path, text: str) -> Iterator[None]:
+def _written_module(module: Path, text: str) -> Iterator[None]:
     """A module that is there for a while, and what it writes beside it."""
     module.write_text(text)
     try:

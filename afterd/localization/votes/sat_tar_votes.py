@@ -23,7 +23,7 @@ class SatTarVoter:
 
     def __call__(self, counted: Counted, /) -> Votes:
         """Vote by the ratings after the last round. Raises NoVoteError."""
-        last = tested(counted).rounds[-1]
+        last = tested_rounds(counted).rounds[-1]
         ratings = {line: rating for line, rating in last.ratings.items() if rating[0] > 0}
         if not ratings:
             raise NoVoteError("The generated tests make no line suspicious.")
@@ -39,7 +39,7 @@ class SatTarVoter:
         return lacks_subjects(counted)
 
 
-def tested(counted: Counted) -> Tested:
+def tested_rounds(counted: Counted) -> Tested:
     """SAT-TAR's rounds on a failed test, which are gone through once. Raises NoVoteError."""
     of_language = tested_python if is_of_python(counted) else tested_program
     return counted.memory.once("rounds", lambda: of_language(counted))
@@ -51,7 +51,7 @@ def emit(counted: Counted, directory: Path, form: str) -> str:
         return "No test failed: no tests were generated."
     if SatTarVoter().lacks(counted) == _NO_ORACLE:
         raise UsageError(f"Generating tests needs {_NO_ORACLE}.")
-    made = tested(counted)
+    made = tested_rounds(counted)
     if isinstance(made, TestedPython):
         if form == C:
             raise UsageError(

@@ -12,7 +12,7 @@ from afterd.compare import CautiousExecution, Runs
 from afterd.compare.c import CTracer
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.pipeline.tracing import Tracing, compared
+from afterd.pipeline.tracing import Tracing, compared_with
 from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import TraceRequest
@@ -35,8 +35,8 @@ def traced_c(workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: b
         tracer.seconds,
         Standing(check.against, is_read, work=check.work),
         closure=_closure(workspace, wanted),
-        variant=lambda reverted: compared(runs, reverted, wanted.everything),
-        twin=partial(compared, runs, NOTHING),
+        variant=lambda reverted: compared_with(runs, reverted, wanted.everything),
+        twin=partial(compared_with, runs, NOTHING),
     )
 
 

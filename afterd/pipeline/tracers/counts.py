@@ -10,7 +10,7 @@ from afterd.compare.coverage.variant_text import MissedNames
 from afterd.errors import TraceError
 from afterd.limits import WORK
 from afterd.model.progress import Progress
-from afterd.pipeline.tracers.covered import covered
+from afterd.pipeline.tracers.covered import covered_runs
 from afterd.pipeline.tracing import Tracing
 from afterd.workspace import FailingTest, Range, Workspace
 
@@ -26,7 +26,7 @@ def traced_by_counts(
     told = ", ".join(sorted(counted))
     progress.stage("running the failing and the green test with coverage", told)
     try:
-        found = covered(workspace, wanted, test, counted)
+        found = covered_runs(workspace, wanted, test, counted)
     except TraceError as error:
         return Tracing(None, str(error))
     execution, against, why = (

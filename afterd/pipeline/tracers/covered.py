@@ -56,7 +56,7 @@ class Covered:
     uncounted: str = ""
 
 
-def covered(
+def covered_runs(
     workspace: Workspace, wanted: Range, test: FailingTest, counted: frozenset[str]
 ) -> Covered:
     """Run the test at both ends with the coverage of the languages ``counted``.

@@ -16,7 +16,7 @@ from afterd.limits import WORK
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
-from afterd.pipeline.tracing import Tracing, compared
+from afterd.pipeline.tracing import Tracing, compared_with
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source import MissingPieces, VariantCheck
@@ -38,8 +38,8 @@ def traced_python(
         counted_questions(Standing(check.against, proves=False, certain=check.certain), WORK.text),
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
-        variant=lambda reverted: compared(runs, reverted, wanted.everything),
-        twin=partial(compared, runs, NOTHING),
+        variant=lambda reverted: compared_with(runs, reverted, wanted.everything),
+        twin=partial(compared_with, runs, NOTHING),
     )
 
 

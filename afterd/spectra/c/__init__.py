@@ -5,7 +5,7 @@ that outlives the process, ``counts`` reads that, and ``program`` makes entities
 """
 
 from afterd.spectra.c.build import USUAL, WIDTHS, prepared_store
-from afterd.spectra.c.counts import Process, processes, total
+from afterd.spectra.c.counts import Process, processes, summed_counts
 from afterd.spectra.c.crash import crashed_in
 from afterd.spectra.c.program import CountedProgram, counted_program
 from afterd.spectra.c.session import CountedBuild, CountedRun, counted_build, counted_run
@@ -23,5 +23,5 @@ __all__ = [
     "crashed_in",
     "prepared_store",
     "processes",
-    "total",
+    "summed_counts",
 ]

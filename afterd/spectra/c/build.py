@@ -36,7 +36,7 @@ def counting_into(directory: Path) -> Mapping[str, str]:
     return {"AFTERD_COUNTS": str(directory.absolute())}
 
 
-def wrapped(command: tuple[str, ...], directory: Path) -> tuple[str, ...]:
+def wrapped_command(command: tuple[str, ...], directory: Path) -> tuple[str, ...]:
     """The command, with its captured output known in ``directory``: see ``counts.Process``."""
     script = 'ln -sfn "$(readlink /proc/$$/fd/1)" "$0/output" 2>&-; exec "$@"'
     return ("sh", "-c", script, str(directory.absolute()), *command)

@@ -42,7 +42,7 @@ def processes(directory: Path, bits: int) -> list[Process]:
     return [found for path in files if (found := _read(path, bits)) is not None]
 
 
-def total(found: list[Process], size: int) -> Integers:
+def summed_counts(found: list[Process], size: int) -> Integers:
     """The counts of several processes together, of all ``size`` counters."""
     summed = np.zeros(size, np.int64)
     for process in found:
@@ -59,17 +59,21 @@ def _read(path: Path, bits: int) -> Process | None:
             return None
         counters: list[Integers] = [np.zeros(0, np.int64)]
         counts: list[Integers] = [np.zeros(0, np.int64)]
-        for start, stop in _written(file.fileno()):
+        for start, stop in _written_stretches(file.fileno()):
             values = np.frombuffer(os.pread(file.fileno(), stop - start, start), kind)
             found = np.flatnonzero(values)
             counters.append(found + (start - _HEAD) // kind.itemsize)
             counts.append(values[found].astype(np.int64))
     return Process(
-        np.concatenate(counters), np.concatenate(counts), int(head[1]), int(head[3]), _started(path)
+        np.concatenate(counters),
+        np.concatenate(counts),
+        int(head[1]),
+        int(head[3]),
+        _started_invocation(path),
     )
 
 
-def _started(path: Path) -> Invocation | None:
+def _started_invocation(path: Path) -> Invocation | None:
     """What runtime.c noted of the command."""
     try:
         words = path.with_name(f"{path.name}.command").read_bytes().split(b"\0")
@@ -79,7 +83,7 @@ def _started(path: Path) -> Invocation | None:
     return Invocation(tuple(argv), stdin, folder) if argv else None
 
 
-def _written(file: int) -> Iterator[tuple[int, int]]:
+def _written_stretches(file: int) -> Iterator[tuple[int, int]]:
     """The stretches behind the head that are not holes; their ends are whole pages."""
     at, end = _HEAD, os.fstat(file).st_size
     while at < end:

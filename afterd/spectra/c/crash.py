@@ -47,11 +47,11 @@ class Frame:
             column,
             tuple(tuple(first + n for n in begun.get(block, ())) for block in blocks),
             tuple(tuple(first + n for n in left.get(block, ())) for block in blocks),
-            tuple(_called(function, block) for block in blocks),
+            tuple(_called_functions(function, block) for block in blocks),
         )
 
 
-def _called(function: Function, block: int) -> frozenset[str]:
+def _called_functions(function: Function, block: int) -> frozenset[str]:
     names = [callee(i) for i in function.blocks[block].instructions if i.opcode in _CALLS]
     return frozenset(
         "" if name.startswith("%") else name.strip('@"')
@@ -72,10 +72,10 @@ def crashed_in(frames: Iterable[Frame], counts: NDArray[np.int64]) -> int:
     under_way = {frame.name for frame, _ in stuck}
     last = [(frame, block) for frame, block in stuck if not frame.calls[block] & under_way]
     direct = [(frame, block) for frame, block in last if "" not in frame.calls[block]]
-    return _only(direct) if len(last) > 1 else _only(last)
+    return _only_block(direct) if len(last) > 1 else _only_block(last)
 
 
-def _only(found: Sequence[tuple[Frame, int]]) -> int:
+def _only_block(found: Sequence[tuple[Frame, int]]) -> int:
     if len(found) != 1:
         return NO_COLUMN
     frame, block = found[0]

@@ -45,7 +45,7 @@ class Plan:
         return {**arriving, **{block: (counter,) for block, counter in self.own.items()}}
 
 
-def planned(function: Function) -> Plan:
+def planned_counters(function: Function) -> Plan:
     """The counters of a function, always the same for the same text."""
     numbers = {block.label: at for at, block in enumerate(function.blocks)}
     counted: dict[Edge, int] = {}

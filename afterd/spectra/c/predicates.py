@@ -48,8 +48,8 @@ def predicates(function: Function, plan: Plan) -> Iterator[Evaluated]:
         yield Evaluated(
             EntityKind.PREDICATE,
             group[0],
-            _leaving(plan, branches[group[0]]),
-            _arriving(plan, group, branches, last.yes),
+            _leaving_count(plan, branches[group[0]]),
+            _arriving_count(plan, group, branches, last.yes),
         )
         for block in group:
             yield _condition(function, plan, branches[block])
@@ -119,11 +119,11 @@ def _operand_of(join: Block, function: Function, plan: Plan) -> Sum:
     return tuple(arriving) if len(arriving) == 1 else ()
 
 
-def _leaving(plan: Plan, branch: _Branch) -> Sum:
+def _leaving_count(plan: Plan, branch: _Branch) -> Sum:
     return (plan.edges[branch.block, branch.yes], 1), (plan.edges[branch.block, branch.no], 1)
 
 
-def _arriving(plan: Plan, group: list[int], branches: dict[int, _Branch], target: int) -> Sum:
+def _arriving_count(plan: Plan, group: list[int], branches: dict[int, _Branch], target: int) -> Sum:
     """How often the whole predicate went to its true side."""
     return tuple(
         (plan.edges[block, target], 1)

@@ -13,7 +13,7 @@ from afterd.model.entity import NO_COLUMN, Entity, EntityKind
 from afterd.model.location import Location
 from afterd.spectra.c.crash import Frame
 from afterd.spectra.c.places import Places, Sources
-from afterd.spectra.c.plan import Plan, planned
+from afterd.spectra.c.plan import Plan, planned_counters
 from afterd.spectra.c.predicates import Sum, predicates
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.ir.ir import Function, parse_function
@@ -96,7 +96,7 @@ class _Making:
         key = (function.name, places.file, places.line, len(function.blocks))
         seen = self.known.setdefault(key, len(self.entities))
         again = seen != len(self.entities)
-        plan = planned(function)
+        plan = planned_counters(function)
         for entity, executed, held in _entities(function, plan, places, seen):
             column = seen
             seen += 1

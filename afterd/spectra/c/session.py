@@ -21,7 +21,7 @@ from afterd.execution.runners.plugins import afterd_counts
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
-from afterd.spectra.c.build import USUAL, counting_into, prepared_store, wrapped
+from afterd.spectra.c.build import USUAL, counting_into, prepared_store, wrapped_command
 from afterd.spectra.c.counts import Process, processes
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.build.traced_build import environment
@@ -109,7 +109,7 @@ def counted_run(
         **counting_into(directory),
         **telling_apart(command.environment),
     }
-    argv = wrapped(command.argv, directory)
+    argv = wrapped_command(command.argv, directory)
     wanted = replace(command, argv=argv, environment=counting)
     result = run(wanted, limits, cancelled=cancelled, anew=anew)
     try:

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from afterd.spectra.c.plan import Plan, planned
+from afterd.spectra.c.plan import Plan, planned_counters
 from afterd.trace.c.ir.ir import NAME, Block, Function, Instruction, functions
 from afterd.trace.c.weave import (
     Counted,
     Instrumented,
     NumberedFunction,
     Numbers,
-    untouched,
+    unrecordable_functions,
     with_constructor,
 )
 
@@ -55,9 +55,9 @@ def counting(text: str, bits: int) -> Counted:
 
     In the result ``first.blocks`` of a function is the number of its first counter in the build.
     """
-    skipped = untouched(text)
+    skipped = unrecordable_functions(text)
     parsed = [
-        (start, end, function, planned(function))
+        (start, end, function, planned_counters(function))
         for start, end, function in functions(text)
         if function.name not in skipped
     ]
@@ -112,7 +112,7 @@ class _Weaver:
                 self._divide(block)
         yield self.function.header
         for number, block in enumerate(self.function.blocks):
-            yield f"{_quoted(block.label)}:"
+            yield f"{_quoted_label(block.label)}:"
             yield from self._block(number, block)
         yield from self._between()
 
@@ -127,7 +127,7 @@ class _Weaver:
         for (source, target), name in self._ways.items():
             yield f"{name}:"
             yield from self._counted(self._leading[self._numbers[source]][self._numbers[target]])
-            yield f"  br label %{_quoted(target)}"
+            yield f"  br label %{_quoted_label(target)}"
 
     def _block(self, number: int, block: Block) -> Iterator[str]:
         begun = False
@@ -209,5 +209,5 @@ class _Weaver:
         return f"%afterd.{self._fresh}"
 
 
-def _quoted(label: str) -> str:
+def _quoted_label(label: str) -> str:
     return label if re.fullmatch(r"[-a-zA-Z$._0-9]+", label) else f'"{label}"'

@@ -85,7 +85,7 @@ _NAMED = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
 def _nameless(module: Module) -> Iterator[Entity]:
     for node in module.nodes.values():
         if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
-            yield Entity(EntityKind.STATEMENT, module.path, node.line, "", executed(node))
+            yield Entity(EntityKind.STATEMENT, module.path, node.line, "", execution_counts(node))
         if node.type in _TESTED:
             yield from _predicate(node)
         if node.type in FRAMES and node.type != "Lambda":
@@ -96,12 +96,12 @@ def _site(node: Node, kind: Kind) -> Count:
     return Count(Trace.site(node, kind))
 
 
-def executed(statement: Node) -> tuple[Count, ...]:
+def execution_counts(statement: Node) -> tuple[Count, ...]:
     """The counts whose sum says how often a statement was executed (begun, where it can fail)."""
     if statement.type in {"If", "While"}:
         return _site(statement, Kind.TRUE), _site(statement, Kind.FALSE)
     if statement.type in {"Try", "TryStar"}:
-        return executed(statement["body"][0])
+        return execution_counts(statement["body"][0])
     if statement.type in _OWN_KIND:
         kind, expression = _OWN_KIND[statement.type]
         plainly = not expression or statement[expression] is not None
@@ -149,7 +149,7 @@ def _blocks(body: Sequence[Node], follow: Node | None, loop: Node | None) -> Ite
         simple = statement.type in _SIMPLE
         if first is None or not simple:
             path = statement.module.path
-            yield Entity(EntityKind.BLOCK, path, statement.line, "", executed(statement))
+            yield Entity(EntityKind.BLOCK, path, statement.line, "", execution_counts(statement))
         first = (first or statement) if simple else None
         if first is not None:
             if position + 1 == len(body) or body[position + 1].type not in _SIMPLE:
@@ -173,7 +173,7 @@ def _fallthrough(
 ) -> Iterator[Entity]:
     target = loop if last.type == "Continue" else None if last.type in _LEAVES else after
     if target is not None and target.line != last.line:
-        yield _edge(first, target, executed(last))
+        yield _edge(first, target, execution_counts(last))
 
 
 def _compound(statement: Node, after: Node | None, loop: Node | None) -> Iterator[Entity]:

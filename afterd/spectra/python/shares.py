@@ -25,13 +25,13 @@ def shared_spectra(request: PythonTraceRequest, trees: Sequence[Path], ran: Ran)
     The tests are in the suite's order, as if one process had run them. Where the processes did not
     collect the same tests, one of them runs all. Raises TraceError.
     """
-    parts = _counted(request, trees, ran)
+    parts = _counted_shares(request, trees, ran)
     if not _are_shares(parts):
-        parts = _counted(request, trees[:1], ran)
-    return merged(parts)
+        parts = _counted_shares(request, trees[:1], ran)
+    return merged_spectra(parts)
 
 
-def _counted(
+def _counted_shares(
     request: PythonTraceRequest, trees: Sequence[Path], ran: Ran
 ) -> Sequence[PythonSpectra]:
     requests = [replace(request, share=at, shares=len(trees)) for at in range(len(trees))]
@@ -62,7 +62,7 @@ def _are_shares(parts: Sequence[PythonSpectra]) -> bool:
     return distinct and len({part.collected for part in parts}) == 1
 
 
-def merged(parts: Sequence[PythonSpectra]) -> PythonSpectra:
+def merged_spectra(parts: Sequence[PythonSpectra]) -> PythonSpectra:
     """The tests of all parts, over the entities that any of them knows."""
     numbers: dict[tuple[str, ...], int] = {}
     known: list[Entity] = []

@@ -92,13 +92,15 @@ def counted_spectra(
             known.append(entity)
     parts = _parts(every)
     facts = raw.header["tests"]
-    counts = tuple(_counted(fact["counts"], every, parts, positions) for fact in facts)
-    raised = _raised(raw.header["failures"], {entity.file for entity in known}, tree)
+    counts = tuple(
+        _executions_by_position(fact["counts"], every, parts, positions) for fact in facts
+    )
+    raised = _raising_frames(raw.header["failures"], {entity.file for entity in known}, tree)
     tests = tuple(TestRun(f["test"], f["passed"], raised.get(f["test"])) for f in facts)
     return PythonSpectra(tests, counts, tuple(known), raw.header["collected"])
 
 
-def _raised(
+def _raising_frames(
     failures: Sequence[Mapping[str, Any]], files: Collection[str], tree: Path
 ) -> Mapping[str, tuple[str, int]]:
     """Per test the innermost frame in a traced module of its first failure."""
@@ -125,7 +127,7 @@ def _parts(every: Sequence[Entity]) -> Mapping[int, Sequence[int]]:
     return parts
 
 
-def _counted(
+def _executions_by_position(
     flat: Sequence[int],
     every: Sequence[Entity],
     parts: Mapping[int, Sequence[int]],

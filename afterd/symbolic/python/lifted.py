@@ -272,7 +272,9 @@ def _rows(decorator: ast.Call) -> Iterator[tuple[str, list[tuple[str, ast.expr]]
         elif len(names) > 1 and isinstance(case, ast.Tuple | ast.List):
             values = case.elts
         if len(values) == len(names):
-            parts = [_shown(name, value, at) for name, value in zip(names, values, strict=True)]
+            parts = [
+                _shown_value(name, value, at) for name, value in zip(names, values, strict=True)
+            ]
             shown = own.value if isinstance(own, ast.Constant) else "-".join(parts)
             yield str(shown), list(zip(names, values, strict=True))
 
@@ -284,7 +286,7 @@ def _names(node: ast.expr) -> list[str]:
     return [str(element.value) for element in elements if isinstance(element, ast.Constant)]
 
 
-def _shown(name: str, value: ast.expr, at: int) -> str:
+def _shown_value(name: str, value: ast.expr, at: int) -> str:
     """As pytest shows a value: plain ones as they are, others by name and position."""
     try:
         plain = ast.literal_eval(value)

@@ -88,7 +88,7 @@ def _own_file(url: str, root: Path) -> str:
 def _script_lines(path: Path, functions: list[dict[str, Any]]) -> Iterator[tuple[int, int]]:
     text = path.read_bytes().decode("utf-8", "replace")
     if _is_of(text, functions):
-        yield from _counted(text, [r for function in functions for r in function["ranges"]])
+        yield from _line_counts(text, [r for function in functions for r in function["ranges"]])
         return
     counts = {f["functionName"]: f["ranges"][0]["count"] for f in functions if f["functionName"]}
     for symbol in symbols(text.encode(), language_of(path.name)):
@@ -107,7 +107,7 @@ def _is_of(text: str, functions: list[dict[str, Any]]) -> bool:
     return 2 * right >= len(named)
 
 
-def _counted(text: str, ranges: list[dict[str, int]]) -> Iterator[tuple[int, int]]:
+def _line_counts(text: str, ranges: list[dict[str, int]]) -> Iterator[tuple[int, int]]:
     """The count of the innermost range at each line's first letter, and of ranges within the line."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     counts: dict[int, int] = {}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from two_versions import Case
 
-from afterd.compare.c.rounds import NOWHERE, UNKNOWN, as_in_good, corresponding
+from afterd.compare.c.rounds import NOWHERE, UNKNOWN, as_in_good, corresponding_places
 
 CASES = {
     "alike": ("abcd", "abcd", [0, 1, 2, 3]),
@@ -29,11 +29,11 @@ def words(text: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 @pytest.mark.parametrize(("here", "there", "expected"), CASES.values(), ids=CASES)
 def test_where_rounds_correspond(here: str, there: str, expected: list[int]) -> None:
-    assert corresponding(words(here), words(there)).tolist() == expected
+    assert corresponding_places(words(here), words(there)).tolist() == expected
 
 
 def test_what_has_nothing_in_common_is_unknown() -> None:
-    found = corresponding(words("ab" * 300), words("cd" * 300))
+    found = corresponding_places(words("ab" * 300), words("cd" * 300))
     assert set(found.tolist()) == {UNKNOWN}
 
 
@@ -41,7 +41,7 @@ def test_what_has_nothing_in_common_is_unknown() -> None:
 def test_counterparts_are_in_order_and_each_is_given_once(
     here: list[int], there: list[int]
 ) -> None:
-    found = corresponding(np.array(here, np.int64), np.array(there, np.int64))
+    found = corresponding_places(np.array(here, np.int64), np.array(there, np.int64))
     told = [place for place in found.tolist() if place >= 0]
     assert told == sorted(set(told))
     assert all(place < len(there) for place in told)
@@ -49,7 +49,7 @@ def test_counterparts_are_in_order_and_each_is_given_once(
 
 @given(st.lists(st.integers(0, 5)))
 def test_a_run_is_its_own_counterpart(items: list[int]) -> None:
-    found = corresponding(np.array(items, np.int64), np.array(items, np.int64))
+    found = corresponding_places(np.array(items, np.int64), np.array(items, np.int64))
     assert found.tolist() == list(range(len(items)))
 
 

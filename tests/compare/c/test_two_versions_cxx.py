@@ -8,7 +8,7 @@ from two_versions import VERSIONS, Case, traced_cases
 
 from afterd.model.outcome import FailureKind
 from afterd.model.trace import Alignment
-from afterd.trace.c.read.program import demangled
+from afterd.trace.c.read.program import demangled_name
 
 
 @pytest.fixture(scope="module")
@@ -94,4 +94,4 @@ def test_what_a_stream_wrote_is_output(
     ],
 )
 def test_a_function_that_is_not_traced_is_called_by_its_name_too(symbol: str, name: str) -> None:
-    assert demangled(symbol) == name
+    assert demangled_name(symbol) == name

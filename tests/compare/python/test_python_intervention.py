@@ -16,7 +16,7 @@ from python_pairs import changes_of, request_for
 from afterd.compare.pair import Pair
 from afterd.compare.python.execution import PythonExecution
 from afterd.model.trace import Alignment, Trial
-from afterd.trace.python.record.replacing import Replacement, decoded, encoded
+from afterd.trace.python.record.replacing import Replacement, decoded_value, encoded_value
 from afterd.trace.python.record.rows import Kind
 from afterd.trace.python.recorder import RecordedRun, recorded_run
 from afterd.trace.python.stage.runner import PythonTraceRequest
@@ -159,8 +159,8 @@ _plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) 
 @given(st.recursive(_plain | st.binary(), lambda inner: st.tuples(st.just("t"), inner, inner)))
 def test_a_value_is_the_same_after_it_was_sent(value: object) -> None:
     """A recorded tuple starts with its tag; what is made anew of it does not."""
-    sent = json.loads(json.dumps(encoded(value)))
-    assert decoded(sent) == _made(value)
+    sent = json.loads(json.dumps(encoded_value(value)))
+    assert decoded_value(sent) == _made(value)
 
 
 def _made(value: object) -> object:
@@ -171,4 +171,4 @@ def _made(value: object) -> object:
 def test_what_was_not_recorded_whole_cannot_be_made_anew(value: object) -> None:
     """A list, an object, a long text, what is nested too deep."""
     with pytest.raises(ValueError, match="cannot be made anew"):
-        encoded(("t", value))
+        encoded_value(("t", value))

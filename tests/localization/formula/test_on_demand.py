@@ -9,7 +9,7 @@ from formula_programs import named, program, sets
 
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import Report, ranked
+from afterd.localization.formula.report import Report, ranked_lines
 from afterd.localization.formula.several_inputs import combined_places
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import Statement
@@ -81,7 +81,7 @@ def test_weights_decide_the_order(solver: Corrections) -> None:
     weights = {line: 100 if named(NAME, [line]) == {6} else 10 for line in lines}
     report = on_demand([run], solver, weights)
     assert sets(NAME, report.diagnoses[:1]) == {frozenset({5, 8})}
-    places = ranked(report)
+    places = ranked_lines(report)
     last = max(places, key=lambda line: places[line])
     assert named(NAME, [last]) == {6}
 
@@ -91,4 +91,4 @@ def test_what_repairs_every_input_alone_comes_before_what_needs_a_second_stateme
     first = Report("BA", (frozenset({alone}), frozenset({one}), frozenset({other})))
     second = Report("BA", (frozenset({alone}), frozenset({one, other})))
     assert combined_places([first, second]) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
-    assert ranked(second) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
+    assert ranked_lines(second) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}

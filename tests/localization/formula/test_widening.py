@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from afterd.limits import DEMAND
-from afterd.localization.formula.widening import Windows, foretold, widest_answer
+from afterd.localization.formula.widening import Windows, foretold_clauses, widest_answer
 from afterd.logic import Branch, Corrections, ProgramFormula
 
 
@@ -105,7 +105,7 @@ def test_a_short_input_is_whole_while_the_others_widen() -> None:
 def test_what_a_wider_formula_will_be(
     sizes: list[tuple[int, int]], instructions: int, clauses: int
 ) -> None:
-    assert foretold(sizes, instructions) == pytest.approx(clauses)
+    assert foretold_clauses(sizes, instructions) == pytest.approx(clauses)
 
 
 def test_no_window_is_begun_when_the_time_is_up() -> None:

@@ -21,7 +21,7 @@ from afterd.trace.c.ir.constants import from_word, literal, sort_of, to_word
 from afterd.trace.c.ir.initialisers import image_of, text_of, type_and_value
 from afterd.trace.c.ir.ir import Instruction, functions, parameters, parse_function, plain_locals
 from afterd.trace.c.ir.irtypes import Layout, split_top
-from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, typed
+from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
 
 TARGET = (
     'target triple = "x86_64-unknown-linux-gnu"\n'
@@ -441,5 +441,8 @@ def test_operands(text: str, opcode: str, expected: object) -> None:
 
 
 def test_a_value_behind_its_attributes() -> None:
-    assert typed("ptr noundef nonnull align 8 dereferenceable(16) %x") == ("ptr", "%x")
-    assert typed("<{ i8, [2 x i8] }> zeroinitializer") == ("<{ i8, [2 x i8] }>", "zeroinitializer")
+    assert split_typed("ptr noundef nonnull align 8 dereferenceable(16) %x") == ("ptr", "%x")
+    assert split_typed("<{ i8, [2 x i8] }> zeroinitializer") == (
+        "<{ i8, [2 x i8] }>",
+        "zeroinitializer",
+    )

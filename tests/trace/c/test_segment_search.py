@@ -24,13 +24,13 @@ _MASKS = {
     "tag": records.TAG,
 }
 _IDENTIFIED = st.builds(
-    lambda tag, number, depth: records.identified(tag, number) | depth,
+    lambda tag, number, depth: records.identified_tag_word(tag, number) | depth,
     st.sampled_from([records.LSTORE, records.CALL, records.BLOCK, records.ENTER]),
     st.integers(0, 3) | st.integers(0, 3).map(lambda number: number << 16),
     st.integers(1, 3),
 )
 _ADDRESSED = st.builds(
-    lambda tag, at: records.addressed(tag, 8) | at,
+    lambda tag, at: records.addressed_tag_word(tag, 8) | at,
     st.sampled_from([records.LOAD, records.STORE]),
     st.integers(0, 64),
 )

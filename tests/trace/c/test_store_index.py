@@ -18,7 +18,9 @@ _OTHERS = st.tuples(st.sampled_from((records.LOAD, records.COPY)), _NEAR_EACH_OT
 
 def words(found: list[tuple[int, int, int]]) -> npt.NDArray[np.uint64]:
     """The first words of records, from their tag, address and width."""
-    return np.array([records.addressed(tag, size) | at for tag, at, size in found], np.uint64)
+    return np.array(
+        [records.addressed_tag_word(tag, size) | at for tag, at, size in found], np.uint64
+    )
 
 
 def looked_for(found: list[tuple[int, int, int]], before: int, address: int, size: int) -> int:

@@ -12,7 +12,7 @@ import pytest
 from afterd.trace.python.record.scopes import BUILTIN, MODULE, Scope, ScopeBuilder
 from afterd.trace.python.source.mentions import Arity, Call, mentions
 from afterd.trace.python.source.scoping import names_of
-from afterd.trace.python.source.statements import Place, Places, ran
+from afterd.trace.python.source.statements import Place, Places, executed_in_run
 
 TEXTS = {
     "closure": "x = 1\ndef f(a):\n    b = a\n    def g():\n        return a + b + x + len\n    return g\n",
@@ -143,7 +143,7 @@ class Thing:
 
 
 def test_what_a_run_executed_is_told_by_statements_and_functions() -> None:
-    did = ran(PROGRAM, frozenset({1, 3, 5, 6, 10, 12, 15, 16, 17}))
+    did = executed_in_run(PROGRAM, frozenset({1, 3, 5, 6, 10, 12, 15, 16, 17}))
     assert did.functions == {"", "outer"}
     assert {statement for statement, function in did.statements if function == "outer"} == {
         "if a:",
@@ -152,7 +152,7 @@ def test_what_a_run_executed_is_told_by_statements_and_functions() -> None:
         "os.remove(a)",
     }
     assert ("self.size += 1", "Thing.grow") not in did.statements
-    assert ran("def (", frozenset({1})).statements == frozenset()
+    assert executed_in_run("def (", frozenset({1})).statements == frozenset()
 
 
 @pytest.mark.parametrize(

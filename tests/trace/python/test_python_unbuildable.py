@@ -6,7 +6,7 @@ import pytest
 
 from afterd.model.change import Change, ChangeForm
 from afterd.model.location import LineSpan
-from afterd.trace.python.source.unbuildable import taken_away, unbuildable
+from afterd.trace.python.source.unbuildable import missing_in_output, taken_away
 
 SPAN = LineSpan(1, 1)
 
@@ -52,7 +52,7 @@ OUTPUTS = [
 def test_outputs(output: str, name: str, missing: bool) -> None:
     """Only what does not parse, and what was taken away."""
     taken = frozenset({"helper", "pkg.helper"})
-    found = unbuildable(f"head\n{output}\ntail\n", taken)
+    found = missing_in_output(f"head\n{output}\ntail\n", taken)
     assert (found is not None) == missing
     if found is not None:
         assert found.name == name

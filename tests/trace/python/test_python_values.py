@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterd.model.term import BOOL, INT, OPAQUE, STRING, ieee
-from afterd.trace.python.read.evaluation import constant, folded
+from afterd.trace.python.read.evaluation import constant, folded_operator
 from afterd.trace.python.read.program import Module, Node
 from afterd.trace.python.read.values import (
     Comparison,
@@ -187,7 +187,7 @@ def test_an_operator_is_computed_as_python_does_or_not_at_all(
 ) -> None:
     meant = BINARY.get(name) or COMPARED[name]
     node = _node("BinOp", op=name) if name in BINARY else _node("Compare", ops=[name])
-    known, found = folded(node, [left, right])
+    known, found = folded_operator(node, [left, right])
     if known:
         assert _same(found, meant(left, right))
     elif not isinstance(left, str) and not isinstance(right, str):
@@ -196,10 +196,10 @@ def test_an_operator_is_computed_as_python_does_or_not_at_all(
 
 
 def test_what_would_cost_too_much_is_not_computed() -> None:
-    assert folded(_node("BinOp", op="Mult"), ["x", 10**9]) == (False, None)
-    assert folded(_node("BinOp", op="Mod"), ["%s", 3]) == (False, None)
-    assert folded(_node("BinOp", op="Mult"), [1 << 100_000, 1 << 100_000]) == (False, None)
-    assert folded(_node("BinOp", op="Add"), [("l", 1, 0), 2]) == (False, None)
-    assert folded(_node("Tuple"), [1, "a"]) == (True, ("t", 1, "a"))
-    assert folded(_node("UnaryOp", op="Not"), [0]) == (True, True)
-    assert folded(_node("Compare", ops=["Lt", "Lt"]), [1, 2, 3]) == (False, None)
+    assert folded_operator(_node("BinOp", op="Mult"), ["x", 10**9]) == (False, None)
+    assert folded_operator(_node("BinOp", op="Mod"), ["%s", 3]) == (False, None)
+    assert folded_operator(_node("BinOp", op="Mult"), [1 << 100_000, 1 << 100_000]) == (False, None)
+    assert folded_operator(_node("BinOp", op="Add"), [("l", 1, 0), 2]) == (False, None)
+    assert folded_operator(_node("Tuple"), [1, "a"]) == (True, ("t", 1, "a"))
+    assert folded_operator(_node("UnaryOp", op="Not"), [0]) == (True, True)
+    assert folded_operator(_node("Compare", ops=["Lt", "Lt"]), [1, 2, 3]) == (False, None)

@@ -62,16 +62,16 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 def pytest_runtest_logreport(report: Any) -> None:  # noqa: ANN401 - pytest may not be importable
     """Write a failure in any phase, and the call's outcome."""
     if not _worker and (report.failed or report.when == "call" or report.skipped):
-        _write(_described(report) | {"when": report.when})
+        _write(_described_report(report) | {"when": report.when})
 
 
 def pytest_collectreport(report: Any) -> None:  # noqa: ANN401 - as above
     """Write what could not be imported."""
     if not _worker and report.failed:
-        _write(_described(report) | {"when": "collect"})
+        _write(_described_report(report) | {"when": "collect"})
 
 
-def _described(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+def _described_report(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     described = {"id": report.nodeid, "outcome": report.outcome}
     if report.failed:
         shown = getattr(report, "longrepr", None)

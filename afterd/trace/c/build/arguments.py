@@ -291,7 +291,7 @@ def object_name(source: str) -> str:
     return Path(source).with_suffix(".o").name
 
 
-def quoted(arguments: Sequence[str]) -> str:
+def quoted_arguments(arguments: Sequence[str]) -> str:
     """A response file's text, as gcc and clang read it."""
     escaped = (argument.replace("\\", "\\\\").replace('"', '\\"') for argument in arguments)
     return "\n".join(f'"{argument}"' for argument in escaped) + "\n"

@@ -19,7 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.trace.c.build import compilations
-from afterd.trace.c.build.arguments import CompileCommand, Source, object_name, parse, quoted
+from afterd.trace.c.build.arguments import (
+    CompileCommand,
+    Source,
+    object_name,
+    parse,
+    quoted_arguments,
+)
 from afterd.trace.c.build.code_generation import failure_in_a_child, imported_meanwhile
 from afterd.trace.c.build.modules import ModuleStore
 
@@ -95,12 +101,12 @@ def compile_and_link(wrapped: Wrapped, arguments: Sequence[str]) -> int:
     """Do what the command line asks; returns the exit status of the step that failed, or 0."""
     command = parse(arguments)
     if not command.makes_objects or command.precompiles or _is_question(command):
-        return _plain(wrapped, arguments)
+        return _plain_compilation(wrapped, arguments)
     if command.refusal:
         return _plainly_noted(wrapped, command.sources, arguments, command.refusal)
     if _made_by_the_build(wrapped, command):
         linking = [] if command.compile_only else _runtime(wrapped, command)
-        if status := _plain(wrapped, [*arguments, *linking]):
+        if status := _plain_compilation(wrapped, [*arguments, *linking]):
             return status
     if command.compile_only:
         return _compile_each(wrapped, command, arguments)
@@ -123,7 +129,7 @@ def _made_by_the_build(wrapped: Wrapped, command: CompileCommand) -> bool:
     return any(path.exists() and path.stat().st_mtime_ns > begun for path in paths)
 
 
-def _plain(wrapped: Wrapped, arguments: Sequence[str]) -> int:
+def _plain_compilation(wrapped: Wrapped, arguments: Sequence[str]) -> int:
     return subprocess.run([*wrapped.plain, *arguments], check=False).returncode
 
 
@@ -131,7 +137,7 @@ def _plainly_noted(
     wrapped: Wrapped, sources: Sequence[Source], arguments: Sequence[str], reason: str
 ) -> int:
     """Compile without instrumentation; what that made is opaque."""
-    status = _plain(wrapped, arguments)
+    status = _plain_compilation(wrapped, arguments)
     if status == 0:
         for source in sources:
             wrapped.store.note_opaque(source.path, reason)
@@ -145,7 +151,7 @@ def _compile_each(wrapped: Wrapped, command: CompileCommand, arguments: Sequence
         alone = [argument for argument in arguments if argument not in others]
         if refusal and (status := _plainly_noted(wrapped, [source], alone, refusal)):
             return status
-    return 0 if command.sources else _plain(wrapped, arguments)
+    return 0 if command.sources else _plain_compilation(wrapped, arguments)
 
 
 def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -> int:
@@ -158,15 +164,15 @@ def _link(wrapped: Wrapped, command: CompileCommand, arguments: Sequence[str]) -
                 wrapped.store.note_opaque(source.path, refusal)
             else:
                 replaced[source.path] = target
-        line = _linked(command, replaced)
+        line = _linking_command(command, replaced)
         if len(command.expanded) > len(arguments):  # it was too long for a command line
             response = Path(scratch) / "arguments"
-            response.write_text(quoted(line), errors="surrogateescape")
+            response.write_text(quoted_arguments(line), errors="surrogateescape")
             line = [f"@{response}"]
-        return _plain(wrapped, [*line, *_runtime(wrapped, command)])
+        return _plain_compilation(wrapped, [*line, *_runtime(wrapped, command)])
 
 
-def _linked(command: CompileCommand, replaced: dict[str, str]) -> list[str]:
+def _linking_command(command: CompileCommand, replaced: dict[str, str]) -> list[str]:
     """The command line with objects for sources; those that are left are in their own language."""
     languages = {source.path: source.language for source in command.sources}
     line: list[str] = []

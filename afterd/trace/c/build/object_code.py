@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 
 from afterd.trace.c.build.modules import ModuleStore
 from afterd.trace.c.weave.instrument import instrument, structs
-from afterd.trace.c.weave.lowered import lowered
+from afterd.trace.c.weave.lowered import lowered_module
 
 
 def named_text(bitcode: bytes) -> tuple[str, str]:
@@ -30,7 +30,7 @@ def named_text(bitcode: bytes) -> tuple[str, str]:
 def instrumented_object(bitcode: bytes, source: str, store: ModuleStore) -> bytes:
     """The object file of the instrumented module; its IR and its ids go into the store."""
     text, triple = named_text(bitcode)
-    text = lowered(text, structs(text))
+    text = lowered_module(text, structs(text))
     made = store.add(text, source, str(Path.cwd()), instrument(text))
     module = llvm.parse_assembly(made.text)
     module.verify()

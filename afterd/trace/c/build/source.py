@@ -51,7 +51,7 @@ class Sources:
         return first, last
 
     def _ended_uncached(self, file: str, at: int) -> bool:
-        return _ended(self.lines(file), at)
+        return _statement_ends_at(self.lines(file), at)
 
     def _identifiers(self, file: str, line: int) -> frozenset[str]:
         """Every identifier of the statement that a line is part of."""
@@ -97,7 +97,7 @@ class Sources:
         return None
 
 
-def _ended(lines: Sequence[str], at: int) -> bool:
+def _statement_ends_at(lines: Sequence[str], at: int) -> bool:
     """Whether a statement, a block, a label or a preprocessor line ends here; a line of comment goes
     with the one above it.
     """

@@ -125,7 +125,7 @@ class SyntaxCheck:
         """
         reached = self._reached_by(name)
         including = [c.source for c in self._compilations if c.source in reached]
-        lines = _differing(self._bad_text(name), text)
+        lines = _differing_lines(self._bad_text(name), text)
         if any(map(_STEERS.match, lines)):
             return set(including)
         names = frozenset[bytes]().union(*(_NAME.findall(line) for line in lines))
@@ -222,7 +222,7 @@ def _reading(compilation: Compilation) -> tuple[str, ...]:
     return ("-E", "-Xclang", "-fsyntax-only") if is_zigs(compilation.argv) else ("-fsyntax-only",)
 
 
-def _differing(old: bytes, new: bytes) -> set[bytes]:
+def _differing_lines(old: bytes, new: bytes) -> set[bytes]:
     """The lines that one of two texts has and the other has not."""
     return set(old.splitlines()).symmetric_difference(new.splitlines())
 

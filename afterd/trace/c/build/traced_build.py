@@ -16,7 +16,7 @@ from afterd.errors import ToolchainError
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.toolchain import Toolchain, settled
+from afterd.execution.toolchain import Toolchain, settled_compiler
 from afterd.limits import Limits
 from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
@@ -66,7 +66,9 @@ def prepare(
     store = ModuleStore(directory)
     library, shims = directory / "lib", directory / "bin"
     library.mkdir(exist_ok=True)
-    clang = settled(toolchain, library)  # by its path: in the build its name means afterd-cc
+    clang = settled_compiler(
+        toolchain, library
+    )  # by its path: in the build its name means afterd-cc
     shims.mkdir(exist_ok=True)
     common = (
         *clang,

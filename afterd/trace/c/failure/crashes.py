@@ -61,12 +61,14 @@ def crash(process: Process, sources: Sources) -> Iterator[Failed]:
     if status == _ABORT and call is not None:
         yield from _aborted(process, call, sources)
     elif status == _ILLEGAL:
-        yield from _trapped(process, stop)
+        yield from _trap_failures(process, stop)
     elif status == _DIVISION:
-        yield from _divided(process, stop)
+        yield from _division_failures(process, stop)
     elif status != _ABORT:
         yield from (
-            _overflowed(process, stop) if _is_deep(process, stop) else _accessed(process, stop)
+            _overflowed(process, stop)
+            if _is_deep(process, stop)
+            else _access_failures(process, stop)
         )
 
 
@@ -99,7 +101,7 @@ def _aborted(process: Process, call: Call, sources: Sources) -> Iterator[Failed]
         yield Failed(kind, step, other_way(process, step), message, place)
 
 
-def _trapped(process: Process, stop: Stop) -> Iterator[Failed]:
+def _trap_failures(process: Process, stop: Stop) -> Iterator[Failed]:
     """``__builtin_trap``, or code that cannot be: the branch that led there."""
     step = process.statements.control_of(stop.instance)
     if step is not None:
@@ -108,7 +110,7 @@ def _trapped(process: Process, stop: Stop) -> Iterator[Failed]:
         yield Failed(FailureKind.ASSERTION, step, other_way(process, step), message, place)
 
 
-def _divided(process: Process, stop: Stop) -> Iterator[Failed]:
+def _division_failures(process: Process, stop: Stop) -> Iterator[Failed]:
     """A division by zero (or of the smallest integer by -1): the divisor had to be another one."""
     for index in range(stop.done + 1, stop.following + 1):
         instruction = (
@@ -123,7 +125,12 @@ def _divided(process: Process, stop: Stop) -> Iterator[Failed]:
             shown = rendered_value(known_value(divisor), divisor.sort)
             message = f"division by {shown}"
             yield Failed(
-                FailureKind.CRASH, _after(process), condition, message, stop.place(index), shown
+                FailureKind.CRASH,
+                _step_past_end(process),
+                condition,
+                message,
+                stop.place(index),
+                shown,
             )
 
 
@@ -165,7 +172,7 @@ def _deepest_call(process: Process, stop: Stop) -> Location:
     return instance.view.place(instance.block, index)
 
 
-def _accessed(process: Process, stop: Stop) -> Iterator[Failed]:
+def _access_failures(process: Process, stop: Stop) -> Iterator[Failed]:
     """An access that could not be made: its pointer had to be another one."""
     ending = process.recording.ending
     message = (
@@ -179,7 +186,9 @@ def _accessed(process: Process, stop: Stop) -> Iterator[Failed]:
         if condition is not None and (not exact or text in exact):
             shown = _shown_address(address)
             place = stop.place(stop.following)
-            yield Failed(FailureKind.CRASH, _after(process), condition, message, place, shown)
+            yield Failed(
+                FailureKind.CRASH, _step_past_end(process), condition, message, place, shown
+            )
 
 
 def _shown_address(address: int) -> str:
@@ -209,6 +218,6 @@ def _pointers(process: Process, stop: Stop) -> Iterator[tuple[str, int]]:
             yield text, address
 
 
-def _after(process: Process) -> int:
+def _step_past_end(process: Process) -> int:
     """An id after every step of the run."""
     return process.ids.of(process.recording.end)

@@ -8,7 +8,7 @@ from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import BOOL, Apply, Const, Op, Term
 from afterd.trace.c.failure.failed import Failed, call_at, other_way
-from afterd.trace.c.ir.recorded import arguments, callee, typed
+from afterd.trace.c.ir.recorded import arguments, callee, split_typed
 from afterd.trace.c.read.frames import Call, Instance
 from afterd.trace.c.read.process import Process
 from afterd.trace.c.read.values import known_value
@@ -24,7 +24,7 @@ def wrong_status(process: Process, expected: int) -> Iterator[Failed]:
 
     Handlers that run after exit leave records too: the call is not the last one.
     """
-    call = _leaving(process)
+    call = _exit_call(process)
     if call is not None:
         kind, text = arguments(call.instruction)[0]
         term = process.values.operand(kind, text, call.instance, call.index)
@@ -33,14 +33,14 @@ def wrong_status(process: Process, expected: int) -> Iterator[Failed]:
     last = _end_of_main(process)
     if last is not None:
         index = len(last.instructions) - 1
-        term = process.values.operand(*typed(last.instructions[index].body), last, index)
+        term = process.values.operand(*split_typed(last.instructions[index].body), last, index)
         own = process.frames.own_records(last)
         position = own[-1] if own else last.position
         place = last.view.place(last.block, index)
         yield from _status(process, term, position, last, place, expected)
 
 
-def _leaving(process: Process) -> Call | None:
+def _exit_call(process: Process) -> Call | None:
     """The call of exit or its like that ended the process."""
 
     def leaves(site: int) -> bool:

@@ -21,7 +21,7 @@ from afterd.trace.c.read.process import Process
 def hang(process: Process) -> Iterator[Failed]:
     """The failed assertion of a process that was ended in a loop, or while it waited."""
     rounds: dict[Hashable, list[StepId]] = defaultdict(list)
-    for branch in islice(_above(process), TraceLimits().rounds):
+    for branch in islice(_branches_above(process), TraceLimits().rounds):
         rounds[_branch(process, branch)].append(branch)
     if rounds:
         newest = max(rounds.values(), key=len)[0]
@@ -30,7 +30,7 @@ def hang(process: Process) -> Iterator[Failed]:
         yield Failed(FailureKind.HANG, newest, other_way(process, newest), message, at)
 
 
-def _above(process: Process) -> Iterator[StepId]:
+def _branches_above(process: Process) -> Iterator[StepId]:
     """The branches that kept the process where it was, the nearest first."""
     branch = process.statements.control_of(process.frames.instance(process.recording.end - 1))
     while branch is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.trace.c.ir.constants import sort_of
 from afterd.trace.c.ir.irtypes import split_top
-from afterd.trace.c.ir.recorded import typed
+from afterd.trace.c.ir.recorded import split_typed
 
 BINARY = {
     "add": Op.ADD,
@@ -58,7 +58,7 @@ CASTS = frozenset(
 
 def binary_operands(body: str) -> tuple[str, str, str]:
     """(type, left, right) of a binary instruction's body."""
-    kind, rest = typed(body)
+    kind, rest = split_typed(body)
     left, right = split_top(rest)
     return kind, left, right
 

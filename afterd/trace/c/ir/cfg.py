@@ -31,7 +31,7 @@ def analyse(successors: Successors) -> ControlFlow:
     for block, following in enumerate(successors):
         for successor in following:
             reverse[successor].append(block)
-    reverse[count] = exits + _endless(successors, exits)
+    reverse[count] = exits + _endless_regions(successors, exits)
     postdominator = _dominators(reverse, count)
     depends: list[set[int]] = [set() for _ in range(count)]
     for block, following in enumerate(successors):
@@ -50,7 +50,7 @@ def analyse(successors: Successors) -> ControlFlow:
     )
 
 
-def _endless(successors: Successors, exits: list[int]) -> list[int]:
+def _endless_regions(successors: Successors, exits: list[int]) -> list[int]:
     """One block of every region that never leaves the function, so that each block reaches an exit."""
     reaching = set(exits)
     predecessors: list[list[int]] = [[] for _ in successors]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from afterd.trace.c.ir.constants import literal, to_word
 from afterd.trace.c.ir.irtypes import Layout, split_top
-from afterd.trace.c.ir.recorded import typed
+from afterd.trace.c.ir.recorded import split_typed
 
 AddressOf = Callable[[str], int | None]
 """The address of a symbol (with @) in the traced process."""
@@ -40,7 +40,7 @@ class Image:
 def type_and_value(definition: str) -> tuple[str, str]:
     """The type of a global's definition and its initialiser (empty for a declaration)."""
     found = _KEYWORD.search(definition)
-    return typed(split_top(definition[found.end() :])[0]) if found else ("", "")
+    return split_typed(split_top(definition[found.end() :])[0]) if found else ("", "")
 
 
 def text_of(value: str) -> bytes | None:
@@ -85,11 +85,11 @@ class _Writer:
         elif self.layout.fields(kind) and value[0] in "{<":
             inner = value[2:-2] if value.startswith("<{") else value[1:-1]
             for number, part in enumerate(split_top(inner)):
-                self.write(at + self.layout.offset(kind, number), *typed(part))
+                self.write(at + self.layout.offset(kind, number), *split_typed(part))
         elif element and value[0] in "[<":
             size = self.layout.size(element.group(2))
             for number, part in enumerate(split_top(value[1:-1])):
-                self.write(at + number * size, *typed(part))
+                self.write(at + number * size, *split_typed(part))
         else:
             self._scalar(at, kind, value)
 
@@ -108,16 +108,16 @@ class _Writer:
         if gep := _GEP.match(value):
             return self._address(gep.group(1))
         if cast := _CAST.match(value):
-            return self.number(*typed(cast.group(1)))
+            return self.number(*split_typed(cast.group(1)))
         constant = literal(kind, value)
         return to_word(constant.value, constant.sort) if constant else None
 
     def _address(self, body: str) -> int | None:
         """A constant getelementptr."""
         current, base, *indices = split_top(body)
-        total = self.number(*typed(base))
+        total = self.number(*split_typed(base))
         for number, part in enumerate(indices):
-            kind, text = typed(part)
+            kind, text = split_typed(part)
             index = self.number(kind, text)
             if total is None or index is None:
                 return None

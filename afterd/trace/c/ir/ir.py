@@ -98,7 +98,7 @@ def parse_function(text: str) -> Function:
         raise ValueError(message)
     blocks: list[Block] = []
     label, instructions = "", list[Instruction]()
-    for line in _joined(lines[1:-1]):
+    for line in _joined_lines(lines[1:-1]):
         named = _LABEL.match(line)
         if named:
             if instructions:
@@ -112,7 +112,7 @@ def parse_function(text: str) -> Function:
     return Function(found.group(1).strip('"'), lines[0], tuple(blocks))
 
 
-def _joined(lines: list[str]) -> Iterator[str]:
+def _joined_lines(lines: list[str]) -> Iterator[str]:
     """Lines with their continuations: switch tables, landingpad clauses, an invoke's targets."""
     pending = ""
     for line in lines:
@@ -139,11 +139,11 @@ def parameters(header: str) -> list[str]:
     if not found:
         return []
     start = found.end() - 1
-    inner = header[start + 1 : closing(header, start)]
+    inner = header[start + 1 : closing_parenthesis(header, start)]
     return split_top(inner) if inner.strip() else []
 
 
-def closing(text: str, start: int) -> int:
+def closing_parenthesis(text: str, start: int) -> int:
     """Where the parenthesis that opens at ``start`` closes; the text's length when it does not."""
     depth = 0
     for at in range(start, len(text)):

@@ -72,7 +72,7 @@ class Layout:
         at = 0
         for number, part in enumerate(self.fields(kind)):
             size, alignment = self.size_and_alignment(part)
-            at = at if packed else _up(at, alignment)
+            at = at if packed else _rounded_up(at, alignment)
             if number == field:
                 return at
             at += size
@@ -96,10 +96,10 @@ class Layout:
             return sum(size for size, _ in parts), 1
         at = 0
         for size, alignment in parts:
-            at = _up(at, alignment) + size
+            at = _rounded_up(at, alignment) + size
         widest = max(alignment for _, alignment in parts)
-        return _up(at, widest), widest
+        return _rounded_up(at, widest), widest
 
 
-def _up(at: int, alignment: int) -> int:
+def _rounded_up(at: int, alignment: int) -> int:
     return (at + alignment - 1) // alignment * alignment

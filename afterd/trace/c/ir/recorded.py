@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from afterd.trace.c.ir.ir import NAME, Instruction, closing
+from afterd.trace.c.ir.ir import NAME, Instruction, closing_parenthesis
 from afterd.trace.c.ir.irtypes import scalar_bits, split_top
 from afterd.trace.c.window import records
 
@@ -87,12 +87,12 @@ def operands(instruction: Instruction) -> list[tuple[str, str]]:
     first, second = split_top(instruction.body)[:2]
     second = _without_ordering(second)
     if instruction.opcode == "cmpxchg":
-        return [typed(first), typed(second)]
+        return [split_typed(first), split_typed(second)]
     if instruction.opcode == "atomicrmw":
-        return [typed(first.split(" ", 1)[1]), typed(second)]
+        return [split_typed(first.split(" ", 1)[1]), split_typed(second)]
     if instruction.opcode == "load":
-        return [(first, ""), typed(second)]
-    return [typed(first), typed(second)]
+        return [(first, ""), split_typed(second)]
+    return [split_typed(first), split_typed(second)]
 
 
 def _without_ordering(text: str) -> str:
@@ -103,7 +103,7 @@ def _without_ordering(text: str) -> str:
     )
 
 
-def typed(text: str) -> tuple[str, str]:
+def split_typed(text: str) -> tuple[str, str]:
     """Split ``type attributes value`` into type and value."""
     text = text.strip()
     while found := _ATTRIBUTE.match(text):
@@ -129,7 +129,7 @@ def _type_end(text: str) -> int:
 
 def arguments(instruction: Instruction) -> list[tuple[str, str]]:
     """(type, value) of each argument of a call or invoke."""
-    return [typed(text) for text in raw_arguments(instruction)]
+    return [split_typed(text) for text in raw_arguments(instruction)]
 
 
 def raw_arguments(instruction: Instruction) -> list[str]:
@@ -139,7 +139,7 @@ def raw_arguments(instruction: Instruction) -> list[str]:
     if not name:
         return []
     start = text.index("(", name.end() - 1)
-    inner = text[start + 1 : closing(text, start)]
+    inner = text[start + 1 : closing_parenthesis(text, start)]
     return split_top(inner) if inner.strip() else []
 
 
@@ -149,20 +149,20 @@ def result_type(instruction: Instruction) -> str:
     if instruction.result:
         text = text.split(" = ", 1)[1]
     text = re.sub(r"^(?:tail |musttail |notail )?(?:call|invoke) ", "", text)
-    return typed(text)[0]
+    return split_typed(text)[0]
 
 
-def settable(kind: str) -> bool:
+def is_settable(kind: str) -> bool:
     """Whether a run can be given another value of this type: a record holds all bytes of it."""
-    return loggable(kind) and kind != "x86_fp80"
+    return is_loggable(kind) and kind != "x86_fp80"
 
 
 def decided_by(terminator: Instruction) -> tuple[str, str] | None:
     """(type, register) of what a branch or a switch goes by; None where nothing is chosen."""
     found = _DECIDED.match(terminator.text)
-    return (found.group(1), found.group(2)) if found and settable(found.group(1)) else None
+    return (found.group(1), found.group(2)) if found and is_settable(found.group(1)) else None
 
 
-def loggable(kind: str) -> bool:
+def is_loggable(kind: str) -> bool:
     """Whether a value of this type fits a record (scalars up to 64 bits, and x86_fp80 rounded)."""
     return 0 < scalar_bits(kind) <= 64 or kind == "x86_fp80"

@@ -10,7 +10,7 @@ from afterd.trace.c.ir import arithmetic
 from afterd.trace.c.ir.constants import sort_of
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
-from afterd.trace.c.ir.recorded import arguments, callee, operands, typed
+from afterd.trace.c.ir.recorded import arguments, callee, operands, split_typed
 from afterd.trace.c.read.frames import Instance
 
 if TYPE_CHECKING:  # the two describe each other: registers hold structs, structs hold registers
@@ -31,7 +31,7 @@ class Aggregates:
         """The result of an extractvalue; None where nothing describes it."""
         body = instruction.body
         whole, *numbers = split_top(body)
-        kind, text = typed(whole)
+        kind, text = split_typed(whole)
         path = tuple(int(number) for number in numbers)
         return self._element(kind, text, path, instance, index)
 
@@ -83,8 +83,8 @@ class Aggregates:
         body = insert.body
         whole, element, *numbers = split_top(body)
         if tuple(int(number) for number in numbers) == path:
-            return self._values.operand(*typed(element), instance, index)
-        return self._element(*typed(whole), path, instance, index, deep + 1)
+            return self._values.operand(*split_typed(element), instance, index)
+        return self._element(*split_typed(whole), path, instance, index, deep + 1)
 
     def _returned(
         self,
@@ -108,7 +108,7 @@ class Aggregates:
         )
         if last is None:
             return None
-        text = typed(last.instructions[-1].body)[1]
+        text = split_typed(last.instructions[-1].body)[1]
         return self._element(kind, text, path, last, len(last.instructions) - 1, deep + 1)
 
     def _checked(

@@ -216,5 +216,7 @@ class Frames:
     def returned(self, call: int) -> int:
         """The RETURN record that belongs to a CALL record; -1 if the call never came back."""
         depth = self.recording.depth_at(call)
-        wanted = records.identified(records.RETURN, self.recording.identifier(call)) | depth
+        wanted = (
+            records.identified_tag_word(records.RETURN, self.recording.identifier(call)) | depth
+        )
         return self.recording.next(call + 1, self.recording.end_of(call), _WHOLE, wanted)

@@ -87,7 +87,7 @@ class Influence:
         instance = statement.instance
         if instance is None or instance.instructions[statement.instruction].opcode != "store":
             return None
-        return _stored(instance.view, instance.instructions[statement.instruction])
+        return _stored_place(instance.view, instance.instructions[statement.instruction])
 
     def _side_uncached(self, view: FunctionView, branch: int, taken: int) -> frozenset[Place]:
         """Every place written between the untaken successors of a branch and where the sides meet."""
@@ -108,14 +108,14 @@ class Influence:
     def _places(self, view: FunctionView, instruction: Instruction, depth: int) -> Iterator[Place]:
         """What an instruction may write, as far as its text tells."""
         if instruction.opcode == "store":
-            yield _stored(view, instruction)
+            yield _stored_place(view, instruction)
         elif instruction.opcode in {"call", "invoke"} and callee(instruction) != PASSED:
             name = callee(instruction)
             yield from self._written(name, view.unit, depth)
             if not self._process.program.resolved(name.removeprefix("@")):
                 for number, (kind, text) in enumerate(arguments(instruction)):
-                    if kind.startswith("ptr") and libc.writes(name, number):
-                        yield _pointed(view, text)
+                    if kind.startswith("ptr") and libc.writes_through(name, number):
+                        yield _pointed_place(view, text)
 
     def _written_uncached(self, name: str, unit: Unit, depth: int) -> frozenset[Place]:
         """The globals and fields that a function of the program may write, through calls a few deep."""
@@ -135,11 +135,11 @@ class Influence:
         )
 
 
-def _stored(view: FunctionView, store: Instruction) -> Place:
-    return _pointed(view, pointer_of(store))
+def _stored_place(view: FunctionView, store: Instruction) -> Place:
+    return _pointed_place(view, pointer_of(store))
 
 
-def _pointed(view: FunctionView, pointer: str) -> Place:
+def _pointed_place(view: FunctionView, pointer: str) -> Place:
     """The place that a pointer operand names."""
     if pointer.startswith("@"):
         return pointer
@@ -155,5 +155,5 @@ def _pointed(view: FunctionView, pointer: str) -> Place:
     constant = ",".join(index.split(" ")[-1] for index in indices if "%" not in index)
     whole = base.split(" ")[-1]
     if kind.startswith("[") and (whole.startswith("@") or whole in view.slot_ids):
-        return _pointed(view, whole)  # an array of the program, whichever element
+        return _pointed_place(view, whole)  # an array of the program, whichever element
     return f".{kind}:{constant}"

@@ -15,7 +15,7 @@ from afterd.trace.c.ir.recorded import arguments
 from afterd.trace.c.read.frames import Instance
 from afterd.trace.c.read.program import FunctionView
 from afterd.trace.c.read.statements import Statement, Statements
-from afterd.trace.c.read.values import REGISTER, incoming
+from afterd.trace.c.read.values import REGISTER, incoming_value
 
 _MOST = 8
 _OPAQUE = frozenset(["load", "call", "invoke", "alloca"])
@@ -51,13 +51,13 @@ def _choices(statements: Statements, statement: Statement) -> Iterator[StepId]:
         if made.opcode in _OPAQUE:
             continue
         if made.opcode == "phi":
-            yield from _chose(statements, at)
+            yield from _choosing_branches(statements, at)
         further = {(at, each) for each in _read(statements, made, at)} - seen
         waiting += further
         seen |= further
 
 
-def _chose(statements: Statements, phi: Instance) -> Iterator[StepId]:
+def _choosing_branches(statements: Statements, phi: Instance) -> Iterator[StepId]:
     """The branch by which a phi was reached, itself or from the arm that it decided about."""
     before = statements.frames.previous(phi)
     if before is None:
@@ -73,7 +73,7 @@ def _read(statements: Statements, made: Instruction, at: Instance) -> list[str]:
     if made.opcode != "phi":
         return _registers(made)
     before = statements.frames.previous(at)
-    taken = incoming(made, before) if before else None
+    taken = incoming_value(made, before) if before else None
     return REGISTER.findall(taken) if taken else []
 
 

@@ -180,7 +180,7 @@ def copies(name: str) -> tuple[int, int] | None:
     return _COPIES.get(name.removeprefix("@"))
 
 
-def writes(name: str, argument: int) -> bool:
+def writes_through(name: str, argument: int) -> bool:
     """Whether ``@name`` may write through its argument of this number."""
     plain = name.removeprefix("@")
     if plain in _READS_ONLY:
@@ -210,7 +210,7 @@ def returns_written(name: str) -> bool:
     return name.removeprefix("@") in _RETURNS_NEW
 
 
-def known(name: str) -> bool:
+def is_known_function(name: str) -> bool:
     """Whether the table has the function."""
     plain = name.removeprefix("@")
     return plain in _READS_ONLY or plain in _WRITES or plain in _RETURNS_NEW

@@ -169,7 +169,7 @@ class Memory:
             return None
         kinds = enumerate(kind for kind, _ in arguments(instruction))
         writes = libc.returns_written(name) or any(
-            kind.startswith("ptr") and libc.writes(name, number) for number, kind in kinds
+            kind.startswith("ptr") and libc.writes_through(name, number) for number, kind in kinds
         )
         return writes and not self._values.frames.program.resolved(name[1:])
 
@@ -179,7 +179,7 @@ class Memory:
         instruction = instance.instructions[index]
         name = callee(instruction)
         for number, (kind, text) in enumerate(arguments(instruction)):
-            if not kind.startswith("ptr") or not libc.writes(name, number):
+            if not kind.startswith("ptr") or not libc.writes_through(name, number):
                 continue
             pointer = self._values.pointer_value(kind, text, instance, index)
             if pointer and pointer - size < address < pointer + self._reach(

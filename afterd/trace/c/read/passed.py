@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from afterd.model.term import Apply, Concrete, Const, Op, Sort, SortKind, Term, bitvec, reads
 from afterd.trace.c.ir.ir import parameters
 from afterd.trace.c.ir.irtypes import Layout
-from afterd.trace.c.ir.recorded import arguments, raw_arguments, typed
+from afterd.trace.c.ir.recorded import arguments, raw_arguments, split_typed
 from afterd.trace.c.read.frames import Instance
 from afterd.trace.c.weave.lowered import SAVED_REGISTERS, STACK_ARGUMENTS
 
@@ -42,7 +42,7 @@ def places(given: list[str], layout: Layout) -> Iterator[Place]:
     words = vectors = stack = 0
     for number, text in enumerate(given):
         by_value = _BYVAL.search(text)
-        kind = by_value.group(1) if by_value else typed(text)[0]
+        kind = by_value.group(1) if by_value else split_typed(text)[0]
         size = max(layout.size(kind), 1)
         vector = kind in {"float", "double", "half"} or kind.startswith("<")
         if not by_value and vector and vectors < _VECTORS:
@@ -130,7 +130,7 @@ class Passed:
             inside = offset - place.offset
             if place.area != area or not 0 <= inside <= place.size - size:
                 continue
-            kind, text = typed(given[place.argument])
+            kind, text = split_typed(given[place.argument])
             if _BYVAL.search(given[place.argument]):
                 source = self._values.pointer_value(kind, text, called, index)
                 read = self._values.memory.read

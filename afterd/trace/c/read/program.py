@@ -228,7 +228,7 @@ class FunctionView:
     def executions(self, block: int) -> int:
         """The first word of a record of the block's execution, but for the depth, which is or-ed in."""
         tag = records.BLOCK if block else records.ENTER
-        return records.identified(tag, self.numbered.first.blocks + block)
+        return records.identified_tag_word(tag, self.numbered.first.blocks + block)
 
     @cached_property
     def parameters(self) -> list[str]:
@@ -264,7 +264,7 @@ def _demangler() -> Callable[..., bytes | None] | None:
 
 
 @cache
-def demangled(symbol: str) -> str:
+def demangled_name(symbol: str) -> str:
     """The name in a symbol of C++, without parameters and arguments of templates; else the symbol."""
     demangle = _demangler() if symbol.startswith("_Z") else None
     said = demangle(symbol.encode(), None, None, None) if demangle else None
@@ -340,7 +340,7 @@ class Program:
         own = self.function_named(symbol, unit)
         name = own.source_name if own else unit.debug.linked.get(symbol, "")
         head, bracket, _ = name.partition("<")
-        return f"{head}<…>" if bracket and len(name) > _READABLE else name or demangled(symbol)
+        return f"{head}<…>" if bracket and len(name) > _READABLE else name or demangled_name(symbol)
 
     def has(self, name: str) -> bool:
         """Whether any module has a function of this very name."""

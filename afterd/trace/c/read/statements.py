@@ -32,7 +32,7 @@ from afterd.trace.c.read import libc
 from afterd.trace.c.read.formats import LISTED, listed_reads
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.steps import StepIds
-from afterd.trace.c.read.values import Values, guarded, known_value
+from afterd.trace.c.read.values import Values, guarded_load, known_value
 from afterd.trace.c.window import records
 
 _LONGEST_TEXT = 256  # bytes of a path or a number that the C library is given
@@ -286,7 +286,7 @@ class Statements:
         if not self.recording.value(position) or len(given) < _COPY_ARGUMENTS:
             return copied
         where = self.values.operand(*given[1], instance, index)
-        return guarded(copied, where, copied.sort, instance.view.name)
+        return guarded_load(copied, where, copied.sort, instance.view.name)
 
     def _external(self, step: StepId, position: int) -> Statement:
         """A call of code that is not traced: its result, or bytes that it wrote."""
@@ -363,7 +363,9 @@ class Statements:
 
     def _returned(self, step: StepId, position: int) -> Statement:
         depth = self.recording.depth_at(position)
-        wanted = records.identified(records.CALL, self.recording.identifier(position)) | depth
+        wanted = (
+            records.identified_tag_word(records.CALL, self.recording.identifier(position)) | depth
+        )
         call = self.recording.last(position, 0, (1 << 64) - 1, wanted)
         term = self.values.returned_term(position, call) if call >= 0 else None
         last = self.frames.instance(position - 1) if term is not None else None

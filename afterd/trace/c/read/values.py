@@ -34,7 +34,7 @@ from afterd.trace.c.ir.constants import literal, recorded_value, sort_of
 from afterd.trace.c.ir.initialisers import constant_bits
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
-from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, typed
+from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
 from afterd.trace.c.read.aggregates import Aggregates
 from afterd.trace.c.read.frames import Frames, Instance
 from afterd.trace.c.read.memory import Memory
@@ -90,7 +90,7 @@ class Values:
         if place is None:
             return self._parameter(register, instance, sort)
         found = self.instance_of(place, instance, index)
-        return self.register(found, place[1]) if found else _unknown(sort)
+        return self.register(found, place[1]) if found else _unknown_value(sort)
 
     def instance_of(
         self, place: tuple[int, int], instance: Instance, index: int
@@ -113,7 +113,7 @@ class Values:
         if self.frames.entered(caller[2]) is None:
             return Concrete(None, sort, "an argument from code that is not traced")
         if number >= len(given):
-            return _unknown(sort)
+            return _unknown_value(sort)
         return as_sort(self.operand(*given[number], called, index), sort)
 
     def _register(self, instance: Instance, index: int) -> Term:  # noqa: C901, PLR0912 - a case an opcode
@@ -139,9 +139,9 @@ class Values:
                 return found or self._followed_only(instruction, instance, index, OPAQUE)
             case "atomicrmw":
                 kind = operands(instruction)[1][0]
-                return self.atomic_load(kind, instance, index) or _unknown(sort_of(kind))
+                return self.atomic_load(kind, instance, index) or _unknown_value(sort_of(kind))
             case "fneg":
-                kind, text = typed(instruction.body)
+                kind, text = split_typed(instruction.body)
                 return Apply(Op.FNEG, (self.operand(kind, text, instance, index),), sort_of(kind))
         if instruction.opcode in arithmetic.BINARY:
             kind, left, right = arithmetic.binary_operands(instruction.body)
@@ -162,14 +162,14 @@ class Values:
             return self._local(instance, index, pointer, sort)
         position = self.frames.record_of(instance, index)
         if position < 0:
-            return _unknown(sort)
+            return _unknown_value(sort)
         word, value = self.recording.word(position), self.recording.value(position)
         address, size = word & records.ADDRESS_MASK, word >> records.SIZE_SHIFT & records.SIZE_MASK
         found = self.memory.read(address, size, position, sort, value if size <= 8 else None)
         if isinstance(found, Read) and found.value is None:
             found = replace(found, value=recorded_value(value, kind))
         where = self.operand("ptr", pointer, instance, index)
-        return guarded(found, where, sort, instruction.result)
+        return guarded_load(found, where, sort, instruction.result)
 
     def atomic_load(self, kind: str, instance: Instance, index: int) -> Term | None:
         """What an atomic operation found in memory; None when it left no record."""
@@ -190,7 +190,7 @@ class Values:
         if old is None or old.sort != given.sort or given.sort.kind is not SortKind.BITVEC:
             return self._followed_only(instruction, instance, index, sort_of(kind))
         if instruction.opcode == "cmpxchg":
-            replacing = typed(split_top(instruction.body)[2])[1].split(" ")[0]
+            replacing = split_typed(split_top(instruction.body)[2])[1].split(" ")[0]
             made = self.operand(kind, replacing, instance, index)
             return Apply(Op.ITE, (arithmetic.equals(old, given), made, old), old.sort)
         done = arithmetic.atomic(instruction.body.split(" ")[0], old, given)
@@ -202,7 +202,7 @@ class Values:
     def local_at(self, instance: Instance, pointer: str, before: int, sort: Sort) -> Term:
         """What a plain local of an instance's activation held just before a record."""
         slot = instance.view.slot_ids[pointer]
-        wanted = records.identified(records.LSTORE, slot) | instance.depth
+        wanted = records.identified_tag_word(records.LSTORE, slot) | instance.depth
         at = self.recording.last(before, self.frames.start(instance.position), _WHOLE, wanted)
         if at < 0 and self.frames.entry(instance.position) < 0:
             at = self.recording.earlier(before, _WHOLE, wanted, instance.depth)
@@ -259,7 +259,7 @@ class Values:
 
     def _loaded_result(self, last: Instance) -> Read | None:
         """The variable that a ``ret`` returns as it is; a call's result would recur as deep as the calls."""
-        text = typed(last.instructions[-1].body)[1]
+        text = split_typed(last.instructions[-1].body)[1]
         block, index = last.view.definitions.get(text, (-1, -1))
         if block != last.block or last.instructions[index].opcode != "load":
             return None
@@ -271,7 +271,7 @@ class Values:
         last = self.returning(back, call)
         if last is None:
             return None
-        kind, text = typed(last.instructions[-1].body)
+        kind, text = split_typed(last.instructions[-1].body)
         return self.operand(kind, text, last, len(last.instructions) - 1) if text else None
 
     def returning(self, back: int, call: int) -> Instance | None:
@@ -294,16 +294,16 @@ class Values:
         return Apply(Op.FADD, (Apply(Op.FMUL, (one, two), one.sort), three), one.sort)
 
     def _phi(self, instruction: Instruction, instance: Instance) -> Term:
-        kind = typed(instruction.body)[0]
+        kind = split_typed(instruction.body)[0]
         before = self.frames.previous(instance)
-        text = incoming(instruction, before) if before else None
+        text = incoming_value(instruction, before) if before else None
         if before is None or text is None:
-            return _unknown(sort_of(kind))
+            return _unknown_value(sort_of(kind))
         return self.operand(kind, text, before, len(before.instructions))
 
     def _comparison(self, instruction: Instruction, instance: Instance, index: int) -> Term:
         predicate, _, body = instruction.body.partition(" ")
-        kind, rest = typed(body)
+        kind, rest = split_typed(body)
         left, right = split_top(rest)[:2]
         one, two = (self.operand(kind, side, instance, index) for side in (left, right))
         followed = one.sort == two.sort and one.sort is not OPAQUE
@@ -312,7 +312,8 @@ class Values:
 
     def _select(self, instruction: Instruction, instance: Instance, index: int) -> Term:
         condition, one, two = (
-            self.operand(*typed(part), instance, index) for part in split_top(instruction.body)[:3]
+            self.operand(*split_typed(part), instance, index)
+            for part in split_top(instruction.body)[:3]
         )
         if condition.sort != BOOL or one.sort != two.sort or one.sort is OPAQUE:
             return self._followed_only(instruction, instance, index, one.sort)
@@ -320,10 +321,10 @@ class Values:
 
     def _cast(self, instruction: Instruction, instance: Instance, index: int) -> Term:
         if instruction.opcode == "freeze":
-            kind, text = typed(instruction.body)
+            kind, text = split_typed(instruction.body)
             return self.operand(kind, text, instance, index)
         given, _, to = instruction.body.rpartition(" to ")
-        argument = self.operand(*typed(given), instance, index)
+        argument = self.operand(*split_typed(given), instance, index)
         made = arithmetic.cast(instruction.opcode, argument, to)
         return made or self._followed_only(instruction, instance, index, sort_of(to))
 
@@ -338,16 +339,16 @@ class Values:
                 used.extend(reads(self._located(name, instance, index, OPAQUE)))
         name = callee(instruction).removeprefix("@") if "call" in instruction.opcode else ""
         what = name or instruction.opcode
-        return Concrete(None, sort, f"{what} is not modelled", tuple(_distinct(used)))
+        return Concrete(None, sort, f"{what} is not modelled", tuple(_distinct_reads(used)))
 
     def _pointer(self, body: str, instance: Instance, index: int) -> Term:
         """A getelementptr: base plus offsets; the base of a stack object is not known, only its reads."""
         kind, base, *indices = split_top(body)
         layout = instance.view.unit.layout
-        total = self.operand(*typed(base), instance, index)
+        total = self.operand(*split_typed(base), instance, index)
         current = kind
         for number, part in enumerate(indices):
-            index_kind, text = typed(part)
+            index_kind, text = split_typed(part)
             term = self.operand(index_kind, text, instance, index)
             fields = layout.fields(current) if number else []
             if fields:
@@ -357,21 +358,21 @@ class Values:
             else:
                 if number:
                     current = current.split(" x ", 1)[1][:-1] if " x " in current else current
-                offset = _scaled(term, layout.size(current))
+                offset = _scaled_term(term, layout.size(current))
             total = (
                 total if offset == Const(0, _ADDRESS) else Apply(Op.ADD, (total, offset), _ADDRESS)
             )
         return total
 
 
-def incoming(phi: Instruction, before: Instance) -> str | None:
+def incoming_value(phi: Instruction, before: Instance) -> str | None:
     """What a phi takes when it is reached from a block."""
     label = before.view.function.blocks[before.block].label
     sources = _PHI.findall(phi.text)
     return next((text for text, source in sources if source.strip('"') == label), None)
 
 
-def _scaled(term: Term, size: int) -> Term:
+def _scaled_term(term: Term, size: int) -> Term:
     if isinstance(term, Const) and isinstance(term.value, int):
         width = term.sort.width
         value = term.value - (1 << width) if term.value >> (width - 1) else term.value
@@ -379,14 +380,14 @@ def _scaled(term: Term, size: int) -> Term:
     wide = (
         arithmetic.resized_term(term, _ADDRESS, signed=True)
         if term.sort.kind is SortKind.BITVEC
-        else _unknown(_ADDRESS)
+        else _unknown_value(_ADDRESS)
     )
     return wide if size == 1 else Apply(Op.MUL, (wide, Const(size, _ADDRESS)), _ADDRESS)
 
 
-def guarded(found: Term, where: Term, sort: Sort, name: str) -> Term:
+def guarded_load(found: Term, where: Term, sort: Sort, name: str) -> Term:
     """What was read, if the address ``where`` was as observed; anything otherwise."""
-    leaves = _distinct([read for read in reads(where) if read.value is not None])
+    leaves = _distinct_reads([read for read in reads(where) if read.value is not None])
     if not leaves:
         return found
     same = arithmetic.conjunction(
@@ -395,11 +396,11 @@ def guarded(found: Term, where: Term, sort: Sort, name: str) -> Term:
     return Apply(Op.ITE, (same, found, Free(name, sort)), sort)
 
 
-def _distinct(found: list[Read]) -> list[Read]:
+def _distinct_reads(found: list[Read]) -> list[Read]:
     return list({(read.step, read.sort): read for read in found}.values())
 
 
-def _unknown(sort: Sort) -> Concrete:
+def _unknown_value(sort: Sort) -> Concrete:
     return Concrete(None, sort, "set before the window that was recorded")
 
 

@@ -5,7 +5,7 @@ from afterd.trace.c.weave.instrument import (
     Instrumented,
     NumberedFunction,
     structs,
-    untouched,
+    unrecordable_functions,
 )
 from afterd.trace.c.weave.structors import with_constructor
 from afterd.trace.c.weave.weaver import Numbers
@@ -16,6 +16,6 @@ __all__ = [
     "NumberedFunction",
     "Numbers",
     "structs",
-    "untouched",
+    "unrecordable_functions",
     "with_constructor",
 ]

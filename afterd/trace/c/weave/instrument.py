@@ -101,7 +101,7 @@ def instrument(text: str) -> Counted:
     needed = [each.needed for _, _, each in found]
     every = sum(needed, Numbers())
     total = replace(every, blocks=max(every.blocks, 1))  # data alone has an id of its own too
-    skipped = untouched(text)
+    skipped = unrecordable_functions(text)
     masked = not _UNTAGGED.search(preamble(text))
 
     def woven(first: Numbers) -> Instrumented:
@@ -126,7 +126,7 @@ def instrument(text: str) -> Counted:
     return Counted(total, woven)
 
 
-def untouched(text: str) -> frozenset[str]:
+def unrecordable_functions(text: str) -> frozenset[str]:
     """Functions that cannot record: all assembly, or run before there is a thread (ifunc resolvers)."""
     if not ("naked" in text or " ifunc " in text) or not _SPECIAL.search(text):
         return frozenset()

@@ -37,7 +37,7 @@ _WORDS = ("byval(", "@llvm.va_", *sorted(RETURNS_TWICE))
 _MEMCPY = "@llvm.memcpy.p0.p0.i64("
 
 
-def lowered(text: str, layout: Layout) -> str:
+def lowered_module(text: str, layout: Layout) -> str:
     """The module's text with these things written out."""
     parts: list[str] = []
     at = 0

@@ -54,7 +54,7 @@ class Position:
     def identified(self, tag: int, identifier: int, value: str = "") -> None:
         """Write a record that carries an id and the call depth."""
         word = self.register()
-        constant = signed(records.identified(tag, identifier))
+        constant = signed(records.identified_tag_word(tag, identifier))
         self.lines.append(f"  {word} = or i64 %afterd.wide, {constant}")
         self.record(word, value)
 

@@ -22,11 +22,11 @@ from afterd.trace.c.ir.recorded import (
     arguments,
     callee,
     decided_by,
-    loggable,
+    is_loggable,
+    is_settable,
     operands,
     result_type,
     returns_twice,
-    settable,
     tags,
 )
 from afterd.trace.c.weave.position import STRETCH, Position, signed
@@ -121,7 +121,7 @@ class Weaver:
         loops = _loop_headers(self.function)
         for number, block in enumerate(self.function.blocks):
             again = number == 0 or block.label in loops
-            self._lines.append(f"{_quoted(block.label)}:")
+            self._lines.append(f"{_quoted_label(block.label)}:")
             self._at.begin(block.label, STRETCH if again else self._incoming.get(block.label, 0))
             self._block(number, block)
             self._leads_on(block)
@@ -157,7 +157,7 @@ class Weaver:
 
         def part(found: re.Match[str]) -> str:
             parts = self._parts[found[1].strip('"')]
-            return f", %{_quoted(parts.last if label in parts.returns_to else parts.first)} ]"
+            return f", %{_quoted_label(parts.last if label in parts.returns_to else parts.first)} ]"
 
         return re.sub(rf", %({NAME}) \]", part, phi)
 
@@ -260,7 +260,7 @@ class Weaver:
 
     def _as_returned(self, call: Instruction) -> Instruction:
         """The call with its result under another name, where what goes on with it may be another value."""
-        if not call.result or returns_twice(call) or not settable(result_type(call)):
+        if not call.result or returns_twice(call) or not is_settable(result_type(call)):
             return call
         made = self._at.register()
         return call._replace(text=call.text.replace(call.result, made, 1), result=made)
@@ -294,7 +294,7 @@ class Weaver:
         self._at.room()
         kind = result_type(instruction)
         held = "%afterd.held" if made != instruction.result else ""
-        value = self._widened(kind, made) if made and loggable(kind) else ""
+        value = self._widened(kind, made) if made and is_loggable(kind) else ""
         if held:
             self._lines.append(f"  store {kind} {made}, ptr {held}")
         self._at.identified(records.RETURN, self._site, value)
@@ -349,12 +349,12 @@ class Weaver:
             return
         kind, stored = read[0]
         value = instruction.result if found == (records.LOAD,) else stored
-        wide = self._widened(kind, value) if loggable(kind) else ""
+        wide = self._widened(kind, value) if is_loggable(kind) else ""
         if found == (records.LSTORE,):
             self._at.identified(records.LSTORE, self._slots[pointer], wide)
         else:
             self._at.record(self._address(found[0], self.layout.stored(kind), pointer), wide)
-        if found != (records.LOAD,) and settable(kind):
+        if found != (records.LOAD,) and is_settable(kind):
             self._at.look(pointer)
 
     def _atomic(
@@ -369,7 +369,7 @@ class Weaver:
         self._lines.append(f"  {new} = load {kind}, ptr {pointer}")
         for tag, value in ((records.LOAD, old), (records.STORE, new)):
             word = self._address(tag, self.layout.stored(kind), pointer)
-            self._at.record(word, self._widened(kind, value) if loggable(kind) else "")
+            self._at.record(word, self._widened(kind, value) if is_loggable(kind) else "")
 
     def _address(self, tag: int, size: int, pointer: str, *, masked: bool = False) -> str:
         """The first word of a record that carries an address; where it was not accessed yet, or may be
@@ -379,7 +379,9 @@ class Weaver:
         if masked or self._masked:
             whole, raw = raw, self._at.register()
             self._lines.append(f"  {raw} = and i64 {whole}, {records.ADDRESS_MASK}")
-        self._lines.append(f"  {word} = or i64 {raw}, {signed(records.addressed(tag, size))}")
+        self._lines.append(
+            f"  {word} = or i64 {raw}, {signed(records.addressed_tag_word(tag, size))}"
+        )
         return word
 
     def _widened(self, kind: str, value: str) -> str:
@@ -435,8 +437,8 @@ def _normal(invoke: Instruction) -> str:
 
 
 def _word(tag: int, identifier: int) -> int:
-    return signed(records.identified(tag, identifier))
+    return signed(records.identified_tag_word(tag, identifier))
 
 
-def _quoted(label: str) -> str:
+def _quoted_label(label: str) -> str:
     return label if _PLAIN_NAME.fullmatch(label) else f'"{label}"'

@@ -31,7 +31,7 @@ def where(a: Words, wanted: Wanted) -> npt.NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def hashed(values: Words) -> npt.NDArray[np.uint16]:
+def bucket_keys(values: Words) -> npt.NDArray[np.uint16]:
     """A key of each of some numbers; neighbours have different ones."""
     folded = values ^ (values >> np.uint64(16)) * np.uint64(_SPREAD)
     return (folded & np.uint64(_KEYS - 1)).astype(np.uint16)

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from afterd.trace.c.window import records
-from afterd.trace.c.window.buckets import Buckets, Wanted, Words, hashed, where
-from afterd.trace.c.window.segment import identified
+from afterd.trace.c.window.buckets import Buckets, Wanted, Words, bucket_keys, where
+from afterd.trace.c.window.segment import identified_words
 
 _IDENTITY = records.TAG | records.ID_MASK << records.ID_SHIFT
 _ANY_BLOCK = 1 << records.TAG_SHIFT  # by this bit alone an entry differs from another block
@@ -34,7 +34,7 @@ class IdentityIndex:
         buckets, keys = self._keys(mask, wanted)
         found = -1
         for key in keys:
-            found = buckets.last(key, before, found, _masked(mask, wanted))
+            found = buckets.last(key, before, found, _masked_wanted(mask, wanted))
         return found
 
     def next(self, start: int, end: int, mask: int, wanted: int) -> int:
@@ -42,13 +42,13 @@ class IdentityIndex:
         buckets, keys = self._keys(mask, wanted)
         found = end
         for key in keys:
-            found = buckets.next(key, start, found, _masked(mask, wanted))
+            found = buckets.next(key, start, found, _masked_wanted(mask, wanted))
         return found
 
     def all(self, start: int, end: int, mask: int, wanted: int) -> npt.NDArray[np.int64]:
         """The indices of all such records in [start, end), ascending."""
         buckets, keys = self._keys(mask, wanted)
-        parts = [buckets.all(key, start, end, _masked(mask, wanted)) for key in keys]
+        parts = [buckets.all(key, start, end, _masked_wanted(mask, wanted)) for key in keys]
         return np.sort(np.concatenate(parts)) if len(parts) > 1 else parts[0]
 
     def _keys(self, mask: int, wanted: int) -> _Keys:
@@ -61,7 +61,7 @@ class IdentityIndex:
 
     @cached_property
     def _ids(self) -> Buckets:
-        numbers = where(self._a, identified)
+        numbers = where(self._a, identified_words)
         return Buckets(self._a, numbers, _id_keys(self._a[numbers]))
 
     @cached_property
@@ -76,14 +76,14 @@ def _names(mask: int, bits: int) -> bool:
 
 
 def _id_keys(a: Words) -> npt.NDArray[np.uint16]:
-    return hashed(a >> np.uint64(records.ID_SHIFT))
+    return bucket_keys(a >> np.uint64(records.ID_SHIFT))
 
 
 def _depth_keys(a: Words) -> npt.NDArray[np.uint16]:
     """Of blocks: their depth, and whether they are entries."""
     depth = (a & np.uint64(records.DEPTH_MASK)) << np.uint64(1)
-    return hashed(depth | (a >> np.uint64(records.TAG_SHIFT) & np.uint64(1)))
+    return bucket_keys(depth | (a >> np.uint64(records.TAG_SHIFT) & np.uint64(1)))
 
 
-def _masked(mask: int, wanted: int) -> Wanted:
+def _masked_wanted(mask: int, wanted: int) -> Wanted:
     return lambda a: (a & np.uint64(mask)) == np.uint64(wanted)

@@ -38,11 +38,11 @@ ADDRESS_MASK = (1 << 48) - 1
 LENGTH_MASK = (1 << 60) - 1
 
 
-def identified(tag: int, identifier: int) -> int:
+def identified_tag_word(tag: int, identifier: int) -> int:
     """The constant part of a record's first word that carries an id; the depth is or-ed in."""
     return tag << TAG_SHIFT | identifier << ID_SHIFT
 
 
-def addressed(tag: int, size: int) -> int:
+def addressed_tag_word(tag: int, size: int) -> int:
     """The constant part of a record's first word that carries an address of ``size`` bytes."""
     return tag << TAG_SHIFT | size << SIZE_SHIFT

@@ -78,10 +78,10 @@ class Reexecution:
         if not found.first <= stop < found.end:
             self.departed = True
         elif stop == before.first:
-            self.departed = not _same(_Kept(stop, 0, found), before)
+            self.departed = not _same_first_record(_Kept(stop, 0, found), before)
         else:
             again = self._watch(before, [f"w:0:0:{stop + 1}"])
-            self.departed |= not again or not _same(again[0], found.since(stop))
+            self.departed |= not again or not _same_first_record(again[0], found.since(stop))
         return None if self.departed else found.until(stop)
 
     def _stopped(self, stop: int) -> dict[str, str]:
@@ -101,8 +101,8 @@ class Reexecution:
             }
         )
         directory = run / f"{self._process:06d}"
-        kept = [_kept(directory / f"watch-{number}") for number in range(len(watches) + 1)]
-        self.departed = not _same(kept[-1], before)
+        kept = [_kept_segment(directory / f"watch-{number}") for number in range(len(watches) + 1)]
+        self.departed = not _same_first_record(kept[-1], before)
         return [] if self.departed else kept[:-1]
 
 
@@ -119,7 +119,7 @@ class _Kept:
         return self.position, self.around
 
 
-def _kept(path: Path) -> _Kept | None:
+def _kept_segment(path: Path) -> _Kept | None:
     if not path.exists():
         return None
     header = [int(word) for word in np.fromfile(path, np.uint64, _HEADER)]
@@ -129,7 +129,7 @@ def _kept(path: Path) -> _Kept | None:
     return _Kept(header[0] - 1, header[3], segment(header[1], words))
 
 
-def _same(check: _Kept | None, before: Segment) -> bool:
+def _same_first_record(check: _Kept | None, before: Segment) -> bool:
     """Whether the repeated run has the record with which the known segment begins."""
     if check is None or check.position != before.first:
         return False

@@ -65,23 +65,23 @@ def header(directory: Path) -> list[int]:
 def last_records(directory: Path, head: Sequence[int]) -> Segment:
     """What a process left in its ring."""
     capacity, laps = head[:2]
-    return segment(*unwrapped(directory / "ring", capacity, laps))
+    return segment(*unwrapped_ring(directory / "ring", capacity, laps))
 
 
-def unwrapped(path: Path, capacity: int, laps: int) -> tuple[int, Words]:
+def unwrapped_ring(path: Path, capacity: int, laps: int) -> tuple[int, Words]:
     """The ring's records oldest first, and the absolute position of the first of them."""
     if not path.exists() or not capacity:
         return 0, np.zeros(0, np.uint64)
     words = np.memmap(path, dtype=np.uint64, mode="r")
-    cursor = _first(words[0::2], 0, zero=True)
+    cursor = _first_index(words[0::2], 0, zero=True)
     if not laps:
         return 0, np.asarray(words[: 2 * cursor])
-    older = min(_first(words[0::2], cursor, zero=False), max(capacity, cursor))
+    older = min(_first_index(words[0::2], cursor, zero=False), max(capacity, cursor))
     first = (laps - 1) * capacity + older if older < capacity else laps * capacity
     return first, np.concatenate([words[2 * older : 2 * capacity], words[: 2 * cursor]])
 
 
-def _first(words: Words, start: int, *, zero: bool) -> int:
+def _first_index(words: Words, start: int, *, zero: bool) -> int:
     """The first index from ``start`` whose word is zero (or is not); the length if there is none."""
     step = 1 << 16
     for low in range(start, len(words), step):
@@ -91,7 +91,7 @@ def _first(words: Words, start: int, *, zero: bool) -> int:
     return len(words)
 
 
-def identified(a: Words) -> npt.NDArray[np.bool_]:
+def identified_words(a: Words) -> npt.NDArray[np.bool_]:
     """Which first words carry an id and a call depth; those of the others carry an address."""
     tag = a >> np.uint64(records.TAG_SHIFT)
     own: npt.NDArray[np.bool_] = (tag <= records.PLACE) | (tag >= records.BLOCK)
@@ -107,7 +107,7 @@ def _depths(a: Words) -> npt.NDArray[np.int32]:
     first = -1
     for low in range(0, len(a), PART):
         part = a[low : low + PART]
-        own = identified(part)
+        own = identified_words(part)
         latest = np.maximum.accumulate(np.where(own, np.arange(len(part)), -1))
         carried = (part[latest] & np.uint64(records.DEPTH_MASK)).astype(np.int32)
         depth[low : low + PART] = np.where(latest < 0, depth[max(low - 1, 0)], carried)

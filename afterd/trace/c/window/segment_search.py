@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from afterd.trace.c.window import records
-from afterd.trace.c.window.buckets import Buckets, Words, hashed, where
+from afterd.trace.c.window.buckets import Buckets, Words, bucket_keys, where
 from afterd.trace.c.window.identity_index import IdentityIndex
 from afterd.trace.c.window.segment import Segment
 
@@ -44,7 +44,7 @@ class SegmentSearch:
         known = self._by_id.covers(mask, wanted)
         near = max(start, before - _NEARBY) if known else start
         found = self._last_of(
-            before, near, lambda low, high: _masked(self.part.a[low:high], mask, wanted)
+            before, near, lambda low, high: _masked_words(self.part.a[low:high], mask, wanted)
         )
         if found >= 0:
             return found
@@ -61,7 +61,7 @@ class SegmentSearch:
         while low < near:
             high = min(near, low + size)
             self.looked_through += high - low
-            found = np.flatnonzero(_masked(self.part.a[low:high], mask, wanted))
+            found = np.flatnonzero(_masked_words(self.part.a[low:high], mask, wanted))
             if len(found):
                 return int(found[0]) + low + self.part.first
             low, size = high, min(size * 2, _LARGEST_CHUNK)
@@ -77,7 +77,7 @@ class SegmentSearch:
         if high - low > _NEARBY and self._by_id.covers(mask, wanted):
             return self._by_id.all(low, high, mask, wanted) + self.part.first
         self.looked_through += max(high - low, 0)
-        found = np.flatnonzero(_masked(self.part.a[low:high], mask, wanted))
+        found = np.flatnonzero(_masked_words(self.part.a[low:high], mask, wanted))
         return found.astype(np.int64) + (low + self.part.first)
 
     def last_at_depth(self, before: int, depth: int) -> int:
@@ -200,7 +200,7 @@ class SegmentSearch:
             high, size = low, min(size * 2, _LARGEST_CHUNK)
 
 
-def _masked(a: Words, mask: int, wanted: int) -> Mask:
+def _masked_words(a: Words, mask: int, wanted: int) -> Mask:
     matching: Mask = (a & np.uint64(mask)) == np.uint64(wanted)
     return matching
 
@@ -240,14 +240,14 @@ class StoreIndex:
     def __init__(self, a: Words) -> None:
         stores = where(a, lambda part: (part >> np.uint64(records.TAG_SHIFT)) == records.STORE)
         granules = (a[stores] & np.uint64(records.ADDRESS_MASK)) >> np.uint64(_GRANULE)
-        self._buckets = Buckets(a, stores, hashed(granules))
+        self._buckets = Buckets(a, stores, bucket_keys(granules))
 
     def last(self, before: int, address: int, size: int) -> int:
         """The index of the last store before index ``before`` that overlaps the bytes; -1 if none."""
         lowest = max(address - REACH + 1, 0) >> _GRANULE
         granules = np.arange(lowest, (address + size - 1 >> _GRANULE) + 1, dtype=np.uint64)
         found = -1
-        for key in np.unique(hashed(granules)):
+        for key in np.unique(bucket_keys(granules)):
             found = self._buckets.last(
                 int(key), before, found, lambda a: overlaps(a, address, size)
             )

@@ -60,7 +60,7 @@ def body_observing(body: Sequence[ast.stmt], test: str) -> list[ast.stmt]:
         f" afterd_saw({test!r}, {RAISED}, type(afterd_error).__name__)"
     ).body[0]
     assert isinstance(watched, ast.Try)
-    watched.body = _replaced(body, noted)
+    watched.body = _replaced_body(body, noted)
     return [watched]
 
 
@@ -70,14 +70,14 @@ def body_expecting(body: Sequence[ast.stmt], seen: Seen) -> list[ast.stmt]:
     """
 
     def asked(at: int, looked: ast.expr) -> ast.stmt:
-        value = _written(seen.of(at))
+        value = _shown_expression(seen.of(at))
         if value is None:
             return ast.Expr(looked)
         if isinstance(value, ast.Constant) and isinstance(value.value, bool | None):
             return ast.Assert(ast.Compare(looked, [ast.Is()], [value]))
         return ast.Assert(ast.Compare(looked, [ast.Eq()], [value]))
 
-    written = _replaced(body, asked)
+    written = _replaced_body(body, asked)
     if not hasattr(builtins, seen.raised):
         return written
     raising = ast.parse(f"with pytest.raises({seen.raised}):\n pass").body[0]
@@ -86,7 +86,7 @@ def body_expecting(body: Sequence[ast.stmt], seen: Seen) -> list[ast.stmt]:
     return [raising]
 
 
-def _written(shown: str | None) -> ast.expr | None:
+def _shown_expression(shown: str | None) -> ast.expr | None:
     """A value as it is written in a program; None where its text is not one."""
     try:
         node = ast.parse(shown or "", mode="eval").body
@@ -112,7 +112,7 @@ class _Replacing(ast.NodeTransformer):
         return ast.copy_location(self._instead(self._count, looked), node)
 
 
-def _replaced(
+def _replaced_body(
     body: Sequence[ast.stmt], instead: Callable[[int, ast.expr], ast.stmt]
 ) -> list[ast.stmt]:
     replacing = _Replacing(instead)

@@ -110,7 +110,7 @@ class Failures:
 
     def _activation(self, root: Node, line: int, function: str, before: int) -> Place | None:
         """The last activation that executed the line, and what it did last there."""
-        statement = innermost(root, line)
+        statement = innermost_statement(root, line)
         if statement is None:
             return None
         home = statement.frame
@@ -295,7 +295,7 @@ def _is_comparison(node: Node) -> bool:
         return False
 
 
-def innermost(root: Node, line: int) -> Node | None:
+def innermost_statement(root: Node, line: int) -> Node | None:
     """The innermost statement whose lines cover ``line``; rewritten asserts share theirs."""
     found: Node | None = None
     for node in root.walk():
@@ -359,10 +359,10 @@ def _compared_by_method(call: Node) -> Node | None:
     left, right = call["args"][:2]
     if operation is None:
         return None
-    return _pretended(call, "Compare", left=left, ops=[operation], comparators=[right])
+    return _pretended_node(call, "Compare", left=left, ops=[operation], comparators=[right])
 
 
-def _pretended(like: Node, kind: str, **fields: object) -> Node:
+def _pretended_node(like: Node, kind: str, **fields: object) -> Node:
     return Node(
         kind,
         -1,

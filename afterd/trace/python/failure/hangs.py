@@ -25,7 +25,7 @@ def rounds(steps: Steps, place: Place) -> list[int]:
     asked = (
         _executions(steps.trace, branch, frame)
         for frame, loop in _loops(steps, place)
-        for branch in _leaving(loop)
+        for branch in _leaving_branches(loop)
     )
     return max(asked, key=len, default=[])
 
@@ -48,7 +48,7 @@ def _loops(steps: Steps, place: Place) -> Iterator[tuple[Frame, Node]]:
         frame = caller
 
 
-def _leaving(loop: Node) -> list[Node]:
+def _leaving_branches(loop: Node) -> list[Node]:
     """The loop itself; of one whose condition is written as always true, the branches that leave it."""
     test = loop["test"]
     if not isinstance(test, Node) or test.type != "Constant":

@@ -37,14 +37,14 @@ class _Making(Enum):
     CALL = auto()  # new if a class was called, or an empty container came that was filled before
 
 
-def _makes(node: Node) -> bool:
+def _makes_new_object(node: Node) -> bool:
     """Whether an expression always gives a new object: a display, ``a + b``, ``list(…)``, ``sorted(…)``."""
     if node.type in _MAKERS:
         return True
     if node.type == "BoolOp":
-        return all(map(_makes, node["values"]))
+        return all(map(_makes_new_object, node["values"]))
     if node.type == "IfExp":
-        return _makes(node["body"]) and _makes(node["orelse"])
+        return _makes_new_object(node["body"]) and _makes_new_object(node["orelse"])
     function = node["func"] if node.type == "Call" else None
     return (
         isinstance(function, Node)
@@ -136,9 +136,9 @@ class Births:
             return _Making.NOT
         if kind in _HANDING_OUT:
             given = node["value"] or node["body"]
-            made = isinstance(given, Node) and _makes(given)
+            made = isinstance(given, Node) and _makes_new_object(given)
         else:
-            made = kind is Kind.VALUE and (node.type in _DEFINITIONS or _makes(node))
+            made = kind is Kind.VALUE and (node.type in _DEFINITIONS or _makes_new_object(node))
         if made:
             return _Making.ALWAYS
         if node.type == "Call":

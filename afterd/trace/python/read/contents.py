@@ -162,7 +162,7 @@ class Contents:
             for node in module.of_type("Call"):
                 if pure_function(node):
                     continue
-                exposed = _exposed(node)
+                exposed = _exposed_expressions(node)
                 for row in self.trace.at_site(node):
                     frame = self.trace.frame(row)
                     if frame is not None and self.handing.returned(row, frame) is None:
@@ -184,7 +184,7 @@ class Contents:
         return value[0] == "o" and self.trace.raw.header["types"][value[2]][1] in _CODE
 
 
-def _exposed(call: Node) -> list[Node]:
+def _exposed_expressions(call: Node) -> list[Node]:
     """The expressions of which a call may change the object: what it is given, and what its method is of."""
     given = [*call["args"], *(word["value"] for word in call["keywords"])]
     method = called_method(call)

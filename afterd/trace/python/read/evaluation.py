@@ -59,7 +59,7 @@ def constant(value: object) -> Recorded:
     return ("n",)
 
 
-def folded(node: Node, parts: Sequence[Recorded]) -> tuple[bool, Recorded]:
+def folded_operator(node: Node, parts: Sequence[Recorded]) -> tuple[bool, Recorded]:
     """(whether it could be computed, the value) of an operator over plain values."""
     if node.type == "Tuple":
         return True, ("t", *parts)
@@ -74,7 +74,7 @@ def folded(node: Node, parts: Sequence[Recorded]) -> tuple[bool, Recorded]:
 
 def _operation(node: Node, parts: Sequence[Recorded]) -> Callable[..., Any] | None:
     match node.type:
-        case "BinOp" if _bounded(node["op"], parts):
+        case "BinOp" if _operation_is_bounded(node["op"], parts):
             return _BINARY.get(node["op"])
         case "UnaryOp":
             return _UNARY[node["op"]]
@@ -83,7 +83,7 @@ def _operation(node: Node, parts: Sequence[Recorded]) -> Callable[..., Any] | No
     return None
 
 
-def _bounded(operation: str, parts: Sequence[Recorded]) -> bool:
+def _operation_is_bounded(operation: str, parts: Sequence[Recorded]) -> bool:
     """No repetition of strings, no products of huge numbers, no % formatting."""
     if any(isinstance(part, (str, bytes)) for part in parts):
         return operation == "Add" and all(
@@ -116,7 +116,7 @@ class Evaluation:
         parts = [self.value_of(child, position, frame) for child in node.children()]
         if any(isinstance(part, Unknown) for part in parts):
             return UNKNOWN
-        known, result = folded(node, parts)
+        known, result = folded_operator(node, parts)
         return result if known else UNKNOWN
 
     def target_value(self, node: Node, position: int, frame: Frame) -> Recorded | Unknown:

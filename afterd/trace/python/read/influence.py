@@ -68,7 +68,7 @@ class Influence:
         node = self.trace.node(definition)
         if node is None:
             return ()
-        names = _defined(node)
+        names = _defined_cells(node)
         value = self.trace.value(definition)
         mutable = isinstance(value, tuple) and value[0] in MUTABLE
         return (*names, *(f"{name}[]" for name in names)) if mutable else names
@@ -85,7 +85,7 @@ class Influence:
     def _writes(self, nodes: Iterable[Node], depth: int) -> Iterator[str]:
         for node in nodes:
             if node["store"]:
-                yield _spelled(node)
+                yield _spelled_target(node)
             elif node.type == "Call":
                 yield from _contents(node)
                 yield from self._called(node["func"], depth)
@@ -110,24 +110,24 @@ class Influence:
         return found
 
 
-def _spelled(node: Node) -> str:
+def _spelled_target(node: Node) -> str:
     match node.type:
         case "Attribute":
             return f".{node['attr']}"
         case "Subscript":
-            return f"{_spelled(node['value'])}[]"
+            return f"{_spelled_target(node['value'])}[]"
         case "Name":
             return str(node["id"])
     return str(node["arg"] or node["asname"] or node["name"] or "")
 
 
-def _defined(node: Node) -> tuple[str, ...]:
+def _defined_cells(node: Node) -> tuple[str, ...]:
     """The cells that the row of a node defined."""
     if node["store"] or node.type in {"arg", "alias"}:
-        return (_spelled(node),)
+        return (_spelled_target(node),)
     parent = node.parent
     if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
-        return tuple(_spelled(target) for target in parent["targets"] or [parent["target"]])
+        return tuple(_spelled_target(target) for target in parent["targets"] or [parent["target"]])
     return tuple(_contents(node)) if node.type == "Call" else ()
 
 
@@ -135,8 +135,8 @@ def _contents(call: Node) -> Iterator[str]:
     """What a call may change: its object's content, and that of what it is given."""
     method = called_method(call)
     if method is not None and may_write(method["attr"]):
-        yield f"{_spelled(method['value'])}[]"
+        yield f"{_spelled_target(method['value'])}[]"
     if not pure_function(call) and not (method and leaves_arguments(method["attr"])):
         for argument in call["args"]:
             if argument.type in {"Name", "Attribute"}:
-                yield f"{_spelled(argument)}[]"
+                yield f"{_spelled_target(argument)}[]"

@@ -93,7 +93,7 @@ class Node:
         """
         child = self
         for node in self.ancestors():
-            if node.type in FRAMES and _inside(node, child):
+            if node.type in FRAMES and _frame_is_inside(node, child):
                 return node
             child = node
         return self.module.root
@@ -116,7 +116,7 @@ class Node:
         return "\n".join(lines[self.line - 1 : self.end_line])
 
 
-def _inside(frame: Node, child: Node) -> bool:
+def _frame_is_inside(frame: Node, child: Node) -> bool:
     if frame.type == "Lambda":
         return child is frame["body"] or child is frame["args"]
     if frame.type in {"FunctionDef", "AsyncFunctionDef"}:

@@ -172,7 +172,7 @@ class Steps:
             case "Name" if node["store"]:
                 return self._name(node, position, frame)
             case "MatchAs" | "MatchStar" | "MatchMapping":
-                subject = _above(node, "Match")["subject"]
+                subject = _node_above(node, "Match")["subject"]
                 found = reads(self.terms.term(subject, position, frame))
                 return self.terms.concrete(self.trace.value(position), "a captured part", found)
         return self.terms.term(node, position, frame)
@@ -239,7 +239,7 @@ class Steps:
         return self.terms.concrete(value, "what a context manager gave", found)
 
     def _augmented(self, target: Node, position: int, frame: Frame) -> Term:
-        statement = _above(target, "AugAssign")
+        statement = _node_above(target, "AugAssign")
         pretended = Node(
             "BinOp",
             -1,
@@ -311,7 +311,7 @@ class Steps:
                     found.append(self.terms.read(returned))
                 return self.terms.concrete(outcome, "whether there is another item", found, BOOL)
             case "match_case":
-                subject = _above(node, "Match")["subject"]
+                subject = _node_above(node, "Match")["subject"]
                 found = [*reads(self.terms.term(subject, position, frame))]
                 return self.terms.concrete(outcome, "whether a pattern matches", found, BOOL)
             case "ExceptHandler":
@@ -400,16 +400,16 @@ def _target(node: Node, kind: Kind) -> str:
     if node.type in {"arg", "alias", "FunctionDef", "AsyncFunctionDef", "ClassDef"}:
         return str(node["arg"] or node["asname"] or node["name"])
     if node["store"]:
-        return _spelled(node)
+        return _spelled_name(node)
     parent = node.parent
     if parent is not None and parent.type in {"Assign", "AnnAssign", "NamedExpr"}:
         targets = parent["targets"] or [parent["target"]]
-        spelled = ", ".join(_spelled(target) for target in targets)
+        spelled = ", ".join(_spelled_name(target) for target in targets)
         return spelled or (node.source if node.type in _SAYS_ITSELF else "")
     return ""
 
 
-def _spelled(target: Node) -> str:
+def _spelled_name(target: Node) -> str:
     """Pytest's own variables (``@py_assert1``) have no name a person knows."""
     if target.type == "Name":
         name = str(target["id"])
@@ -417,7 +417,7 @@ def _spelled(target: Node) -> str:
     return target.source
 
 
-def _above(node: Node, kind: str) -> Node:
+def _node_above(node: Node, kind: str) -> Node:
     return next(outer for outer in node.ancestors() if outer.type == kind)
 
 

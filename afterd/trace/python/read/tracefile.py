@@ -52,7 +52,7 @@ def read(header_path: Path) -> Raw:
         with header_path.with_suffix(".rows").open("rb") as file:
             rows.frombytes(file.read())
         spans = tuple(_spans(header["chunks"], rows))
-        values = tuple(_decoded(value) for value in header["values"])
+        values = tuple(_decoded_value(value) for value in header["values"])
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise TraceError(f"The trace {header_path} cannot be read: {error}.") from error
     return Raw(header_path, header, spans, values)
@@ -71,11 +71,11 @@ def _spans(chunks: list[Any], rows: array[int]) -> list[RowSpan]:
     return spans
 
 
-def _decoded(value: Recorded) -> Recorded:
+def _decoded_value(value: Recorded) -> Recorded:
     if not isinstance(value, list):
         return value
     if value[:1] == ["f"]:
         return float(value[1])
     if value[:1] == ["b"]:
         return value[1].encode("latin-1")
-    return tuple(_decoded(item) for item in value)
+    return tuple(_decoded_value(item) for item in value)

@@ -106,8 +106,8 @@ class Comparison:
 
     def _sets(self, value: Sequence[Recorded], green: Sequence[Recorded]) -> bool:
         """The order of a set of strings differs from process to process."""
-        left = sorted(map(_sortable, value))
-        return left == sorted(map(_sortable, green)) or self._items(value, green)
+        left = sorted(map(_sortable_text, value))
+        return left == sorted(map(_sortable_text, green)) or self._items(value, green)
 
 
 def _ancestry(types: Types, kind: Sequence[Any]) -> list[str]:
@@ -116,7 +116,7 @@ def _ancestry(types: Types, kind: Sequence[Any]) -> list[str]:
     return [names[each] for each in kind[3] if each in names and names[each] != "object"]
 
 
-def _sortable(value: Recorded) -> str:
+def _sortable_text(value: Recorded) -> str:
     if not isinstance(value, tuple):
         return repr(value)
     return f"{value[0]}" if identity(value) is not None else repr(value)

@@ -58,16 +58,16 @@ class CallFactory:
 
     def code(self, node: ast.AST, kind: Kind, at: ast.AST) -> ast.Constant:
         """The site of ``node`` as a literal."""
-        return located(ast.Constant(site(self.module, self.numbers[node], kind)), at)
+        return node_located_at(ast.Constant(site(self.module, self.numbers[node], kind)), at)
 
     def call(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
         """``name(*arguments)``."""
-        function = located(ast.Name(name, ast.Load()), at)
-        return located(ast.Call(function, arguments, []), at)
+        function = node_located_at(ast.Name(name, ast.Load()), at)
+        return node_located_at(ast.Call(function, arguments, []), at)
 
     def statement(self, name: str, node: ast.AST, kind: Kind, at: ast.AST) -> ast.stmt:
         """``name(site of node)`` as a statement."""
-        return located(ast.Expr(self.call(name, [self.code(node, kind, at)], at)), at)
+        return node_located_at(ast.Expr(self.call(name, [self.code(node, kind, at)], at)), at)
 
     def value(self, node: ast.AST, expression: ast.expr, kind: Kind = Kind.VALUE) -> ast.expr:
         """``expression``, with its value recorded as ``node``'s."""
@@ -93,16 +93,16 @@ class CallFactory:
         load, store = copy.deepcopy(target), copy.deepcopy(target)
         for each, context in ((load, ast.Load()), (store, ast.Store())):
             each.ctx = context  # type: ignore[attr-defined] # names, attributes and items have one
-        given = located(self.call(SET, [load], at), at)
-        return [located(ast.Assign([store], given), at)]
+        given = node_located_at(self.call(SET, [load], at), at)
+        return [node_located_at(ast.Assign([store], given), at)]
 
     def bound(self, node: ast.AST, name: str, at: ast.AST) -> ast.stmt:
         """A statement that records what ``name`` is bound to, as ``node``'s value."""
-        load = located(ast.Name(name, ast.Load()), at)
+        load = node_located_at(ast.Name(name, ast.Load()), at)
         call = self.call(VALUE, [self.code(node, Kind.VALUE, at), load], at)
-        return located(ast.Expr(call), at)
+        return node_located_at(ast.Expr(call), at)
 
 
-def located(node: _Node, at: ast.AST) -> _Node:
+def node_located_at(node: _Node, at: ast.AST) -> _Node:
     """``node`` with the position of ``at``."""
     return ast.copy_location(node, at)

@@ -71,6 +71,6 @@ class Counter:
         }
 
 
-def interned(counts: Counts) -> list[int]:
+def interned_pairs(counts: Counts) -> list[int]:
     """Flat pairs for JSON."""
     return [number for pair in counts.items() for number in pair]

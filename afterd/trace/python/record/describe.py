@@ -108,7 +108,7 @@ def _reader(kind: type) -> Reader | None:
     if _is_value(kind):
         return _with_content(_as_text)
     if type(kind).__name__ in {"EnumType", "EnumMeta"}:
-        return _with_content(_enumerated)
+        return _with_content(_enumeration_reader)
     return None
 
 
@@ -131,7 +131,7 @@ def _with_content(content: Content) -> Reader:
     return read
 
 
-def _plain(_: Describer, value: Anything, __: int, ___: int) -> Recorded:
+def _plain_reader(_: Describer, value: Anything, __: int, ___: int) -> Recorded:
     return value
 
 
@@ -139,7 +139,7 @@ def _tuple(describer: Describer, value: Anything, depth: int, _: int) -> Recorde
     return ("t", *describer.items(value, depth)) if depth else CUT
 
 
-def _tagged(tag: str) -> Reader:
+def _tagged_reader(tag: str) -> Reader:
     def read(describer: Describer, value: Anything, depth: int, _: int) -> Recorded:
         if not depth:
             return CUT
@@ -173,7 +173,7 @@ def _head(value: Anything) -> list[Any]:
     return found
 
 
-def _enumerated(_: Describer, value: object, _depth: int) -> Recorded:
+def _enumeration_reader(_: Describer, value: object, _depth: int) -> Recorded:
     name = object.__getattribute__(value, "__dict__").get("_name_")
     return name if type(name) is str else None
 
@@ -223,12 +223,12 @@ _CONTENTS: tuple[tuple[type, Content], ...] = (
     (BaseException, _exception),
 )
 _EXACT: tuple[tuple[type, Reader], ...] = (
-    *((kind, _plain) for kind in (int, bool, float, type(None))),
+    *((kind, _plain_reader) for kind in (int, bool, float, type(None))),
     (str, lambda _, value, __, ___: _text(value, str)),
     (bytes, lambda _, value, __, ___: _text(value, bytes)),
     (tuple, _tuple),
-    (list, _tagged("l")),
-    (dict, _tagged("d")),
-    (set, _tagged("s")),
-    (frozenset, _tagged("s")),
+    (list, _tagged_reader("l")),
+    (dict, _tagged_reader("d")),
+    (set, _tagged_reader("s")),
+    (frozenset, _tagged_reader("s")),
 )

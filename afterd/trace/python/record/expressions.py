@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from .calls import ENTER, GUARD, LAMBDA, RESUMED, CallFactory, located
+from .calls import ENTER, GUARD, LAMBDA, RESUMED, CallFactory, node_located_at
 from .rows import Kind
 from .scopes import COMPREHENSIONS, FUNCTIONS, MODULE, parameters
 from .tree import NumberedTree
@@ -179,8 +179,8 @@ class ExpressionInstrumenter(ast.NodeTransformer):
         at = node.body
         arguments = parameters(node.args)
         codes = [self.make.code(argument, Kind.VALUE, at) for argument in arguments]
-        sites = located(ast.Tuple(list(codes), ast.Load()), at)
-        names = [located(ast.Name(argument.arg, ast.Load()), at) for argument in arguments]
+        sites = node_located_at(ast.Tuple(list(codes), ast.Load()), at)
+        names = [node_located_at(ast.Name(argument.arg, ast.Load()), at) for argument in arguments]
         enter = self.make.call(ENTER, [self.make.code(node, Kind.ENTER, at), sites, *names], at)
         leave = self.make.code(node, Kind.EXIT, at)
         value = self.make.value(node, self.visit(node.body), Kind.RETURN)
@@ -206,7 +206,7 @@ class ExpressionInstrumenter(ast.NodeTransformer):
         for name in ast.walk(generator.target):
             if isinstance(name, ast.Name):
                 arguments.append(self.make.code(name, Kind.VALUE, at))
-                arguments.append(located(ast.Name(name.id, ast.Load()), at))
+                arguments.append(node_located_at(ast.Name(name.id, ast.Load()), at))
         return self.make.call(GUARD, arguments, at)
 
     visit_ListComp = _comprehension  # noqa: N815 # ast names its visitors so

@@ -42,7 +42,7 @@ class SharedFixtures:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: Anything) -> Generator[None, object, object]:
         """Count what the test uses; after it, pytest forgets which fixtures those are."""
-        for used in _used(item):
+        for used in _used_fixtures(item):
             self._counter.add(self._set_up.get(used, {}))
         return (yield)
 
@@ -55,7 +55,7 @@ class SharedFixtures:
         return counted
 
 
-def _used(item: Anything) -> set[int]:
+def _used_fixtures(item: Anything) -> set[int]:
     """The fixtures of a test, those too that others or the test itself asked for by name."""
     named = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
     asked = getattr(getattr(item, "_request", None), "_fixture_defs", {})

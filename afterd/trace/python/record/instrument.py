@@ -20,7 +20,7 @@ from .calls import (
     PEEK_ITEM,
     SYNC,
     CallFactory,
-    located,
+    node_located_at,
 )
 from .expressions import ExpressionInstrumenter
 from .rows import Kind
@@ -52,10 +52,10 @@ class Instrumenter:
 
     def _enter(self, node: ast.AST, arguments: list[ast.arg], at: ast.AST) -> ast.stmt:
         codes = [self.make.code(argument, Kind.VALUE, at) for argument in arguments]
-        names = [located(ast.Name(argument.arg, ast.Load()), at) for argument in arguments]
-        sites = located(ast.Tuple(list(codes), ast.Load()), at)
+        names = [node_located_at(ast.Name(argument.arg, ast.Load()), at) for argument in arguments]
+        sites = node_located_at(ast.Tuple(list(codes), ast.Load()), at)
         call = self.make.call(ENTER, [self.make.code(node, Kind.ENTER, at), sites, *names], at)
-        return located(ast.Expr(call), at)
+        return node_located_at(ast.Expr(call), at)
 
     def _framed(
         self, node: ast.AST, enter: ast.stmt, body: list[ast.stmt], at: ast.AST
@@ -63,7 +63,7 @@ class Instrumenter:
         leave = self.make.statement(EXIT, node, Kind.EXIT, at)
         if not body:
             return [enter, leave]
-        return [enter, located(ast.Try(body, [], [], [leave]), at)]
+        return [enter, node_located_at(ast.Try(body, [], [], [leave]), at)]
 
     def _function(self, node: _Function) -> Iterator[ast.stmt]:
         self._function_head(node)
@@ -99,7 +99,7 @@ class Instrumenter:
         yield self.make.bound(node, node.name, _first_line([node]))
 
     def _rebound(self, node: ast.AST, name: str, at: ast.AST) -> list[ast.stmt]:
-        return self.make.rebound(node, located(ast.Name(name, ast.Load()), at), at)
+        return self.make.rebound(node, node_located_at(ast.Name(name, ast.Load()), at), at)
 
     def _bound(self, node: ast.AST, name: str, at: ast.AST) -> list[ast.stmt]:
         """What records a name that was bound; before it, where the value is replaced, what sets it."""
@@ -192,22 +192,24 @@ class Instrumenter:
             case ast.Name(id=name):
                 return self.make.bound(target, name, node)
             case ast.Attribute(value=ast.Name(id=base), attr=attribute):
-                found = [located(ast.Constant(attribute), node)]
+                found = [node_located_at(ast.Constant(attribute), node)]
                 return self._peeking(PEEK_ATTRIBUTE, node, base, list(found))
             case ast.Subscript(value=ast.Name(id=base), slice=ast.Name(id=key)):
                 return self._peeking(
-                    PEEK_ITEM, node, base, [located(ast.Name(key, ast.Load()), node)]
+                    PEEK_ITEM, node, base, [node_located_at(ast.Name(key, ast.Load()), node)]
                 )
             case ast.Subscript(value=ast.Name(id=base), slice=ast.Constant(value=literal)):
-                return self._peeking(PEEK_ITEM, node, base, [located(ast.Constant(literal), node)])
+                return self._peeking(
+                    PEEK_ITEM, node, base, [node_located_at(ast.Constant(literal), node)]
+                )
         return None
 
     def _peeking(
         self, function: str, node: ast.AugAssign, base: str, rest: list[ast.expr]
     ) -> ast.stmt:
         code = self.make.code(node.target, Kind.PEEK, node)
-        load = located(ast.Name(base, ast.Load()), node)
-        return located(ast.Expr(self.make.call(function, [code, load, *rest], node)), node)
+        load = node_located_at(ast.Name(base, ast.Load()), node)
+        return node_located_at(ast.Expr(self.make.call(function, [code, load, *rest], node)), node)
 
     def _conditional(self, node: ast.If | ast.While) -> ast.stmt:
         at = node.test
@@ -268,7 +270,7 @@ class Instrumenter:
             handler.type = self.expressions.visit(handler.type)
         sync = self.make.code(handler, Kind.SYNC, handler)
         code = self.make.code(handler, Kind.TRUE, handler)
-        caught = located(ast.Expr(self.make.call(CAUGHT, [sync, code], handler)), handler)
+        caught = node_located_at(ast.Expr(self.make.call(CAUGHT, [sync, code], handler)), handler)
         handler.body = [caught, *self._block_of_branch(handler.body)]
 
     def _match(self, node: ast.Match) -> ast.stmt:
@@ -373,7 +375,9 @@ def _head_length(body: list[ast.stmt], *, future: bool) -> int:
 def _first_line(body: list[ast.stmt]) -> ast.AST:
     """What to take the position of frame-opening calls from, so that no new line is executed."""
     if not body:
-        return located(ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0), ast.Pass())
+        return node_located_at(
+            ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0), ast.Pass()
+        )
     first = body[0]
     if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return first.decorator_list[0] if first.decorator_list else first

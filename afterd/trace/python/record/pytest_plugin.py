@@ -14,14 +14,14 @@ from _pytest.assertion import rewrite
 
 from .failures import failure
 from .fixtures import SharedFixtures
-from .session import Session, current
+from .session import Session, current_session
 
 Anything = Any  # a value of the traced program
 
 
 def _exec_module(self: Anything, module: ModuleType) -> None:
     """Like pytest's hook, without its bytecode cache: rewritten first, then instrumented."""
-    session = current()
+    session = current_session()
     spec = module.__spec__
     assert session is not None
     assert spec is not None
@@ -41,7 +41,7 @@ def _exec_module(self: Anything, module: ModuleType) -> None:
 
 
 _original_exec_module = rewrite.AssertionRewritingHook.exec_module
-if current() is not None:
+if current_session() is not None:
     rewrite.AssertionRewritingHook.exec_module = _exec_module  # type: ignore[method-assign] # on purpose
 
 
@@ -56,7 +56,7 @@ def _note(session: Session, test: str, phase: str, error: BaseException) -> None
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Where each test's rows begin and end."""
-    session = current()
+    session = current_session()
     if session is None:
         return (yield)
     first = session.recorder.row
@@ -76,7 +76,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failed phase of a test; skips and expected failures are none, nor has such a test passed."""
     report = yield
-    session = current()
+    session = current_session()
     if report.skipped:
         _skipped.add(item.nodeid)
     if report.failed:  # without an exception where one was expected
@@ -92,7 +92,7 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """A module that cannot be collected."""
     report = yield
-    session = current()
+    session = current_session()
     call = getattr(report, "call", None)
     if session and report.failed and call is not None and call.excinfo is not None:
         error = call.excinfo.value
@@ -103,7 +103,7 @@ def pytest_make_collect_report(
 @pytest.hookimpl(tryfirst=True)  # what shuffles tests does it another way in each process
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A process that counts runs its share of what was collected."""
-    session = current()
+    session = current_session()
     if session is None or session.counter is None:
         return
     mine = session.share([item.nodeid.partition("::")[0] for item in items])
@@ -115,14 +115,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """How many tests will be run."""
-    counting = current()
+    counting = current_session()
     if counting is not None and counting.counter is not None:
         counting.tally.announce(len(session.items))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """One process: a trace of xdist's controller would hold nothing."""
-    session = current()
+    session = current_session()
     if session is None:
         return
     if session.counter is not None:

@@ -20,7 +20,7 @@ SET = "@w"  # (value) -> value, or what is put in its place; lives in builtins a
 
 @dataclass(frozen=True)
 class Replacement:
-    """``value`` (see ``decoded``) is put where a run is about to write row ``row``, at ``site``.
+    """``value`` (see ``decoded_value``) is put where a run is about to write row ``row``, at ``site``.
 
     The row says which instance is meant, and that the run was the recorded one up to there.
     """
@@ -42,7 +42,7 @@ class Replacing:
         self.met = False
         self._row = row
         self._wanted = replacement.row
-        self._value = decoded(replacement.value)
+        self._value = decoded_value(replacement.value)
 
     def install(self) -> None:
         """Give instrumented code the name."""
@@ -55,13 +55,13 @@ class Replacing:
         return self._value
 
 
-def encoded(value: object) -> Any:  # noqa: ANN401 # JSON
+def encoded_value(value: object) -> Any:  # noqa: ANN401 # JSON
     """For JSON: None, bool, int and str as they are; floats, bytes and tuples as tagged lists.
 
     ``value`` is a recorded one. Raises ValueError for what cannot be made anew from its record.
     """
     if isinstance(value, tuple) and value[:1] == ("t",):
-        return ["t", *map(encoded, value[1:])]
+        return ["t", *map(encoded_value, value[1:])]
     if isinstance(value, float):
         return ["f", repr(value)]
     if isinstance(value, bytes):
@@ -71,11 +71,11 @@ def encoded(value: object) -> Any:  # noqa: ANN401 # JSON
     raise ValueError(f"{value!r} cannot be made anew")
 
 
-def decoded(value: Anything) -> Anything:
+def decoded_value(value: Anything) -> Anything:
     """The value that was encoded."""
     if not isinstance(value, list):
         return value
     tag, *rest = value
     if tag == "t":
-        return tuple(map(decoded, rest))
+        return tuple(map(decoded_value, rest))
     return float(rest[0]) if tag == "f" else rest[0].encode("latin-1")

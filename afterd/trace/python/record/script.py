@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .session import current
+from .session import current_session
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     script = sys.argv[0]
     path = Path(script)
     sys.path[0] = str(path.resolve().parent)
-    session = current()
+    session = current_session()
     source = path.read_bytes()
     if session is None:
         code = compile(source, script, "exec", dont_inherit=True)

@@ -21,7 +21,7 @@ from typing import Any
 
 from . import tracefile
 from .compiled import Compiler, Rewrite
-from .counting import Counter, interned
+from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
 from .importing import OwnFinder, Territory
 from .output import watch_output
@@ -93,7 +93,7 @@ class Session:
     def begin_test(self) -> None:
         """What was counted before a test (imports, fixtures of others) is nobody's."""
         if self.counter is not None:
-            self.unowned.append(interned(self.counter.take()))
+            self.unowned.append(interned_pairs(self.counter.take()))
 
     def end_test(self, test: str, first: int, passed: bool) -> None:  # noqa: FBT001 # an outcome
         """A test's rows and, when counting, its counts."""
@@ -104,7 +104,7 @@ class Session:
             "passed": passed,
         }
         if self.counter is not None:
-            fact["counts"] = interned(self.counter.take())
+            fact["counts"] = interned_pairs(self.counter.take())
             self.tally.ended()
         self.tests.append(fact)
 
@@ -195,6 +195,6 @@ def begin(settings: Settings) -> Session:
     return session
 
 
-def current() -> Session | None:
+def current_session() -> Session | None:
     """The session of this process, if it is traced."""
     return _sessions[0] if _sessions else None

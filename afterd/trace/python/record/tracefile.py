@@ -34,7 +34,7 @@ def write(directory: Path, recording: Recording, facts: dict[str, Any]) -> None:
         "total": recording.total,
         "chunks": chunks,
         "types": recording.types.rows,
-        "values": [_encoded(kind, key) for kind, key in table],
+        "values": [_encoded_value(kind, key) for kind, key in table],
     }
     temporary = directory / f"{name}.partial"
     temporary.write_text(json.dumps(header), encoding="utf-8", errors="surrogatepass")
@@ -46,7 +46,7 @@ def _columns(chunk: Chunk, table: dict[Any, int]) -> array[int]:
     columns = array("q", chunk.entries[::2])
     numbers = []
     for value in chunk.entries[1::2]:
-        key = (type(value), _hashable(value))
+        key = (type(value), _hashable_value(value))
         number = table.get(key)
         if number is None:
             number = table[key] = len(table)
@@ -55,19 +55,19 @@ def _columns(chunk: Chunk, table: dict[Any, int]) -> array[int]:
     return columns
 
 
-def _hashable(value: Anything) -> Anything:
+def _hashable_value(value: Anything) -> Anything:
     """The value, with the types of nested plain ones beside them."""
     if type(value) is float:
         return repr(value)  # NaN, and 0.0 against -0.0
     if type(value) is tuple:
-        return tuple((type(item), _hashable(item)) for item in value)
+        return tuple((type(item), _hashable_value(item)) for item in value)
     return value
 
 
-def _encoded(kind: type, key: Anything) -> Anything:
+def _encoded_value(kind: type, key: Anything) -> Anything:
     """For JSON: None, bool, int and str as they are, the others as lists that start with a tag."""
     if kind is tuple:
-        return [_encoded(*item) for item in key]
+        return [_encoded_value(*item) for item in key]
     if kind is float:
         return ["f", key]
     if kind is int and key.bit_length() > _BITS:

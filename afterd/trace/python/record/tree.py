@@ -58,7 +58,7 @@ class NumberedTree:
         bound = _bound_name(node)
         if bound:
             fields["owner"] = self.owner(node, bound)
-        first, last = _ends(node)
+        first, last = _end_nodes(node)
         return [
             type(node).__name__,
             self.numbers[node],
@@ -81,7 +81,7 @@ class NumberedTree:
         return value
 
 
-def _ends(node: ast.AST) -> tuple[ast.AST, ast.AST]:
+def _end_nodes(node: ast.AST) -> tuple[ast.AST, ast.AST]:
     """The nodes where a node begins and ends; Python gives a case of a ``match`` no position."""
     return (node.pattern, node.body[-1]) if isinstance(node, ast.match_case) else (node, node)
 

@@ -62,7 +62,7 @@ class Server:
                     child = os.fork()
                     if not child:
                         return run
-                    answer = _ended(child, run)
+                    answer = _ended_fork(child, run)
                 stream.write(json.dumps(answer).encode() + b"\n")
                 stream.flush()
         return None
@@ -87,7 +87,7 @@ class Server:
         return {"unsafe": preloading.unsafe, "left_out": preloading.left_out}
 
 
-def _ended(child: int, run: Run) -> dict[str, Any]:
+def _ended_fork(child: int, run: Run) -> dict[str, Any]:
     """Wait for the fork and end all that it leaves behind."""
     status, ended, cpu = _wait(child, run)
     _kill_group(child)
@@ -114,7 +114,7 @@ def _wait(child: int, run: Run) -> tuple[int, str, float]:
                 break
             if left <= 0:
                 ended = "timeout"
-            elif _written(run.directory) > run.output:
+            elif _bytes_written(run.directory) > run.output:
                 ended = "output"
         if ended:
             _kill_group(child)
@@ -122,12 +122,12 @@ def _wait(child: int, run: Run) -> tuple[int, str, float]:
     finally:
         os.close(pidfd)
     _, status, used = os.wait4(child, 0)
-    if not ended and _written(run.directory) > run.output:
+    if not ended and _bytes_written(run.directory) > run.output:
         ended = "output"
     return status, ended, used.ru_utime + used.ru_stime
 
 
-def _written(directory: str) -> int:
+def _bytes_written(directory: str) -> int:
     """Bytes of output so far; the fork makes its files first, but not at once."""
     sizes = 0
     for name in ("stdout", "stderr"):

@@ -39,13 +39,15 @@ def class_parts(nodes: Iterable[ast.AST], places: Places) -> Iterator[ClassPart]
         loads = [each for each in own if isinstance(each.ctx, ast.Load)]
         yield ClassPart(
             node.name,
-            frozenset(name for base in node.bases for name in _named(base)),
-            frozenset({each.attr for each in own if each not in loads}.union(_given(node))),
+            frozenset(name for base in node.bases for name in _base_names(base)),
+            frozenset(
+                {each.attr for each in own if each not in loads}.union(_given_attributes(node))
+            ),
             frozenset(Use(each.attr, places.of(each)) for each in loads),
         )
 
 
-def merged(parts: Iterable[ClassPart]) -> Iterator[ClassPart]:
+def merged_class_parts(parts: Iterable[ClassPart]) -> Iterator[ClassPart]:
     """The parts of each class as one."""
     together: dict[str, list[ClassPart]] = defaultdict(list)
     for part in parts:
@@ -59,7 +61,7 @@ def merged(parts: Iterable[ClassPart]) -> Iterator[ClassPart]:
         )
 
 
-def foreign(nodes: Iterable[ast.AST]) -> Iterator[str]:
+def foreign_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Attributes that are given to objects which are not the method's own."""
     for node in nodes:
         match node:
@@ -135,7 +137,7 @@ def _own_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
                 yield node
 
 
-def _given(node: ast.ClassDef) -> Iterator[str]:
+def _given_attributes(node: ast.ClassDef) -> Iterator[str]:
     """What the body binds, what it says in ``__slots__``, fields of a named tuple."""
     for child in (*_body(node), *(each for base in node.bases for each in ast.walk(base))):
         match child:
@@ -153,12 +155,12 @@ def _given(node: ast.ClassDef) -> Iterator[str]:
                 yield from _WORD.findall(text)
 
 
-def _named(base: ast.expr) -> Iterator[str]:
+def _base_names(base: ast.expr) -> Iterator[str]:
     match base:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             yield name
         case ast.Subscript(value=value):
-            yield from _named(value)
+            yield from _base_names(value)
 
 
 def _special(name: str) -> bool:

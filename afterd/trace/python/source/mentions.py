@@ -16,7 +16,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from afterd.limits import PYTHON_TRACE
-from afterd.trace.python.source.families import ClassPart, class_parts, foreign, merged
+from afterd.trace.python.source.families import (
+    ClassPart,
+    class_parts,
+    foreign_attributes,
+    merged_class_parts,
+)
 from afterd.trace.python.source.scoping import NOTHING_NAMED, Names, Use, names_of
 from afterd.trace.python.source.statements import Place, Places
 
@@ -114,7 +119,7 @@ def mentions(text: bytes) -> Mentions:
     except (SyntaxError, ValueError, RecursionError):
         parts = []
     try:
-        return _joined(parts or [_part(text.decode("utf-8", "replace"))])
+        return _joined_mentions(parts or [_part(text.decode("utf-8", "replace"))])
     except (SyntaxError, ValueError, RecursionError) as error:
         return Mentions(error=f"{type(error).__name__}: {error}")
 
@@ -131,23 +136,23 @@ class _Part:
     of_class: Names = NOTHING_NAMED
 
 
-def _joined(parts: Sequence[_Part]) -> Mentions:
+def _joined_mentions(parts: Sequence[_Part]) -> Mentions:
     found = [part.found for part in parts]
     return Mentions(
         defined=frozenset[str]().union(*(each.defined for each in found)),
         needed=frozenset[str]().union(*(each.needed for each in found)),
         imports=frozenset[Import]().union(*(each.imports for each in found)),
-        unbound=frozenset(_unbound([part.own for part in parts])),
+        unbound=frozenset(_unbound_uses([part.own for part in parts])),
         stars=frozenset[Import]().union(*(each.stars for each in found)),
         names=frozenset[str]().union(*(part.own.binds | part.own.declared for part in parts)),
         functions=frozenset[tuple[str, Arity]]().union(*(each.functions for each in found)),
         calls=frozenset[Call]().union(*(each.calls for each in found)),
-        classes=frozenset(merged(part for each in found for part in each.classes)),
+        classes=frozenset(merged_class_parts(part for each in found for part in each.classes)),
         foreign=frozenset[str]().union(*(each.foreign for each in found)),
     )
 
 
-def _unbound(parts: Sequence[Names]) -> Iterator[Use]:
+def _unbound_uses(parts: Sequence[Names]) -> Iterator[Use]:
     """What is read before a part binds it, or in a function and bound by none."""
     so_far = set(_BUILTIN.union(*(part.declared for part in parts)))
     for part in parts:
@@ -220,14 +225,14 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
     own, inner = names_of(tree, places)
     imports = [each for node in nodes for each in _imports(node, places)]
     found = Mentions(
-        defined=frozenset(name for node in nodes for name in _defined(node)),
-        needed=frozenset(name for node in nodes for name in _needed(node)),
+        defined=frozenset(name for node in nodes for name in _defined_names(node)),
+        needed=frozenset(name for node in nodes for name in _needed_names(node)),
         imports=frozenset(each for each in imports if each.name != "*"),
         stars=frozenset(each for each in imports if each.name == "*"),
         functions=frozenset(_functions(nodes)),
         calls=frozenset(call for node in nodes if (call := _call(node, places)) is not None),
         classes=frozenset(class_parts(nodes, places)),
-        foreign=frozenset(foreign(nodes)),
+        foreign=frozenset(foreign_attributes(nodes)),
     )
     if not of_class:
         return _Part(found, _with_class(own, inner))
@@ -239,7 +244,7 @@ def _with_class(own: Names, inner: Names) -> Names:
     return replace(own, now=own.now | inner.now) if inner.now else own
 
 
-def _defined(node: ast.AST) -> Iterator[str]:
+def _defined_names(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -255,7 +260,7 @@ def _defined(node: ast.AST) -> Iterator[str]:
             yield from _WORD.findall(text)
 
 
-def _needed(node: ast.AST) -> Iterator[str]:
+def _needed_names(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Attribute(attr=name, ctx=ast.Load()) | ast.keyword(arg=str(name)):
             yield name

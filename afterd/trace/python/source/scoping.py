@@ -111,7 +111,7 @@ class _Walk:
         """The reads that no scope within the text satisfies, the scope, and whether it is deferred."""
         for scope in self.scopes:
             for read in scope.reads:
-                if not _found(read, scope):
+                if not _binds_in_time(read, scope):
                     local = scope.deferred and read.name in scope.bound
                     deferred = read.deferred or _within_function(scope)
                     yield Use(read.name, read.place, local), scope, deferred
@@ -221,7 +221,7 @@ class _Walk:
             scope.bound.setdefault(name, self._at)
 
 
-def _found(read: _Read, scope: _Scope) -> bool:
+def _binds_in_time(read: _Read, scope: _Scope) -> bool:
     """Whether the scope, or a function around it, binds what is read, in time.
 
     A name of the module that is bound below is not found while the module is executed.

@@ -52,7 +52,7 @@ class Places:
         """Every statement, with the lines that are its own."""
         for node, place in self._known.items():
             if isinstance(node, ast.stmt):
-                first, last = _extent(node)
+                first, last = _own_lines(node)
                 yield place, range(first, last + 1)
 
     def _settled(
@@ -83,13 +83,13 @@ class Places:
             ):
                 around = replace(around, always=False)
         body: Sequence[ast.AST] = getattr(node, "body", []) if within != scope else []
-        doubtful = _doubtful(node)
+        doubtful = _doubtful_children(node)
         for child in ast.iter_child_nodes(node):
             place, own = (inside, within) if child in body else (around, scope)
             yield child, place.doubted() if child in doubtful else place, own
 
 
-def ran(text: str, lines: frozenset[int]) -> Ran:
+def executed_in_run(text: str, lines: frozenset[int]) -> Ran:
     """What a run that came to these lines executed. Nothing where the text does not parse."""
     try:
         places = Places(ast.parse(text), text)
@@ -102,7 +102,7 @@ def ran(text: str, lines: frozenset[int]) -> Ran:
     return Ran(frozenset(did - did_not), frozenset(function for _, function in did))
 
 
-def _doubtful(node: ast.AST) -> Sequence[ast.AST]:
+def _doubtful_children(node: ast.AST) -> Sequence[ast.AST]:
     """The children of a node that it may pass by, or whose exceptions it may catch."""
     match node:
         case ast.Try(body=body, handlers=[_, *_]) | ast.TryStar(body=body):
@@ -121,14 +121,14 @@ def _doubtful(node: ast.AST) -> Sequence[ast.AST]:
 
 
 def _head(node: _Statement, lines: list[str]) -> str:
-    first, last = _extent(node)
+    first, last = _own_lines(node)
     own = [line.strip() for line in lines[first - 1 : last]]
     while own and (not own[-1] or own[-1].startswith("#")):
         own.pop()  # above the block
     return "\n".join(own)
 
 
-def _extent(node: _Statement) -> tuple[int, int]:
+def _own_lines(node: _Statement) -> tuple[int, int]:
     """The first and the last line of a statement without its blocks."""
     if isinstance(node, ast.match_case):
         return node.pattern.lineno, max(node.pattern.lineno, node.body[0].lineno - 1)

@@ -67,7 +67,7 @@ def _module_names(path: str) -> set[str]:
     return {".".join(parts[start:]) for start in range(len(parts))}
 
 
-def unbuildable(output: str, taken: frozenset[str]) -> Missing | None:
+def missing_in_output(output: str, taken: frozenset[str]) -> Missing | None:
     """What is missing, read from a test run's output; None when the variant did build.
 
     ``output`` is what pytest, unittest or the interpreter printed; ``taken`` is of ``taken_away``.
@@ -105,5 +105,5 @@ class MissingPieces:
             return ""
         said = outcome.signature.message if outcome.signature else ""
         taken = taken_away(self._changes[each] for each in reverted if each in self._changes)
-        found = unbuildable(f"{said}\n{outcome.detail}", taken)
+        found = missing_in_output(f"{said}\n{outcome.detail}", taken)
         return found.text if found else ""

@@ -22,7 +22,7 @@ from afterd.limits import PYTHON_TRACE
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.trace.python.source.families import orphans
 from afterd.trace.python.source.mentions import Arity, Mentions, mentions
-from afterd.trace.python.source.statements import Place, Ran, ran
+from afterd.trace.python.source.statements import Place, Ran, executed_in_run
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
 """The files of a variant: their content's id by path."""
@@ -74,11 +74,13 @@ class VariantCheck:
 
         Of a file that does not parse nothing is known, so what others miss of it is not told.
         """
-        return _told(self._faults(reverted))
+        return _faults_sentence(self._faults(reverted))
 
     def certain(self, reverted: ChangeSet) -> str:
         """That part of it which stops what the runs of the two versions did."""
-        return _told(fault for fault in self._faults(reverted) if self._is_certain(fault))
+        return _faults_sentence(
+            fault for fault in self._faults(reverted) if self._is_certain(fault)
+        )
 
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted)
@@ -117,7 +119,7 @@ class VariantCheck:
     def _ran_of(self, identifier: str | None, lines: frozenset[int]) -> Ran:
         if identifier is None or not lines:
             return Ran()
-        return ran(self._read(identifier).decode("utf-8", "replace"), lines)
+        return executed_in_run(self._read(identifier).decode("utf-8", "replace"), lines)
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -319,7 +321,7 @@ class _Program:
         return found
 
 
-def _told(faults: Iterable[Fault]) -> str:
+def _faults_sentence(faults: Iterable[Fault]) -> str:
     return "\n".join(sorted({str(fault) for fault in faults})[: PYTHON_TRACE.faults])
 
 

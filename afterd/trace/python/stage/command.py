@@ -44,7 +44,7 @@ def python_command(
     if program is None:
         return None
     if Path(program).name.startswith(("python", "pypy")):
-        return _interpreted(program, command[1:])
+        return _interpreted_command(program, command[1:])
     interpreter = shebang(Path(program))
     if interpreter is None:
         return None
@@ -67,7 +67,7 @@ def of_shell(command: Sequence[str]) -> tuple[str, ...]:
         return ()
 
 
-def _interpreted(program: str, arguments: Sequence[str]) -> PythonCommand | None:
+def _interpreted_command(program: str, arguments: Sequence[str]) -> PythonCommand | None:
     position = 0
     while position < len(arguments):
         argument = arguments[position]

@@ -159,7 +159,7 @@ class WarmPython:
             target=self._supervise, args=(command, limits), name="warm-python", daemon=True
         )
         self._server.start()
-        self._connection = _connected(path, self._server)
+        self._connection = _connection_to(path, self._server)
         self._stream = self._connection.makefile("rwb")
 
     def _supervise(self, command: Command, limits: ProcessLimits) -> None:
@@ -201,7 +201,7 @@ class WarmPython:
         request = {"op": "run", "directory": str(directory), **limits, "report": report}
         started = time.monotonic()
         try:
-            answer = _telling(self._ask(request, timeout + WARM.answer), timeout)
+            answer = _telling_answer(self._ask(request, timeout + WARM.answer), timeout)
         except ColdError:
             shutil.rmtree(directory, ignore_errors=True)
             raise
@@ -229,7 +229,7 @@ class WarmPython:
         return answer
 
 
-def _connected(path: Path, server: threading.Thread) -> socket.socket:
+def _connection_to(path: Path, server: threading.Thread) -> socket.socket:
     """A connection to the server, as soon as it listens; by way of the socket's folder, as it binds it."""
     deadline = time.monotonic() + WARM.start
     place = os.open(path.parent, os.O_PATH)
@@ -248,7 +248,7 @@ def _connected(path: Path, server: threading.Thread) -> socket.socket:
     raise ColdError("it did not start listening")
 
 
-def _telling(answer: dict[str, Any], timeout: float) -> dict[str, Any]:
+def _telling_answer(answer: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The answer. Raises ColdError where the run was ended, or died: a fresh process will tell.
 
     A run that computed until its time was up would do so in any process; one that waited may have

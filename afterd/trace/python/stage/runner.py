@@ -136,15 +136,15 @@ def record(
     key = key_of(request.work, settings, request.command, sorted(request.environment.items()))
     told = taken_up(out, key)
     if told is None:
-        told = _recorded(request, tree, settings, key, cancelled)
+        told = _recorded_run(request, tree, settings, key, cancelled)
     traces = [read(header) for header in out.glob("trace-*.json")]
     if not traces:
-        raise TraceError(_nothing(request, told["ending"]))
-    traces.sort(key=_telling)
+        raise TraceError(_nothing_recorded(request, told["ending"]))
+    traces.sort(key=_telling_rank)
     return Recorded(tuple(traces), told["status"], told["seconds"], told["output"])
 
 
-def _recorded(
+def _recorded_run(
     request: PythonTraceRequest, tree: Path, settings: Settings, key: str, cancelled: Event | None
 ) -> Mapping[str, Any]:
     """Run the command into a directory made anew; how it ended, which is noted there."""
@@ -203,12 +203,12 @@ def _run(
     return sandbox.run(command, request.limits, cancelled=cancelled, anew=anew)
 
 
-def _telling(raw: Raw) -> tuple[bool, int]:
+def _telling_rank(raw: Raw) -> tuple[bool, int]:
     """A process that saw a failure first, then the one that did most."""
     return (not raw.header["failures"], -raw.total)
 
 
-def _nothing(request: PythonTraceRequest, ending: str) -> str:
+def _nothing_recorded(request: PythonTraceRequest, ending: str) -> str:
     return (
         f"Nothing was traced: the command {' '.join(request.command)!r} {ending} and no"
         " Python process of it wrote a trace; without a trace only reversion is possible."
