@@ -27,5 +27,5 @@ def connect(project: Project, token: str) -> Forge:
             f"The client for {project.kind.value} is not installed ({error.name});"
             " run `pip install 'afterd[forge]'`."
         ) from error
-    forge: Forge = module.connected(project, token)
+    forge: Forge = module.connected_project(project, token)
     return forge
