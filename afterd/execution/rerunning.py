@@ -28,6 +28,15 @@ class ColdError(Exception):
     """A warm process gave no result that counts; the sentence says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A run of the test in ``tree`` that records itself, as its environment tells the recorder."""
+
+    command: Command
+    tree: Path
+    timeout: float
+
+
 class WarmTest(Protocol):
     """A test command in one slot. ``probes`` counts the runs it took to get ready.
 
@@ -40,6 +49,10 @@ class WarmTest(Protocol):
 
     def run(self, timeout: float | None = None) -> ProcessResult:
         """Run the test once. Raises ColdError."""
+        ...
+
+    def record(self, recording: Recording) -> ProcessResult:
+        """Run the test once, recording itself. Raises ColdError, also where only a fresh process can."""
         ...
 
     def close(self) -> None:
@@ -101,6 +114,18 @@ class Reruns:
         except OSError as error:  # no room for its output; a fresh run will say so
             self.distrust(recipe, f"no run can be made in the warm process ({error})")
             return None, probes
+
+    def recorded(self, slot: Path, recipe: Recipe, recording: Recording) -> ProcessResult | None:
+        """A recorded run in the slot's warm process; None where there is none that is trusted, or where only a
+        fresh process can record it.
+        """
+        key, test = self._tests.get(slot, ("", None))
+        if test is None or key != _key(recipe) or not self.trusted(recipe):
+            return None
+        try:
+            return test.record(recording)
+        except (ColdError, OSError):
+            return None
 
     def agrees(self, recipe: Recipe, tree: str, outcome: Outcome) -> bool:
         """Compare a warm run with the fresh one of the same tree, if there was one."""

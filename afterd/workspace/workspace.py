@@ -20,7 +20,9 @@ from afterd.execution.confinement import Confinement, confined_programs, stronge
 from afterd.execution.executors.chosen import BenchExecutor, chosen_executor
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
-from afterd.execution.rerunning import Reruns
+from afterd.execution.process import ProcessResult
+from afterd.execution.recipe import Recipe
+from afterd.execution.rerunning import Recording, Reruns
 from afterd.execution.scratch import scratch
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet
@@ -76,6 +78,7 @@ class Workspace:
     reruns: Reruns
     work: str
     clock: PhaseClock
+    local: LocalExecutor
     asked: float | None = None
 
     @property
@@ -94,6 +97,11 @@ class Workspace:
         if isinstance(self.executor, JournalledExecutor):
             return JournalFirst(cache, self.executor)
         return cache
+
+    def recorded_warm(self, recipe: Recipe, recording: Recording) -> ProcessResult | None:
+        """A run that records itself, in a fork of a slot's warm process; None where only a fresh one can."""
+        with self.local.workbench() as bench:
+            return self.reruns.recorded(bench.slot.path, recipe, recording)
 
     def trace_slots(self) -> tuple[Slot, Slot]:
         """The work trees of traced builds, of the good and of the bad version."""
@@ -164,6 +172,7 @@ def opened_workspace(
             reruns=reruns,
             work="" if journal is None else journal.work,
             clock=clock or PhaseClock(),
+            local=local,
             asked=asked,
         )
 

@@ -16,7 +16,7 @@ from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.oracle import Oracle
 from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
-from afterd.execution.rerunning import ColdError, Reruns
+from afterd.execution.rerunning import ColdError, Recording, Reruns
 from afterd.limits import ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
@@ -47,6 +47,12 @@ class Again:
         return sandbox.run(
             replace(self.command, argv=argv), replace(self.limits, timeout=timeout or 9.0)
         )
+
+    def record(self, recording: Recording) -> ProcessResult:
+        """Run another command, or die."""
+        if self.dies:
+            raise ColdError("it died")
+        return sandbox.run(recording.command, self.limits)
 
     def close(self) -> None:
         """Remember it."""
@@ -106,6 +112,28 @@ def test_trust_is_earned_at_both_ends(tmp_path: Path, made: list[Again]) -> None
     counts = span.oracle.counts()
     assert (counts.confirmation, counts.tests, counts.warm) == (5, 1, 3)
     assert len(made) == 1
+    span.executor.close()
+
+
+def test_only_where_it_is_trusted_a_warm_process_records(tmp_path: Path, made: list[Again]) -> None:
+    """What it makes impossible is left to a fresh process, and costs it no trust."""
+    span = Range(tmp_path, made)
+    [slot] = (bench.slot.path for bench in span.executor._free)  # the one that works
+    recording = Recording(Command(("echo", "recorded"), tmp_path), tmp_path, 9.0)
+    assert span.reruns.recorded(slot, RECIPE, recording) is None, "there is none yet"
+    span.attempt(NOTHING)
+    span.attempt(NOTHING)
+    assert span.reruns.recorded(slot, RECIPE, recording) is None, "no passing tree was compared"
+    span.attempt(ALL)
+    span.attempt(ALL)
+    assert span.reruns.recorded(slot, replace(RECIPE, test_id="another"), recording) is None
+    found = span.reruns.recorded(slot, RECIPE, recording)
+    assert found is not None
+    assert found.stdout.text() == "recorded\n"
+    found.remove()
+    made[0].dies = True
+    assert span.reruns.recorded(slot, RECIPE, recording) is None
+    assert span.reruns.trusted(RECIPE)
     span.executor.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -87,4 +88,5 @@ def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> Py
         test=test.recipe.test_id if test.runner != "command" else "",
         piece="variants",
     )
+    request = replace(request, warm=partial(workspace.recorded_warm, test.recipe))
     return PythonTracer(request, built, wanted.variants.tree)

@@ -35,6 +35,7 @@ from typing import NoReturn
 
 from .importing import OwnFinder, OwnLoader, Territory
 from .preloading import is_own
+from .recorded_fork import Recorded, begin_recording
 from .rewriting import Rewritten, is_rewritten
 
 RUN_VARIABLE = "AFTERD_RUN"
@@ -80,13 +81,14 @@ class Program:
 class Run:
     """One run: its directory (output, temporary files), and its limits in seconds and bytes.
 
-    ``report``: write what was imported to ``modules.json`` there.
+    ``report``: write what was imported to ``modules.json`` there. ``recorded``: where it records itself.
     """
 
     directory: str
     timeout: float
     output: int
     report: bool = False
+    recorded: Recorded | None = None
 
 
 class CodeCache:
@@ -113,10 +115,13 @@ def execute(
         os.setsid()
         if program.shell:
             _await_as_a_shell(os.fork())
-        _redirect(run.directory)
+        _redirect(run.directory, merged=run.recorded is not None)
         _settle(run)
         rewritten.offer()
-        sys.meta_path.insert(0, OwnFinder(territory, codes.compile))
+        if run.recorded is not None:
+            begin_recording(run.recorded)
+        else:
+            sys.meta_path.insert(0, OwnFinder(territory, codes.compile))
         before = time.monotonic()
         status = _status(program, codes)
         spent = time.monotonic() - before
@@ -167,8 +172,8 @@ def _of_exit(code: object) -> int:
     return 1
 
 
-def _redirect(directory: str) -> None:
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+def _redirect(directory: str, *, merged: bool) -> None:
+    for descriptor, name in ((1, "stdout"), (2, "stdout" if merged else "stderr")):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         file = os.open(f"{directory}/{name}", flags, 0o600)
         os.dup2(file, descriptor)

@@ -66,6 +66,8 @@ class Session:
             self.replacing.install()
         # unittest.runner is imported after unittest.result, by whoever uses unittest.
         asked = {"unittest.runner": self._watch_unittest}
+        if "unittest.runner" in sys.modules:  # in a fork, where it was imported ahead
+            self._watch_unittest()
         sys.meta_path.insert(0, OwnFinder(self.territory, self.compile, asked=asked))
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
         watch_output(self.recorder.write)
@@ -160,10 +162,14 @@ class Session:
         Not by an audit hook: ``id`` and ``sys._getframe`` are audited too, and the recorder lives
         on them; with a hook a traced loop ran five times slower.
         """
+        threading = sys.modules.get("threading")  # imported ahead, it has them by names of its own
         for name in ("start_new_thread", "start_joinable_thread"):
             original = getattr(_thread, name, None)
             if original is not None:
-                setattr(_thread, name, self._announcing(original))
+                announcing = self._announcing(original)
+                setattr(_thread, name, announcing)
+                if threading is not None:
+                    setattr(threading, f"_{name}", announcing)
 
     def _announcing(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)

@@ -25,13 +25,13 @@ def start() -> None:
     settings = from_environment()
     if settings is None:
         return
-    _move_path_entries(settings)
+    move_path_entries(settings)
     if _is_own_script(settings):
         _run_through_script_module()
     begin(settings)
 
 
-def _move_path_entries(settings: Settings) -> None:
+def move_path_entries(settings: Settings) -> None:
     """An editable install names the user's checkout; the run is of another tree.
 
     What is installed in an environment inside the checkout stays where it is.

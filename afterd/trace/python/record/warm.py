@@ -26,6 +26,7 @@ from .fork_run import CodeCache, Program, Run, execute
 from .importing import Territory
 from .preloading import Preloading
 from .reaping import become_reaper, sweep
+from .recorded_fork import Recorded
 from .rewriting import Rewritten
 
 VARIABLE = "AFTERD_WARM"
@@ -58,7 +59,8 @@ class Server:
                 if request.pop("op") == "prepare":
                     answer = self.prepare(**request)
                 else:
-                    run = Run(**request)
+                    recorded = request.pop("recorded", None)
+                    run = Run(**request, recorded=Recorded(**recorded) if recorded else None)
                     child = os.fork()
                     if not child:
                         return run

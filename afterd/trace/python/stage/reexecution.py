@@ -25,7 +25,7 @@ from typing import Any
 from afterd.errors import AfterdError
 from afterd.execution import sandbox
 from afterd.execution.process import Command, Ending, ProcessResult
-from afterd.execution.rerunning import ColdError
+from afterd.execution.rerunning import ColdError, Recording
 from afterd.limits import WARM, ProcessLimits
 from afterd.trace.python.record.warm import VARIABLE
 from afterd.trace.python.stage.command import PythonCommand, of_shell, python_command
@@ -91,6 +91,28 @@ class WarmPython:
         if self.cold:
             raise ColdError(self.cold)
         return self._run(timeout or self.limits.timeout, report=False)
+
+    def record(self, recording: Recording) -> ProcessResult:
+        """Run the test in a fork that records itself, in another tree than the server's.
+
+        Raises ColdError as ``run`` does, and for a script of the tree: what nobody imports is instrumented
+        in a process of its own alone.
+        """
+        command = recording.command
+        if self.cold or command.argv != self.command.argv or _is_own_script(recording):
+            raise ColdError(self.cold or "another command, or a script of the tree")
+        before, environment = self.command.environment, command.environment
+        told = {
+            "tree": str(self.tree),
+            "moved": str(recording.tree.resolve()),
+            "directory": str(command.cwd),
+            "environment": {
+                name: environment.get(name)
+                for name in before.keys() | environment.keys()
+                if before.get(name) != environment.get(name)
+            },
+        }
+        return self._run(recording.timeout, report=False, recorded=told)
 
     def close(self) -> None:
         """End the server and everything it started."""
@@ -194,11 +216,14 @@ class WarmPython:
 
     # -- runs --------------------------------------------------------------------------------
 
-    def _run(self, timeout: float, *, report: bool) -> ProcessResult:
+    def _run(
+        self, timeout: float, *, report: bool, recorded: dict[str, Any] | None = None
+    ) -> ProcessResult:
         directory = Path(tempfile.mkdtemp(prefix="afterd-run-", dir=self._scratch)).resolve()
         (directory / "tmp").mkdir()
         limits = {"timeout": timeout, "output": self.limits.output}
         request = {"op": "run", "directory": str(directory), **limits, "report": report}
+        request |= {"recorded": recorded} if recorded else {}
         started = time.monotonic()
         try:
             answer = _telling_answer(self._ask(request, timeout + WARM.answer), timeout)
@@ -227,6 +252,14 @@ class WarmPython:
             self.cold = self.cold or "the warm process ended"
             raise ColdError(self.cold) from None
         return answer
+
+
+def _is_own_script(recording: Recording) -> bool:
+    command = recording.command
+    started = python_command(command.argv, command.environment, command.cwd)
+    if started is None or started.target != "script":
+        return False
+    return (command.cwd / started.name).resolve().is_relative_to(recording.tree.resolve())
 
 
 def _connection_to(path: Path, server: threading.Thread) -> socket.socket:

@@ -20,6 +20,7 @@ from typing import Any
 from afterd.errors import TraceError
 from afterd.execution import sandbox
 from afterd.execution.process import Command, ProcessResult
+from afterd.execution.rerunning import Recording
 from afterd.limits import ProcessLimits
 from afterd.trace.kept import keep, key_of, taken_up
 from afterd.trace.python.read.tracefile import Raw, read
@@ -43,6 +44,7 @@ class PythonTraceRequest:
     run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
     ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
     killed; empty: everything is recorded anew. ``replaced`` is a value of the run that is set to another.
+    ``warm`` records a run in a fork of a warm process, and gives None where that cannot be.
     """
 
     command: tuple[str, ...]
@@ -62,6 +64,7 @@ class PythonTraceRequest:
     work: str = ""
     stop: int = 0
     replaced: Replacement | None = None
+    warm: Callable[[Recording], ProcessResult | None] | None = None
 
 
 _RUNTIME = Path(__file__).parents[1] / "record"
@@ -79,7 +82,7 @@ def stage(directory: Path) -> Path:
         return target
     directory.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(dir=directory))
-    ignored = shutil.ignore_patterns("__pycache__", _START)
+    ignored = shutil.ignore_patterns(_START)  # compiled already, for an interpreter of our version
     shutil.copytree(_RUNTIME, partial / PACKAGE, ignore=ignored)
     shutil.copy(_RUNTIME / _START, partial / "sitecustomize.py")
     try:
@@ -200,6 +203,10 @@ def _run(
     paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
     environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
     command = Command(request.command, (tree / request.folder).resolve(), environment, merge=True)
+    if request.warm is not None and not request.stop and cancelled is None:
+        if (forked := request.warm(Recording(command, tree, request.limits.timeout))) is not None:
+            return forked
+        anew()
     return sandbox.run(command, request.limits, cancelled=cancelled, anew=anew)
 
 
