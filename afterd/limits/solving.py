@@ -76,7 +76,7 @@ class DemandLimits:
     factor: int = 3  # by which a formula may grow at once
     small: int = 5_000  # encoded and solved in no time: it need not grow by a factor
     large: int = 20_000  # all its sets are asked for before it grows: growth may not come to an end
-    most: int = 1_000_000  # with more of them growth is not tried again in small steps
+    most: int = 1_000_000  # with more no growth is tried again in small steps, nor a wider window begun: 10 s of CPU
     short_run: int = 3_000  # instructions; of a longer run an address is the one that it had
     looks: int = 512  # instructions between two looks at the time
     whole: int = 1_000  # instructions of a run that is asked for at once: seconds of CPU

@@ -57,7 +57,7 @@ def widest_answer(
     best = _asked_windows(subjects, levels[0], ask)
     last, sizes = best, [(sum(levels[0]), solver.encoding.size)]
     for windows in levels[1:]:
-        too_large = foretold_clauses(sizes, sum(windows)) > solver.encoding.most_clauses
+        too_large = foretold_clauses(sizes, sum(windows)) > DEMAND.most
         if not last.settled or solver.over or too_large:
             break
         solver.restart()

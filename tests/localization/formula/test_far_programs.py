@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from formula_programs import changed, loaded, named, numbers, program
 
-from afterd.limits import LOGIC
+from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.logic.correction import Corrections
@@ -49,7 +49,10 @@ def test_on_demand_still_answers(tmp_path: Path, rounds: int) -> None:
     assert named(NAME, lines) == {1}
     assert any("are concrete" in note for note in report.notes)
     assert report.complete
-    assert report.clauses < LOGIC.clauses  # nothing larger was begun
+    assert report.clauses < DEMAND.most
+    assert (
+        failing.window < 3_000
+    )  # of 1.7 million clauses: a minute and more, where this has an answer
 
 
 def test_what_is_before_a_window_is_executed_once(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from afterd.limits import DEMAND
+from afterd.limits import DEMAND, LOGIC
 from afterd.localization.formula.widening import Windows, foretold_clauses, widest_answer
 from afterd.logic import Branch, Corrections, ProgramFormula
 
@@ -106,6 +106,19 @@ def test_what_a_wider_formula_will_be(
     sizes: list[tuple[int, int]], instructions: int, clauses: int
 ) -> None:
     assert foretold_clauses(sizes, instructions) == pytest.approx(clauses)
+
+
+def test_no_window_is_begun_that_will_be_far_larger_than_the_last() -> None:
+    """An answer of more clauses than are solved in seconds may be had, but is nobody's wish who has one."""
+    run, sizes = Run(9000), {100: 5_000, 300: 30_000, 1000: 200_000}
+    with Corrections() as solver:
+
+        def ask(windows: Windows) -> Said:
+            solver.encoding.gates.size = sizes[windows[0]]
+            return Said(windows)
+
+        assert widest_answer([run], solver, ask).windows == (1000,)
+    assert foretold_clauses([(300, 30_000), (1000, 200_000)], 3000) < LOGIC.clauses
 
 
 def test_no_window_is_begun_when_the_time_is_up() -> None:
