@@ -10,7 +10,10 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
 
 from afterd.errors import ToolchainError
 from afterd.execution.environment import scrubbed_environment
@@ -21,9 +24,10 @@ from afterd.limits import Limits
 from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
 
+_ONE_AT_A_TIME = Lock()
 _RUNTIME = Path(__file__).parents[1] / "weave" / "runtime.c"
 _WRAPPER = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); sys.path.append(sys.argv.pop(1));"
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1)); sys.path.append(sys.argv.pop(1));"
     "from afterd.trace.c.build.compiler_wrapper import main; main()"
 )
 _SHIM = """\
@@ -70,24 +74,8 @@ def prepare(
         toolchain, library
     )  # by its path: in the build its name means afterd-cc
     shims.mkdir(exist_ok=True)
-    common = (
-        *clang,
-        "-O2",
-        "-fPIC",
-        "-fno-sanitize=all",
-        "-fno-stack-protector",
-        "-pthread",
-        str(runtime),
-    )
-    shared = (
-        "-DAFTERD_SHARED",
-        "-shared",
-        "-Wl,-soname,libafterd_rt.so",
-        "-o",
-        str(library / "libafterd_rt.so"),
-    )
-    _compile((*common, *shared), directory)
-    _compile((*common, "-c", "-o", str(library / "afterd_rt.o")), directory)
+    for name, made in _runtime_made(clang, runtime).items():
+        (library / name).write_bytes(made)
     cxx = _cxx(clang, toolchain)
     for name, is_cxx in _names(base).items():
         real = cxx if is_cxx else clang
@@ -125,6 +113,32 @@ def _cxx(clang: tuple[str, ...], toolchain: Toolchain) -> tuple[str, ...]:
     path = Path(clang[0])
     beside = path.with_name(path.name.replace("clang", "clang++", 1))
     return (str(beside) if beside.exists() else clang[0], *clang[1:])
+
+
+def _runtime_made(clang: tuple[str, ...], runtime: Path) -> dict[str, bytes]:
+    """The runtime as a shared library and as an object: both ends of a range are linked with the same."""
+    with _ONE_AT_A_TIME:
+        return _compiled(clang, runtime, runtime.stat().st_mtime_ns)
+
+
+@cache
+def _compiled(clang: tuple[str, ...], runtime: Path, _changed: int) -> dict[str, bytes]:
+    common = (
+        *clang,
+        "-O2",
+        "-fPIC",
+        "-fno-sanitize=all",
+        "-fno-stack-protector",
+        "-pthread",
+        str(runtime),
+    )
+    shared = ("-DAFTERD_SHARED", "-shared", "-Wl,-soname,libafterd_rt.so")
+    with TemporaryDirectory(prefix="afterd-runtime-") as scratch:
+        made = {name: Path(scratch) / name for name in ("libafterd_rt.so", "afterd_rt.o")}
+        library, alone = made.values()
+        _compile((*common, *shared, "-o", str(library)), Path(scratch))
+        _compile((*common, "-c", "-o", str(alone)), Path(scratch))
+        return {name: path.read_bytes() for name, path in made.items()}
 
 
 def _compile(line: tuple[str, ...], directory: Path) -> None:
