@@ -65,7 +65,8 @@ CHECKOUTS = [
     (JEST, {"test/a.test.js": "import x from '../src'", "src/index.js": "export * from './made'"}, True),
     (JEST, {"test/a.test.js": "const x = require('..')"}, True),
     (JEST, {"test/a.test.js": "const x = require('..')", "index.js": ""}, False),
-    (JEST, {"test/a.test.js": "import x from 'p/x'"}, True),
+    (JEST | {"exports": "./dist"}, {"test/a.test.js": "import x from 'p/x'"}, True),
+    (JEST, {"test/a.test.js": "import x from 'p/x'"}, False),
     (JEST, {"test/a.test.js": "import x from 'pp'"}, False),
     (JEST, {"test/a.test.js": "", "jest.config.js": "testRegex: 'dist/.*'"}, True),
     (JEST, {"src/a.js": ""}, True),
@@ -82,7 +83,9 @@ def test_a_package_is_built_where_its_tests_import_what_is_not_there(
     for name, code in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(code)
-    (tmp_path / "package.json").write_text(json.dumps({"name": "p", "scripts": scripts}))
+    exports = {"exports": scripts["exports"]} if "exports" in scripts else {}
+    package = {"name": "p", "scripts": scripts, **exports}
+    (tmp_path / "package.json").write_text(json.dumps(package))
     found = Npm().detect(tmp_path)
     assert found is not None
     assert ("npm run build" in found.build[2]) == built

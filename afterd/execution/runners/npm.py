@@ -172,9 +172,8 @@ def _runs_sources(root: Path, found: _Found) -> bool:
     asked = [word for word in found.argv[1:] if word not in _without_files(found.argv)]
     if any(_BUILT.search(each) for each in (*settings, *asked)):
         return False
-    return needs_no_build(
-        root, _tests(root), str(package.get("name", "")), compiles=found.kind.name == "Jest"
-    )
+    itself = str(package.get("name", "")) if "exports" in package else ""  # Node's self-reference
+    return needs_no_build(root, _tests(root), itself, compiles=found.kind.name == "Jest")
 
 
 def _tests(root: Path) -> Iterator[Path]:
