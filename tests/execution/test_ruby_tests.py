@@ -22,7 +22,7 @@ class TestA < Minitest::Test
   def test_good; assert_equal 1, 1; end
   def test_bad; assert_equal 1, 2; end
   def test_bad_too; raise "x"; end
-  define_method("test_#{File.dirname(File.expand_path(__FILE__))}/a (b)") { assert false }
+  define_method("test_#{File.dirname(File.expand_path(__FILE__)).tr(".", "_")}/a (b)") { assert false }
 end
 """
 UNIT = """\
@@ -85,7 +85,7 @@ CASES = [
 def test_the_failing_tests_are_named_and_run_alone(
     tmp_path: Path, files: dict[str, str], failing: set[str], passing: str
 ) -> None:
-    root = tmp_path / "project"
+    root = tmp_path / "pro.ject"
     for name, code in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(code)

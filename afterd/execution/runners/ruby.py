@@ -68,10 +68,13 @@ class Ruby:
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From RSpec's report, or what Minitest and test-unit print; paths as below the checkout."""
         root = text(result.directory / _ROOT).strip()
+        here = re.compile(
+            re.sub(r"[^A-Za-z0-9/]", ".", root) + "/"
+        )  # a name may have "_" for its dots
         found = list(_failed_examples(text(result.directory / _REPORT)))
         for match in _FAILED.finditer(result.stdout.whole()):
             name = match["minitest"] or match["unit"]
-            found.append(name.replace(f"{root}/", _HERE) if root else name)
+            found.append(here.sub(_HERE, name) if root else name)
         return tuple(dict.fromkeys(found))
 
     def one_test(self, detected: Detected, test_id: str) -> tuple[str, ...]:
