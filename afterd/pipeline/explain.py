@@ -78,7 +78,8 @@ def explain(
     except (TestError, BuildError) as error:
         why = str(error)
     else:
-        if all(each.status is Status.EXPLAINED for each in found):
+        seen = {each.status for each in found}
+        if Status.EXPLAINED in seen and seen <= {Status.EXPLAINED, Status.ALREADY_RED}:
             return found
         why = found[0].reason or f"{found[0].test} is {found[0].status.value} in it"
     # A sandbox must not be what breaks a project: where it is, the same is asked without.
@@ -130,18 +131,32 @@ def _each_explained(
     heard: Progress,
     note: str,
 ) -> tuple[Explanation, ...]:
-    """An answer for each test that broke and that no answer before it repairs; each is kept."""
+    """An answer for each test that broke and that no answer before it repairs; each is kept.
+
+    Where one cannot be run at an end, the others are answered all the same; raises what stands in the way of
+    the first where none can.
+    """
     found: list[Explanation] = []
+    stopped: dict[str, TestError | BuildError] = {}
     left = list(_asked_tests(settings, broken))
     while left:
         test = left.pop(0)
-        within, answer = _answer(workspace, settings, wanted, broken, test, heard, found)
+        try:
+            within, answer = _answer(workspace, settings, wanted, broken, test, heard, found)
+        except (TestError, BuildError) as error:
+            stopped[test.recipe.test_id] = error
+            continue
         with workspace.clock.during(Phase.SUITE):
             others = _effects_elsewhere(workspace, within, broken, answer, left, heard)
         left = [test for test in left if test.recipe.test_id not in others.repaired]
         said = (others.note(), *(() if found else broken.notes), note)
         notes = (*answer.notes, *filter(None, said))
         found.append(keep(workspace, replace(answer, also=others.repaired, notes=notes)))
+    if stopped and not found:
+        raise next(iter(stopped.values()))
+    for name, why in stopped.items():
+        told = unanswered(name, Status.BROKEN, wanted.revisions, str(why))
+        found.append(keep(workspace, told))
     return tuple(found)
 
 

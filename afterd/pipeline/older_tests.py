@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from afterd.errors import BuildError, TestError
+from afterd.errors import BuildError, TestError, UntestableError
 from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.flakiness import Repeats
 from afterd.execution.oracle import Oracle
+from afterd.execution.runners import GIVEN
 from afterd.execution.signature import same_failure, tells_nothing
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeSet
@@ -98,7 +99,8 @@ def settled_ends(
             if found is not None or not choice.partly:
                 return found or asis
         seen = good.reason
-    if seen is Unresolved.UNTESTABLE:
+    absent = isinstance(failed, UntestableError) and test.runner != GIVEN
+    if seen is Unresolved.UNTESTABLE or absent:  # no test of that name, whichever tests are there
         return replace(asis, reason=_new_test_sentence(failed, confirmation.good))
     said = str(failed or (confirmation.good.detail if confirmation.good else ""))
     later = range_with_runnable_good(wanted, said, asking, few) if otherwise else None

@@ -57,6 +57,25 @@ not ok 1 - adds
     TestContext.<anonymous> (test/a.test.js:5:10)
     Test.runInAsyncScope (node:async_hooks:203:9)
 """
+MINITEST = """\
+  1) Failure:
+TestA#test_lines [test/test_a.rb:39]:
+--- expected
++++ actual
+@@ -54,4 +54,4 @@
+   <li>&#8220;<em>test</em>&#8221;</li>
+
+-  <li>(<em>test</em>)</li>
+-  <li>more</li>
++  <li>(_test_)</li>
++  <li>less</li>
+ </ul>
+"""
+TEST_UNIT = """Failure: test_adds(TestA)
+test/test_a.rb:4:in `test_adds'
+<300> expected but was
+<184>.
+"""
 TAPE = """\
 not ok 3 should be deeply equivalent
   ---
@@ -92,6 +111,8 @@ CASES = [
     (JEST, "184", "300", "test/sum.test.js", 3),
     (VITEST, "184", "300", "test/a.test.ts", 5),
     (MOCHA, "184", "300", "test/a.js", 5),
+    (MINITEST, "<li>(_test_)</li>", "<li>(<em>test</em>)</li>", "test/test_a.rb", 39),
+    (TEST_UNIT, "184", "300", "test/test_a.rb", 4),
     (
         "AssertionError: expected 184 to equal 300\n at f (test/a.js:9:1)\n",
         "184",

@@ -43,7 +43,7 @@ CTEST = """\
 """
 MESON = [
     {"name": "adds", "result": "OK", "stdout": "fine"},
-    {"name": "says", "result": "FAIL", "stdout": "begun", "stderr": "x"},
+    {"name": "project:suite / says", "result": "FAIL", "stdout": "begun", "stderr": "x"},
     {"name": "slow", "result": "TIMEOUT", "stdout": None},
     {"name": "known", "result": "EXPECTEDFAIL"},
     {"name": "cannot", "result": "SKIP"},

@@ -239,3 +239,27 @@ def test_a_line_for_the_regression_beside_those_of_a_feature(tmp_path: Path) -> 
     assert done.status == 0, found
     assert ["b - a" in change["patch"] for change in found["root"]] == [True]
     assert any("the last commit did to the failing one" in note for note in found["notes"])
+
+
+LIB = "mod ops;\npub fn sum(a: i32, b: i32) -> i32 { ops::add(a, b) }\n"
+OWN = "#[test]\nfn adds() { assert_eq!(sum(1, 2), 3); }\n"
+ADD = "pub fn add(a: i32, b: i32) -> i32 { a + b + 1 }\n#[test]\nfn adds_too() { assert_eq!(add(1, 2), 3); }\n"
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo")
+def test_a_test_of_a_new_source_file_is_new_and_the_other_is_explained(tmp_path: Path) -> None:
+    """shlex: what was `split` in lib.rs is in a new bytes.rs, with tests of its own; all ended in an error."""
+    path = tmp_path / "r"
+    crate = '[package]\nname = "ops"\nversion = "0.1.0"\nedition = "2021"\n'
+    good = {
+        "Cargo.toml": crate,
+        "src/lib.rs": f"pub fn sum(a: i32, b: i32) -> i32 {{ a + b }}\n{OWN}",
+    }
+    (path / "src").mkdir(parents=True)
+    repository(path, good, {"src/lib.rs": LIB + OWN, "src/ops.rs": ADD})
+    done = afterd("explain", "--format", "json", cwd=path)
+    found = {each["test"]: each for each in json.loads(done.out)["explanations"]}
+    assert found["adds"]["status"] == "explained", found
+    assert {change["file"] for change in found["adds"]["root"]} <= {"src/lib.rs", "src/ops.rs"}
+    if "ops::adds_too" in found:
+        assert found["ops::adds_too"]["reason"].startswith("This test is new")

@@ -67,6 +67,9 @@ _WAYS = (
     rf"^AssertionError: (?P<message>{_OBSERVED} != {_EXPECTED})$",
     rf"^#\s+got: {_OBSERVED}\n#\s+expected: {_EXPECTED}$",
     rf"^[ \t]*[Ee]xpected: +{_EXPECTED}\n[ \t]*(?:[Gg]ot|[Aa]ctual|[Rr]eceived) *: +{_OBSERVED}$",
+    rf"(?:\[{_PLACE}\]:\n|^)--- [Ee]xpected\n\+\+\+ [Aa]ctual\n@@[^\n]*\n"
+    rf"(?:(?: [^\n]*)?\n)*?-{_EXPECTED}\n(?:-[^\n]*\n)*\+{_OBSERVED}$",
+    rf"^<{_EXPECTED}> expected but was\n<{_OBSERVED}>\.?$",
     rf"(?P<message>Failed asserting that {_OBSERVED} (?:matches expected|is identical to) {_EXPECTED}\.)",
     rf"expected: ?<{_EXPECTED}> but was: ?<{_OBSERVED}>",
 )

@@ -20,6 +20,7 @@ from xml.etree import ElementTree as ET
 from afterd.execution.process import ProcessResult
 from afterd.limits import REPORT_FILE
 
+_SUITE = " / "
 _PASSED_OVER = frozenset({"node_modules", "venv"})
 _RED = frozenset({"FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS"})
 _GREEN = frozenset({"OK", "EXPECTEDFAIL", "SKIP"})
@@ -86,7 +87,10 @@ def _of_meson(line: bytes) -> TestReport | None:
         if result not in _RED | _GREEN:
             return None
         said = "\n".join(str(text) for text in output if text)
-        return TestReport(str(value["name"]), result in _RED, said)
+        name = str(value["name"]).rpartition(_SUITE)[
+            2
+        ]  # before it stands what Meson is not asked by
+        return TestReport(name, result in _RED, said)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
