@@ -104,3 +104,35 @@ def test_a_script_of_the_tree_is_recorded_in_a_fresh_process(tmp_path: Path) -> 
 
         found = record(replace(request, warm=none), tree, "fresh")
     assert found.traces[0].header["failures"]
+
+
+def test_a_text_is_instrumented_once_wherever_it_lies(tmp_path: Path) -> None:
+    """What both ends share is most of a program; its code names the file that was run all the same."""
+    place = "import lib\ndef test_place():\n    print(lib.total.__code__.co_filename)\n    assert lib.AGE == 2\n"
+    good, bad = (
+        {
+            "lib.py": f"AGE = {age}\n{SUM}",
+            "test_lib.py": place,
+            "other.py": SUM,
+            "conftest.py": "import other\n",
+        }
+        for age in (2, 1)
+    )
+    request = request_for(tmp_path, good, bad, (*QUIET, "-s"))
+    runs = [record(request, tmp_path / name, name) for name in ("good", "bad")]
+    for run, name in zip(runs, ("good", "bad"), strict=True):
+        assert str(tmp_path / name / "lib.py") in run.output
+    codes = list((request.directory / "cache").glob("*.code"))
+    assert len(codes) == len(["lib", "lib of bad", "test_lib", "other", "conftest"])
+
+
+def test_a_fork_does_not_walk_what_the_server_holds(tmp_path: Path) -> None:
+    """Its collections copied all pages of what is imported ahead: a quarter of a short test."""
+    counted = "import gc\ndef test_held():\n    print('held', gc.get_freeze_count() > 10_000)\n"
+    request = request_for(tmp_path, {"test_it.py": counted}, {}, (*QUIET, "-s"))
+    tree = tmp_path / "good"
+    server = Command(request.command, tree, request.environment)
+    with WarmPython(server, tree, tmp_path / "staged", request.limits) as warm:
+        result = warm.run()
+    assert "held True" in result.stdout.text()
+    result.remove()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import _imp
 import ast
 import json
 import marshal
 import os
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
@@ -44,10 +44,10 @@ class Compiler:
         path = self.relative(filename)
         module = fingerprint(path + "\0" + flavour, source)
         name = f"{module:x}-{sys.implementation.cache_tag}"
-        cached = self.cache / f"{name}-{zlib.crc32(os.fsencode(filename)):x}.code"
+        cached = self.cache / f"{name}.code"
         own = self.replaced is not None and self.replaced.module == module
         known = not own and (self.cache / f"{name}.json").exists()
-        code = _read_code(cached) if known else None
+        code = _read_code(cached, filename) if known else None
         if code is None:
             code = self._instrument(source, filename, rewrite, module)
             if path in self.refused:
@@ -88,12 +88,16 @@ class Compiler:
         return compile(tree, filename, "exec", dont_inherit=True)
 
 
-def _read_code(path: Path) -> CodeType | None:
+def _read_code(path: Path, filename: str) -> CodeType | None:
+    """The code in a file, as of the module at ``filename``: in each tree a module lies elsewhere."""
     try:
         code = marshal.loads(path.read_bytes())  # noqa: S302 # written by this runtime, read by it
     except (OSError, ValueError, EOFError, TypeError):
         return None
-    return code if isinstance(code, CodeType) else None
+    if not isinstance(code, CodeType):
+        return None
+    _imp._fix_co_filename(code, filename)  # type: ignore[attr-defined] # noqa: SLF001 # as importlib does
+    return code
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -86,6 +86,7 @@ class Server:
                 continue  # whoever imports it will say so
         self.rewritten.rewrite(rewritten)
         gc.collect()
+        gc.freeze()  # a fork's collections would walk, and copy, all that is here
         return {"unsafe": preloading.unsafe, "left_out": preloading.left_out}
 
 
