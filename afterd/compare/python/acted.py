@@ -13,7 +13,7 @@ from afterd.compare.python.alignment import Alignment
 from afterd.limits import PYTHON_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.trace import Alignment as Aligned
-from afterd.trace.python.read import Node, Trace
+from afterd.trace.python.read import Frame, Node, Trace
 from afterd.trace.python.record.rows import Kind
 
 _OF_FRAMES = frozenset({Kind.ENTER, Kind.EXIT})
@@ -59,13 +59,20 @@ class Acted:
         if frame is None or caller is None:
             return None
         left = frame.entered if frame.left is None else frame.left
-        first = row = self.trace.next_in_frame(caller, left)
+        first = row = self._next_deed(caller, left)
         statement = None if row is None else _statement(self.trace, row)
         while row is not None and _statement(self.trace, row) is statement:
             if self.differs(row) in {Aligned.DIFFERENT, Aligned.ABSENT}:
                 return row
-            row = self.trace.next_in_frame(caller, row)
+            row = self._next_deed(caller, row)
         return first
+
+    def _next_deed(self, frame: Frame, position: int) -> int | None:
+        """The frame's next row that says what it did, and not only that it goes on."""
+        row = self.trace.next_in_frame(frame, position)
+        while row is not None and self.trace.kind(row) is Kind.SYNC:
+            row = self.trace.next_in_frame(frame, row)
+        return row
 
 
 def _statement(trace: Trace, row: int) -> Node | None:

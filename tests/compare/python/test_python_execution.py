@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -353,6 +354,44 @@ def test_indirect_influence_and_control(tmp_path: Path) -> None:
     definition = next(reads(use.term)).step
     (branch,) = execution.indirect_influences(use.id, definition)
     assert execution.step(branch).text == "if a > 30:"
+
+
+def test_what_an_exception_kept_from_being_written_is_influenced_by_its_handler(
+    tmp_path: Path,
+) -> None:
+    good = """
+        def key(item):
+            return str(item)
+
+        def table(items):
+            found = {}
+            for item in items:
+                try:
+                    name = key(item)
+                except Exception:
+                    continue
+                else:
+                    found[name] = item
+            return found
+    """
+    bad = good.replace("return str(item)", "return {item: str(item)}[item]")
+    execution = one_file(
+        tmp_path,
+        good,
+        bad,
+        "from lib import table\ndef test():\n    assert len(table([[1]])) == 1\n",
+    )
+    handler = next(step for step in _influences(execution) if step.text.startswith("except"))
+    (raised,) = reads(handler.term)
+    assert execution.step(raised.step).changes == ("c1",)
+    assert execution.calling(raised.step) == handler.id
+
+
+def _influences(execution: PythonExecution) -> Iterator[Step]:
+    for step in reachable(execution):
+        for read in reads(step.term):
+            for branch in execution.indirect_influences(step.id, read.step):
+                yield execution.step(branch)
 
 
 def test_loops_align_by_item(tmp_path: Path) -> None:

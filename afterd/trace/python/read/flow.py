@@ -102,17 +102,19 @@ def _statements_below(statement: Node) -> Iterator[Node]:
 def region(branch: Node, *, taken: bool) -> Iterator[Node]:
     """What is executed only when ``branch`` goes the given way: statements and what is in them.
 
-    Where the branch's other side leaves its block, the rest of the block is part of it too.
+    Where the branch's other side leaves its block, the rest of the block is part of it too. What an
+    exception kept from being executed may be any part of what was tried.
     """
-    own = branch["body"] if taken else branch["orelse"]
-    other = branch["orelse"] if taken else branch["body"]
-    roots = list(own or [])
-    if branch.type == "Assert":
-        roots = []
-    if branch.parent is not None and any(_leaves(item) for item in (other or [])):
-        block = _block_of(branch.parent, branch)
+    whole, body, otherwise = branch, branch["body"], branch["orelse"]
+    if branch.type == "ExceptHandler":
+        whole = branch.parent or branch
+        otherwise = [*whole["body"], *(whole["orelse"] or [])]
+    own, other = (body, otherwise) if taken else (otherwise, body)
+    roots = [] if branch.type == "Assert" else list(own or [])
+    if whole.parent is not None and any(map(_leaves, other or [])):
+        block = _block_of(whole.parent, whole)
         if block is not None:
-            roots.extend(block[block.index(branch) + 1 :])
+            roots.extend(block[block.index(whole) + 1 :])
     for root in roots:
         yield from _within_frame(root)
 

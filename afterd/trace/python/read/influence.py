@@ -17,7 +17,7 @@ from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.values import MUTABLE
 from afterd.trace.python.record.rows import Kind
 
-_BRANCHING = frozenset({"If", "While", "For", "AsyncFor", "Assert"})
+_BRANCHING = frozenset({"If", "While", "For", "AsyncFor", "Assert", "ExceptHandler"})
 
 
 class Influence:
