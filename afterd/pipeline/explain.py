@@ -155,7 +155,7 @@ def _each_explained(
     if stopped and not found:
         raise next(iter(stopped.values()))
     for name, why in stopped.items():
-        told = unanswered(name, Status.BROKEN, wanted.revisions, str(why))
+        told = unanswered_explanation(name, Status.BROKEN, wanted.revisions, str(why))
         found.append(keep(workspace, told))
     return tuple(found)
 
