@@ -78,6 +78,21 @@ class Enclosing:
 
     def name(self, line: int) -> str:
         """The name, or ''."""
+        first, found = self._around(line)
+        return enclosing_symbol(found, line - first + 1)
+
+    def is_function(self, line: int) -> bool:
+        """Whether the symbol is a function: its head has parentheses, and it is no macro."""
+        first, found = self._around(line)
+        symbol = innermost(found, line - first + 1)
+        if symbol is None:
+            return False
+        start = first - 1 + symbol.start - 1
+        head = b"\n".join(self._lines[start : first - 1 + symbol.end]).partition(b"{")[0]
+        return b"(" in head and b"=" not in head and not head.lstrip().startswith(b"#")
+
+    def _around(self, line: int) -> tuple[int, tuple[Symbol, ...]]:
+        """The first line of the piece around a line, and the symbols in it."""
         piece = self._outline.around(line, line) if self._outline else None
         first = piece.first if piece else 1
         if first not in self._found:
@@ -88,13 +103,19 @@ class Enclosing:
                 if piece
                 else symbols(text, self._language)
             )
-        return enclosing_symbol(self._found[first], line - first + 1)
+        return first, self._found[first]
+
+
+def innermost(found: Iterable[Symbol], line: int) -> Symbol | None:
+    """The innermost symbol around ``line``."""
+    around = (symbol for symbol in found if symbol.start <= line <= symbol.end)
+    return min(around, key=lambda symbol: symbol.end - symbol.start, default=None)
 
 
 def enclosing_symbol(found: Iterable[Symbol], line: int) -> str:
     """The name of the innermost symbol around ``line``, or ''."""
-    around = [symbol for symbol in found if symbol.start <= line <= symbol.end]
-    return min(around, key=lambda symbol: symbol.end - symbol.start).name if around else ""
+    symbol = innermost(found, line)
+    return symbol.name if symbol else ""
 
 
 def parse_python(content: bytes) -> ast.Module | None:

@@ -8,11 +8,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.trace.c.build.source import Sources, identifiers, macro_definition
 from afterd.vcs.enclosing import Enclosing
-from afterd.vcs.tokens import Language
+from afterd.vcs.tokens import Language, language_of
 
 _KEYWORDS = frozenset(
     [
@@ -68,6 +69,8 @@ _DECLARATION = re.compile(
     r"(?!(?:return|goto|else|case|delete|throw|new|using)\b)[A-Za-z_]\w*"
     r"[\s*]+(\w+)\s*(?:\[[^\]]*\]|:\s*\d+)*\s*(?:=[^=].*)?[;,]"
 )
+_INCLUDED = re.compile(r'^\s*#\s*include\s*["<](?:[^">]*/)?([^/">]+)[">]')
+_MAKES_C = frozenset([".y", ".yy", ".ypp", ".y++", ".l", ".ll", ".lpp", ".l++", ".re"])
 _ENUMERATION = re.compile(r"\benum\b[^{;]*\{([^}]*)")
 _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 
@@ -82,12 +85,17 @@ class Declared:
 
 
 def declarations(
-    changes: Iterable[Change], good: Sources, bad: Sources, is_function: Callable[[str], bool]
+    changes: Iterable[Change],
+    good: Sources,
+    bad: Sources,
+    is_function: Callable[[str], bool],
+    is_read: Callable[[str], bool] = lambda _file: True,
 ) -> tuple[Declared, ...]:
-    """The names declared by each changed line of either version.
+    """The names declared by each changed line of either version in the files that a compiler reads: a
+    word alone on its line of a manual is no enumerator.
 
-    What is declared inside a function is restricted to it; a change's symbol may also be a struct,
-    an enumeration or a long macro, whose names are known everywhere.
+    What is declared inside a function is restricted to it, also in one that was not built; a change's
+    symbol may also be a struct, an enumeration or a long macro, whose names are known everywhere.
     """
     found: list[Declared] = []
     sides = (_Side(good), _Side(bad))
@@ -98,16 +106,34 @@ def declarations(
         own = change.symbol if is_function(change.symbol) else ""
         places = ((change.old_file, change.old), (change.file, change.new))
         for side, (file, span) in zip(sides, places, strict=True):
+            if not is_read(file):
+                continue
             for line in range(span.start, span.start + span.count):
                 declared = [*_declared_at(side.sources, file, line)]
-                inside = own or (side.around(file, line) if declared else "")
-                names[inside if is_function(inside) else ""].update(declared)
+                inside = own or (side.function_at(file, line, is_function) if declared else "")
+                names[inside].update(declared)
         found += [
             Declared(change.id, frozenset(known), function)
             for function, known in names.items()
             if known
         ]
     return tuple(found)
+
+
+def read_by_compilers(sources: Iterable[Sources], files: Iterable[str]) -> Callable[[str], bool]:
+    """Which files are C's: by their suffix, as what C is made from, or as one of ``files`` includes them."""
+    texts = [file for file in files if language_of(file) is Language.C]
+    lines = (line for side in sources for file in texts for line in side.lines(file))
+    included = {
+        found[1] for line in lines if "include" in line and (found := _INCLUDED.match(line))
+    }
+
+    def is_read(file: str) -> bool:
+        path = PurePosixPath(file)
+        made = path.suffix.lower() in _MAKES_C
+        return language_of(file) is Language.C or made or path.name in included
+
+    return is_read
 
 
 class _Side:
@@ -119,12 +145,14 @@ class _Side:
         self.sources = sources
         self._enclosing: dict[str, Enclosing] = {}
 
-    def around(self, file: str, line: int) -> str:
-        """The innermost function or type around a line, or ''."""
+    def function_at(self, file: str, line: int, is_known: Callable[[str], bool]) -> str:
+        """The function around a line, or '': one that is known, or is one by its text."""
         if file not in self._enclosing:
             text = "\n".join(self.sources.lines(file))
             self._enclosing[file] = Enclosing(text.encode(errors="surrogateescape"), Language.C)
-        return self._enclosing[file].name(line)
+        around = self._enclosing[file]
+        name = around.name(line)
+        return name if is_known(name) or around.is_function(line) else ""
 
 
 def _declared_at(sources: Sources, file: str, line: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from afterd.compare.c.alignment import Alignment
-from afterd.compare.c.declared import declarations, macros_of, through_macros
+from afterd.compare.c.declared import declarations, macros_of, read_by_compilers, through_macros
 from afterd.compare.c.function_pairs import plain_name
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
@@ -43,7 +43,9 @@ class Ties:
         macros = macros_of(bad, files)
         self._declared = [
             (declared, through_macros(declared.names, macros))
-            for declared in declarations(changes, good, bad, _functions(alignment))
+            for declared in declarations(
+                changes, good, bad, _functions(alignment), read_by_compilers((good, bad), files)
+            )
         ]
         self._declaring: dict[str, list[int]] = defaultdict(list)  # by name, which of them
         for number, (_, names) in enumerate(self._declared):
@@ -185,8 +187,8 @@ def _is_instance(view: FunctionView) -> bool:
 
 
 def _functions(alignment: Alignment) -> Callable[[str], bool]:
-    """Whether the bad version has a traced function of a name."""
-    units = alignment.bad.program.units
+    """Whether either version has a traced function of a name."""
+    units = (*alignment.bad.program.units, *alignment.green.program.units)
     names = frozenset(numbered.name for unit in units for numbered in unit.module.functions)
     return names.__contains__
 

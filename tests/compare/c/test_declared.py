@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from afterd.compare.c.declared import declarations
+from afterd.compare.c.declared import declarations, read_by_compilers
 from afterd.model.change import Change
 from afterd.model.location import LineSpan
 from afterd.trace.c.build.source import Sources
@@ -71,3 +72,32 @@ def test_a_source_need_not_be_in_utf_8(tmp_path: Path) -> None:
         "spot": "first",
         "second": "",
     }
+
+
+def test_what_a_function_that_was_not_built_declares_is_known_in_it_alone(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    for directory, text in ((good, "\n"), (bad, f"struct pair {{\n    int left;\n}};\n{MOVED}")):
+        directory.mkdir()
+        (directory / "a.c").write_text(text)
+    change = Change("c1", "a.c", "a.c", LineSpan(0, 0), LineSpan(1, 10))
+    found = declarations([change], Sources(good), Sources(bad), lambda _: False)
+    within = {name: declared.function for declared in found for name in declared.names}
+    assert within == {"spot": "first", "second": "", "left": ""}
+
+
+def test_a_manual_declares_nothing_and_what_is_included_does(tmp_path: Path) -> None:
+    for side in ("good", "bad"):
+        (tmp_path / side / "src").mkdir(parents=True)
+    (tmp_path / "good/src/a.c").write_text("\n")
+    (tmp_path / "bad/src/a.c").write_text('#include "src/codes.def"\n')
+    (tmp_path / "bad/src/codes.def").write_text("first,\n")
+    (tmp_path / "bad/manual.html").write_text("first\n")
+    changes = [
+        Change("c1", name, name, LineSpan(0, 0), LineSpan(1, 1))
+        for name in ("src/codes.def", "manual.html")
+    ]
+    changes[1] = replace(changes[1], id="c2")
+    sides = Sources(tmp_path / "good"), Sources(tmp_path / "bad")
+    is_read = read_by_compilers(sides, ["src/a.c", "manual.html"])
+    found = declarations(changes, *sides, lambda _: False, is_read)
+    assert [(each.change, each.names) for each in found] == [("c1", frozenset({"first"}))]
