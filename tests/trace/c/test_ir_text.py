@@ -22,6 +22,9 @@ from afterd.trace.c.ir.initialisers import image_of, text_of, type_and_value
 from afterd.trace.c.ir.ir import Instruction, functions, parameters, parse_function, plain_locals
 from afterd.trace.c.ir.irtypes import Layout, split_top
 from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
+from afterd.trace.c.weave.instrument import instrument
+from afterd.trace.c.weave.undebugged import undebugged
+from afterd.trace.c.weave.weaver import Numbers
 
 TARGET = (
     'target triple = "x86_64-unknown-linux-gnu"\n'
@@ -446,3 +449,41 @@ def test_a_value_behind_its_attributes() -> None:
         "<{ i8, [2 x i8] }>",
         "zeroinitializer",
     )
+
+
+def test_an_object_gets_what_its_code_uses_of_the_metadata_and_no_debug_information() -> None:
+    code = (
+        "define i32 @f() !dbg !4 {\n"
+        "  store i32 1, ptr @x, align 4, !dbg !5, !tbaa !6\n"
+        "  br label %b, !dbg !5, !llvm.loop !7\n"
+        "}\n"
+        '@said = constant [10 x i8] c", !dbg !99", align 1\n'
+    )
+    named = "!llvm.dbg.cu = !{!0}\n!llvm.module.flags = !{!1}\n"
+    flags = '!1 = !{i32 8, !"PIC Level", i32 2}'
+    nodes = (
+        "!0 = distinct !DICompileUnit(language: DW_LANG_C11)\n"
+        f"{flags}\n!4 = !DISubprogram(unit: !0)\n!5 = !DILocation(line: 1, scope: !4)\n"
+        '!6 = !{!8, !8, i64 0}\n!7 = !{!7}\n!8 = !{!"int"}\n'
+    )
+    made = undebugged(code, f"{named}\n{nodes}")
+    assert not any(word in made for word in ("!DI", "dbg.cu", "llvm.loop"))
+    assert 'c", !dbg !99"' in made
+    assert "store i32 1, ptr @x, align 4, !tbaa !6\n" in made
+    assert {flags, "!6 = !{!8, !8, i64 0}", '!8 = !{!"int"}'} <= set(made.split("\n"))
+
+
+def test_stack_slots_stay_in_the_block_in_which_llvm_gives_them_a_fixed_place() -> None:
+    text = (
+        f"{TARGET}define i32 @f(i32 %n) {{\nentry:\n  %a = alloca i32, align 4\n"
+        "  store i32 %n, ptr %a, align 4\n  %b = alloca [4 x i32], align 16\n"
+        "  %m = zext i32 %n to i64\n  %c = alloca i8, i64 %m, align 16\n"
+        "  %l = load i32, ptr %a, align 4\n  ret i32 %l\n}\n"
+    )
+    woven = instrument(text).woven(Numbers(1, 1, 1)).text
+    module = llvm.parse_assembly(woven)
+    module.verify()
+    first, rest = str(next(iter(module.get_function("f").blocks))), woven.split(".on:", 1)[1]
+    assert "%a = alloca" in first
+    assert "%b = alloca" in first
+    assert "%c = alloca" in rest

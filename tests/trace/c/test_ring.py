@@ -66,6 +66,18 @@ def test_a_window_is_the_end_of_the_whole(stretch: Built, tmp_path: Path, rounds
     assert np.array_equal(window.counts(), whole.counts())
 
 
+def test_blocks_in_a_row_write_no_more_than_there_is_room_for(
+    corpus: dict[str, Built], tmp_path: Path
+) -> None:
+    built = corpus["long_way"]
+    whole = Recording(record(built, tmp_path / "whole", "60", AFTERD_RING=str(LARGE)))
+    window = Recording(record(built, tmp_path / "small", "60", AFTERD_RING=str(SMALL)))
+    assert whole.first == 0
+    assert window.end == whole.end > 4 * SMALL
+    assert np.array_equal(window.window.a, whole.window.a[window.first :])
+    assert np.array_equal(window.window.b, whole.window.b[window.first :])
+
+
 def test_every_record_of_a_wrapped_ring_is_read_right(stretch: Built, tmp_path: Path) -> None:
     directory = record(stretch, tmp_path / "run", "30", AFTERD_RING=str(SMALL))
     process = Process(Recording(directory), stretch.processes[0].program)
