@@ -27,6 +27,10 @@ class Status(StrEnum):
     GREEN = "green"  # nothing fails
 
 
+NO_GREEN = "there is no green to compare with"
+"""Part of the reason where a test is new, or its own text is what changed."""
+
+
 class Evidence(StrEnum):
     """How a claim is known."""
 

@@ -26,6 +26,7 @@ from afterd.execution.runners import GIVEN
 from afterd.execution.signature import same_failure, tells_nothing
 from afterd.limits import REPORT
 from afterd.model.change import Change, ChangeSet
+from afterd.model.explanation import NO_GREEN
 from afterd.model.outcome import Outcome, Unresolved
 from afterd.model.wording import first_names
 from afterd.pipeline.unrunnable_good import range_with_runnable_good
@@ -305,9 +306,10 @@ def _note(changes: Iterable[Change], which: str) -> str:
 
 def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | None) -> str:
     said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
-    first = next((line for line in said.splitlines() if line.strip()), "")
+    lines = (line for line in said.splitlines() if line.strip())
+    first = next((line for line in lines if not line.lstrip().startswith("warning")), "")
     told = f" With the test put there it says: {first.strip()}" if first else ""
-    return f"This test is new: there is no green to compare with.{told}"
+    return f"This test is new: {NO_GREEN}.{told}"
 
 
 def _changed_test_sentence(wanted: Range, choice: Choice) -> str:
@@ -315,5 +317,5 @@ def _changed_test_sentence(wanted: Range, choice: Choice) -> str:
     files = sorted({known[change].file for change in choice.undone})
     return (
         "The test changed: its old form passes still at the bad version, and the good version does not pass"
-        f" the new one, so there is no green to compare with (see {', '.join(files[: REPORT.named])})."
+        f" the new one, so {NO_GREEN} (see {', '.join(files[: REPORT.named])})."
     )

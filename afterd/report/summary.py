@@ -18,7 +18,7 @@ from rich.text import Text
 from afterd.config import command_line
 from afterd.limits import REPORT
 from afterd.model.change import Change, in_order
-from afterd.model.explanation import Explanation, Status
+from afterd.model.explanation import NO_GREEN, Explanation, Status
 from afterd.report import sanitize
 
 
@@ -108,6 +108,9 @@ def headline(explanation: Explanation) -> Phrase:
             return (test, " fails, and afterd could not find out why")
         case Status.FLAKY:
             return (test, " is flaky: the same files both passed and failed")
+        case Status.ALREADY_RED if NO_GREEN in explanation.reason:
+            good = Quoted(explanation.range.good[: REPORT.commit])
+            return (test, " has no green to be compared with at ", good)
         case Status.ALREADY_RED:
             good = Quoted(explanation.range.good[: REPORT.commit])
             return (test, " was already red at ", good)
@@ -219,6 +222,8 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
                 ),
                 (f"afterd mark {number} flaky", "remember it"),
             ]
+        case Status.ALREADY_RED if NO_GREEN in explanation.reason:
+            return [(f"afterd report {number} --format md", "share it")]
         case Status.ALREADY_RED:
             return [(explain_command(explanation, "--good REV"), "name an older green revision")]
         case Status.BROKEN:
