@@ -13,7 +13,7 @@ from itertools import islice
 import pygit2
 
 from afterd.execution.recipe import Recipe
-from afterd.execution.signature import same_failure, tells_nothing
+from afterd.execution.signature import names_its_test, same_failure, tells_nothing
 from afterd.limits import SearchLimits
 from afterd.model.outcome import FailureSignature
 from afterd.store.database import Reader
@@ -74,8 +74,11 @@ class TestRecord:
         if failure.test not in red:
             return False
         seen = red[failure.test]
-        if seen is None or tells_nothing(seen) or tells_nothing(failure):
+        if seen is None:
             return True
+        if tells_nothing(seen) or tells_nothing(failure):
+            # What is said by name once, and of the same test is not said another time, was not so then.
+            return not (names_its_test(seen) or names_its_test(failure))
         return same_failure(replace(seen, test=""), replace(failure, test=""))
 
     def _ancestors(self, commit: str) -> Iterator[str]:

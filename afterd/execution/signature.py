@@ -95,6 +95,19 @@ def tells_nothing(failure: FailureSignature) -> bool:
     return failure == FailureSignature(FailureKind.ASSERTION, test=failure.test)
 
 
+def names_its_test(failure: FailureSignature) -> bool:
+    """Whether the program said it in the test's own name, among whatever else was printed."""
+    return failure.test in (failure.symbol, failure.process)
+
+
+def said_of_test(evidence: Evidence, test: str) -> FailureSignature | None:
+    """How one of several failed tests failed, where the output says it by name: a failed assertion within a
+    function, or of a program, that is called like the test.
+    """
+    found = (dataclasses.replace(each, test=test) for each in native.assertions(evidence.text))
+    return next(filter(names_its_test, found), None)
+
+
 def same_failure(reference: FailureSignature, seen: FailureSignature) -> bool:
     """Whether ``seen`` is the failure under explanation.
 

@@ -18,7 +18,7 @@ from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, WritesReport, runner_named
 from afterd.execution.runners.unittest import Unittest, test_under_way
-from afterd.execution.signature import Evidence, of_report, one_name, signature
+from afterd.execution.signature import Evidence, of_report, one_name, said_of_test, signature
 from afterd.execution.verdict import hang, judge
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
@@ -31,7 +31,8 @@ class Told:
     """The names of the tests that failed, and of those that were seen to pass.
 
     ``passed`` is None where the runner names only those that failed. ``hung`` is the one of those that
-    failed during which the run was ended. ``written`` are the runner's own reports, by test.
+    failed during which the run was ended. ``written`` are the runner's own reports, by test; ``output`` is what
+    all printed, where there are none.
     """
 
     failed: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class Told:
     reports: Sequence[Report] = ()
     hung: str = ""
     written: Mapping[str, TestReport] = field(default_factory=dict)
+    output: str = ""
 
     def failure(self, test: str, roots: Collection[str]) -> FailureSignature:
         """How a test failed; of some runners it is known only that it did."""
@@ -51,7 +53,8 @@ class Told:
             found = signature(Evidence(1, 0, said, "", roots), test)
             if found.kind is not FailureKind.EXIT:
                 return dataclasses.replace(found, test=test)
-        return FailureSignature(FailureKind.ASSERTION, test=test)
+        by_name = said_of_test(Evidence(1, 0, self.output, "", roots), test)
+        return by_name or FailureSignature(FailureKind.ASSERTION, test=test)
 
     def said(self, test: str) -> str:
         """What a test wrote, and its runner of it; empty where that is not told test by test."""
@@ -81,10 +84,11 @@ def told_by_run(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
     if written := {report.test: report for report in ordered}:
         red = tuple(name for name, report in written.items() if report.failed)
         return Told(red, written.keys() - set(red), written=written)
-    named = passed_tests(f"{result.stdout.text()}\n{result.stderr.text()}")
+    output = f"{result.stdout.text()}\n{result.stderr.text()}"
+    named = passed_tests(output)
     failed = runner_named(recipe.told_by).failing_tests(result)
     hung = THE_END if result.ending is Ending.TIMEOUT and (failed or named) else ""
-    return Told((*failed, *filter(None, [hung])), named or None, hung=hung)
+    return Told((*failed, *filter(None, [hung])), named or None, hung=hung, output=output)
 
 
 def _by_plugin(result: ProcessResult, recipe: Recipe, reports: Sequence[Report]) -> Told:

@@ -72,7 +72,7 @@ Red = dict[str, dict[str, FailureSignature | None]]
 
 
 def red_at(reader: Reader, repository: str, command: str) -> Red:
-    """The tests that a run of a whole command saw failing, by commit, each with its newest failure.
+    """The tests that a run of a whole command saw failing, by commit, each with its newest failure of which something is known.
 
     Without those that were also seen to pass there: a flaky test's failure is no state of a commit.
     """
@@ -90,7 +90,8 @@ def red_at(reader: Reader, repository: str, command: str) -> Red:
     red: Red = {}
     for row in rows:
         seen = red.setdefault(loaded_text(row["commit_id"]), {})
-        seen[loaded_text(row["test"])] = signature_from(loaded_text(row["signature"]))
+        test, failure = loaded_text(row["test"]), signature_from(loaded_text(row["signature"]))
+        seen[test] = failure or seen.get(test)
     return red
 
 

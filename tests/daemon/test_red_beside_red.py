@@ -279,6 +279,28 @@ def test_the_same_test_that_fails_in_another_way_is_explained_again(tmp_path: Pa
     assert [v.kind for v in verdicts(where, raised)] == ["caused"]
 
 
+@pytest.mark.parametrize("ways", [("crash", "wrong"), ("wrong", "crash")], ids=" then ".join)
+def test_a_crash_is_not_an_assertion_that_failed_before(
+    tmp_path: Path, ways: tuple[str, str]
+) -> None:
+    """Of two red tests TAP says no more than that; whose assertion failed the program says by name."""
+    ended = """case $(cat {name}) in
+good) echo "ok - {name}" ;;
+crash) echo "Segmentation fault" >&2; echo "not ok - {name}"; red=1 ;;
+*) echo "check: c.c:3: {name}: Assertion \\`{name} == 1' failed." >&2; echo "not ok - {name}"; red=1 ;;
+esac
+"""
+    check = "".join(ended.format(name=name) for name in ("one", "two")) + "exit ${red:-0}\n"
+    where = made(tmp_path / "r", {"check.sh": check, "one": "good\n", "two": "good\n"})
+    seen = []
+    for files in ({}, {"one": ways[0], "two": "wrong"}, {"one": ways[1]}, {"note": "a"}):
+        of = commit(where, files)
+        once(where, test=("sh", "check.sh"))
+        seen.append([(v.test, v.kind) for v in verdicts(where, of)])
+    red = [("one", "already-red"), ("two", "already-red")]
+    assert seen == [[], [("one", "caused"), ("two", "caused")], [("one", "caused"), red[1]], red]
+
+
 def test_a_test_that_fails_only_beside_the_others_is_explained_with_them(tmp_path: Path) -> None:
     """Alone it passes: what the first test leaves behind breaks it."""
     check = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
 from signal import Signals
 
@@ -83,14 +84,21 @@ _SIGNALS = {
 
 def assertion(text: str) -> FailureSignature | None:
     """The last failed assertion of a C or C++ program or test framework."""
+    found = assertions(text)
+    return found[-1] if found else None
+
+
+def assertions(text: str) -> list[FailureSignature]:
+    """The failed assertions of C or C++ programs or test frameworks, in order."""
     found = [match for pattern in _ASSERTIONS for match in pattern.finditer(text)]
-    if not found:
-        return None
-    parts = max(found, key=re.Match.start).groupdict()
+    return [_asserted(match.groupdict()) for match in sorted(found, key=re.Match.start)]
+
+
+def _asserted(parts: Mapping[str, str | None]) -> FailureSignature:
     return FailureSignature(
         FailureKind.ASSERTION,
         message=_condition(parts["message"] or ""),
-        file=_file(parts["file"]),
+        file=_file(parts["file"] or ""),
         symbol=_function(parts.get("symbol") or ""),
         process=_program(parts.get("process") or ""),
     )
