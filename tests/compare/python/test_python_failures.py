@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from python_pairs import traced_pair
+from python_pairs import one_file, traced_pair
 
 TESTS = """\
 import unittest
@@ -102,3 +102,26 @@ def test_where_it_failed_is_the_raising_line_and_the_block_that_saw_nothing(tmp_
     assert missed.failed_at is not None
     assert (missed.failed_at.line, missed.text) == (16, "with pytest.raises(ValueError):")
     assert (missed.observed, missed.expected) == ("no exception", "ValueError")
+
+
+def test_a_list_that_was_filled_elsewhere_is_not_shown_as_it_was_made(tmp_path: Path) -> None:
+    good = """
+        def told(watchers):
+            for watcher in watchers:
+                watcher()
+    """
+    test = """
+        from lib import told
+        def test():
+            values = []
+            def one():
+                values.append("x")
+            def two():
+                values.append("X")
+            told([one, two])
+            assert values == ["x", "X"]
+    """
+    bad = good.replace("in watchers", "in watchers[::-1]")
+    failure = one_file(tmp_path, good, bad, test).failures()[0]
+    assert (failure.observed, failure.expected) == ("", "['x', 'X']")
+    assert failure.message == "AssertionError: assert ['X', 'x'] == ['x', 'X']"

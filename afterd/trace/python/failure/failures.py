@@ -23,7 +23,8 @@ from afterd.model.trace import Predicate
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Module, Node
 from afterd.trace.python.read.ssa import Steps, location
-from afterd.trace.python.read.values import Unknown, render
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, render
 from afterd.trace.python.record.rows import Kind
 
 _RUNNER_FAILED = frozenset({"Failed", "Exit"})  # pytest.fail, pytest.raises that saw nothing
@@ -253,7 +254,27 @@ class Failures:
 
     def _shown(self, side: Node, place: Place) -> str:
         value = self.steps.cells.value_of(side, place.position, place.frame)
+        if side.type in _LOADED:
+            value = self._now(value, place)
         return "" if isinstance(value, Unknown) else render(value, self.trace.raw.header["types"])
+
+    def _now(self, value: Recorded | Unknown, place: Place) -> Recorded | Unknown:
+        """A value as it is at a place: a list that was filled since it was seen is not what it was then."""
+        if not isinstance(value, tuple) or value[0] not in _FILLED:
+            return value
+        written = self.steps.cells.contents.content_writes(value, place.position)
+        last = next((row for row in written if not self._is_at(row, place)), None)
+        if last is None:
+            return value
+        since = map(self.trace.value, range(place.position, last, -1))
+        return next((seen for seen in since if identity(seen) == identity(value)), UNKNOWN)
+
+    def _is_at(self, row: int, place: Place) -> bool:
+        """Whether it is of the failed statement: pytest describes what it looked at there."""
+        node = self.trace.node(row)
+        return (
+            self._same_frame(row, place.frame) and node is not None and node.line == place.node.line
+        )
 
     def _alone(self, place: Place) -> str:
         """The value of the one thing that was asserted to be true, or not to be. Of an assertion that
@@ -376,6 +397,8 @@ def _pretended_node(like: Node, kind: str, **fields: object) -> Node:
     )
 
 
+_FILLED = frozenset({"l", "d", "s"})
+_LOADED = frozenset({"Attribute", "Name", "Subscript"})
 _ORDERS = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 _COMPARING = {
     "assertEqual": "Eq",
