@@ -72,7 +72,7 @@ Red = dict[str, dict[str, FailureSignature | None]]
 
 
 def red_at(reader: Reader, repository: str, command: str) -> Red:
-    """The tests that a run of a whole command saw failing, by commit, each with its newest failure of which something is known.
+    """The tests that a run of a whole command saw failing, by commit, each with its newest failure that is known.
 
     Without those that were also seen to pass there: a flaky test's failure is no state of a commit.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type,
 from afterd.trace.c.weave.instrument import instrument
 from afterd.trace.c.weave.undebugged import undebugged
 from afterd.trace.c.weave.weaver import Numbers
+from afterd.trace.c.window import records
 
 TARGET = (
     'target triple = "x86_64-unknown-linux-gnu"\n'
@@ -487,3 +489,27 @@ def test_stack_slots_stay_in_the_block_in_which_llvm_gives_them_a_fixed_place() 
     assert "%a = alloca" in first
     assert "%b = alloca" in first
     assert "%c = alloca" in rest
+
+
+def test_what_an_invoke_gave_is_recorded_under_its_own_call() -> None:
+    text = (
+        f"{TARGET}declare i32 @g(i32)\ndeclare i32 @__gxx_personality_v0(...)\n"
+        "define i32 @f(i32 %n) personality ptr @__gxx_personality_v0 {\nentry:\n"
+        "  %a = invoke i32 @g(i32 %n)\n          to label %on unwind label %out\n"
+        "on:\n  %b = call i32 @g(i32 %a)\n  ret i32 %b\n"
+        "out:\n  %l = landingpad { ptr, i32 }\n          cleanup\n  resume { ptr, i32 } %l\n}\n"
+    )
+    woven = instrument(text).woven(Numbers(1, 7, 1)).text
+    llvm.parse_assembly(woven).verify()
+    words = [int(word) % (1 << 64) for word in re.findall(r"or i64 %afterd.wide, (-?\d+)", woven)]
+    of_calls = [
+        (word >> records.TAG_SHIFT, word >> records.ID_SHIFT & records.ID_MASK)
+        for word in words
+        if word >> records.TAG_SHIFT in {records.CALL, records.RETURN}
+    ]
+    assert of_calls == [
+        (records.CALL, 7),
+        (records.RETURN, 7),
+        (records.CALL, 8),
+        (records.RETURN, 8),
+    ]

@@ -200,9 +200,9 @@ class Weaver:
     ) -> None:
         if records.CALL in found:
             self._call(last, self.first.blocks + number)
-            self._site += 1
             before = self._at.label
             self._invoke(last)
+            self._site += 1
             self._parts[block.label] = Parts(before, self._at.label, {_normal(last).strip('"')})
             return
         if last.opcode in {"ret", "resume"}:
