@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
 import venv
 from pathlib import Path
 
 import pytest
+from explanation_samples import RUNNING_EXAMPLE
 from pipeline_runs import afterd, repository
 
-from afterd.config import Settings
+from afterd.config import Budget, Settings
+from afterd.localization.ranker import Ranker
 from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline import explain
 from afterd.store.explanations import load
-from afterd.workspace import detected_tests, opened_workspace
+from afterd.workspace import detected_tests, opened_workspace, wanted_range
 
 GOOD = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n"
 TEST = """\
@@ -112,6 +115,21 @@ def test_an_interrupt_while_lines_are_ranked_loses_no_answer(tmp_path: Path) -> 
     assert "No ranking of lines: it was interrupted." in answer.notes
     with opened_workspace(settings) as workspace:
         assert load(workspace.store, answer.id) == answer
+
+
+def test_a_busy_machine_gives_no_other_reason_for_a_missing_ranking(tmp_path: Path) -> None:
+    path = one_function(tmp_path / "r", GOOD.replace("x + 1", "x + 2"))
+    settings = Settings(path, test=("sh", "test.sh"), budget=Budget(seconds=60.0))
+    with opened_workspace(settings) as workspace:
+        wanted = wanted_range(workspace, settings)
+        notes = [
+            Ranker(workspace, settings, wanted.variants.bad, Silent(), began=began)
+            .ranked(RUNNING_EXAMPLE, wanted)
+            .notes[-1]
+            for began in (time.monotonic(), time.monotonic() - 59)
+        ]
+    assert notes[0] == notes[1]
+    assert "a test command that is given is one test" in notes[0]
 
 
 def test_what_is_missing_at_both_ends_is_said_and_no_history_walked(tmp_path: Path) -> None:
