@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from afterd.limits import PROJECT
+
 _COMPILED_BY = {
     "C and its kin": (".c", ".cc", ".cpp", ".cxx", ".c++", ".cp", ".m", ".mm", ".cu"),
     "an assembler": (".s", ".sx", ".asm"),
@@ -26,7 +28,6 @@ INCLUDED = frozenset({*_HEADERS, ".def", ".tab", ".i", ".ii"})
 """Suffixes (lower case) of files that are read by #include and may themselves include."""
 
 _NOT_SOURCES = frozenset({".git", "node_modules", ".tox", ".venv", "__pycache__", ".libs"})
-_LARGEST = 16 << 20
 _ANYTHING = "*"
 
 _DIRECTIVE = re.compile(
@@ -114,6 +115,6 @@ def included_names(content: bytes) -> frozenset[str]:
 def _included_files(path: Path) -> frozenset[str]:
     try:
         with path.open("rb") as file:
-            return included_names(file.read(_LARGEST))
+            return included_names(file.read(PROJECT.source))
     except OSError:  # unreadable: the build will say so itself
         return frozenset()

@@ -88,3 +88,22 @@ class DemandLimits:
 
 
 DEMAND = DemandLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLimits:
+    """What a run that is executed symbolically may hold. All chosen; beyond, it is refused by name or left concrete."""
+
+    elements: int = 32  # of an array that a pointer may point to
+    objects: int = 12  # that a pointer may point to, the newest
+    file_bytes: int = (
+        8  # that a pointer into a file may point to: the sides of a branch stand only a few apart
+    )
+    deep: int = 5  # calls within a side that was not executed
+    numbers: int = 64  # of a program of Python, that a repair may change
+    string: int = 1 << 16  # bytes
+    memory: int = 256 << 20  # bytes
+    places: int = 12  # in memory that one access may be of
+
+
+MACHINE = MachineLimits()

@@ -64,6 +64,32 @@ PYTHON_PAIR = PythonPairLimits()
 
 
 @dataclass(frozen=True, slots=True)
+class CTraceLimits:
+    """How far one recorded C run is read. All chosen; past a bound a value is taken as it was."""
+
+    aggregates: int = 50  # insertions, and calls that return what another call returned
+    text: int = 256  # bytes of a path or a number that the C library is given
+    contents: int = 64  # copies of copies that are followed to learn what bytes were
+    calls: int = 400  # of the C library that may have written one value
+    reach: int = 1 << 16  # bytes: how far past a pointer unknown external code is believed to write
+    widest: int = 64  # bytes of a value that is put together from its parts
+    copies: int = 40  # made by the C library, that are followed in a row
+    inner_branches: int = 8  # of one statement
+    influences: int = 12  # branches that are reported for one read, nearest first
+    candidates: int = 2_000  # executed branches that may be one, nearest first
+    farthest: int = (
+        1 << 22
+    )  # records between a use and such a branch: two hundred reads of a long run took minutes
+    deep: int = 4  # calls whose writes count as those of a branch
+    format: int = 1_024  # bytes of a format of printf and scanf
+    name: int = 60  # characters that are shown: the templates of a parser go on for thousands
+    table: int = 1 << 24  # bytes: the contents of a larger one are left unknown
+
+
+C_TRACE = CTraceLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class CPairLimits:
     """How far two recorded C runs are compared. All chosen; past a bound the answer is unknown."""
 
@@ -89,6 +115,17 @@ class CPairLimits:
     lent: int = 1 << 12  # bytes behind a pointer that it was given, and as many stores in it
     made: int = 3  # objects of code that is not traced, made of one another, that are looked into
     moves: int = 16  # variables that a value was handed on through
+    diffed: int = 20_000  # lines of an output; of a longer one only where it first departs
+    notes: int = 12  # of one execution
+    reasons: int = 6  # why a value was taken as it was, that one note names
+    siblings: int = 16  # calls in a row without a counterpart that are looked past: an interpreter makes millions
+    departures: int = 200  # of an output, that are looked at for one to explain
+    transplanted: int = 60  # levels of a term that is computed with the other version's text
+    copies: int = 16  # of copies that are looked through
+    levels: int = 16  # branches, or callers, above green's step that are looked at
+    nested: int = 200  # instantiations within instantiations that are walked out of
+    aligned: int = 400  # calls within calls that are aligned
+    printed: int = 4_096  # bytes before a departure at which a printed string may begin
 
 
 C_PAIR = CPairLimits()

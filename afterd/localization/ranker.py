@@ -15,6 +15,7 @@ from afterd.config import Settings
 from afterd.errors import AfterdError
 from afterd.execution.cache import key_of_test
 from afterd.execution.failures.suites import ran_one_test
+from afterd.limits import RANKING
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import FailureKind
 from afterd.model.progress import Progress
@@ -30,9 +31,6 @@ _GIVEN = (
 )
 _ALONE = "No ranking of lines: only one test was run, and a ranking compares failed tests with passed ones."
 _NO_ROOM = "No ranking of lines: the budget has no room for counting the suite."
-_LEAST_SECONDS = 30.0
-"""A suite may be counted for this long; or, if that is more, for as long as the answer took."""
-_SPARE = 0.5  # of the budget; with less left the suite is not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class Ranker:
     def _count(self) -> Counted | _Without:
         spent = time.monotonic() - self.began
         budget = self.settings.budget.seconds or math.inf
-        seconds = min(max(_LEAST_SECONDS, spent), max(budget - spent, 0.0))
+        seconds = min(max(RANKING.least_seconds, spent), max(budget - spent, 0.0))
         hurried = _hurried(self.workspace, seconds)
         try:
             suite = suite_of(hurried, self.settings, self.tree, self.progress)
@@ -88,7 +86,7 @@ class Ranker:
                 return _Without(_GIVEN)
             if self._ran_alone(suite):
                 return _Without(_ALONE)
-            if spent > _SPARE * budget:
+            if spent > RANKING.spare * budget:
                 return _Without(_NO_ROOM)
             from afterd.localization.suite.counting import Counting  # noqa: PLC0415 - dear, and seldom needed
             from afterd.localization.suite.explained import counted_suite  # noqa: PLC0415

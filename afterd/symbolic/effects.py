@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from afterd.limits import MACHINE
 from afterd.symbolic.code import Body, Code
 from afterd.symbolic.loading import Image
 from afterd.symbolic.refusal import NotFollowedError
@@ -16,8 +17,6 @@ __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc
 """
 HARMLESS = frozenset(_HARMLESS.split())
 """Functions that write nothing that the program's formula speaks of."""
-_DEEPEST = 5
-_MOST_ELEMENTS = 16
 
 
 @dataclass(slots=True)
@@ -70,7 +69,7 @@ def _block(
 def _call(image: Image, code: Code, found: Effects, deep: int) -> None:
     """A function of the program: its stores to globals; its own slots are of no concern."""
     try:
-        callee = image.body(code.detail[0]) if deep < _DEEPEST else None
+        callee = image.body(code.detail[0]) if deep < MACHINE.deep else None
     except NotFollowedError:
         callee = None
     if callee is None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass, field
 
+from afterd.limits import MACHINE
 from afterd.model.term import Apply, Const, Op, Sort, SortKind, Term, bitvec
 from afterd.symbolic.refusal import SideEndedError
 from afterd.trace.c.ir.constants import from_word, to_word
 
 FIRST = 0x10000
 _GAP = 16  # bytes between objects: one past the end is no other object
-_LARGEST = 256 << 20
-_MOST_PLACES = 12
 
 Value = bool | int | float | str | bytes | None
 
@@ -70,7 +69,7 @@ class Memory:
         at = bisect.bisect_left(self._starts, start)
         if not place or (at < len(self._starts) and self._starts[at] == start):
             start, at = FIRST + self._layout.end, len(self._starts)
-        if start - FIRST + size > _LARGEST or size < 0:
+        if start - FIRST + size > MACHINE.memory or size < 0:
             raise SideEndedError("memory ran out")
         if start - FIRST == self._layout.end:
             self._layout.places[place, size] = start - FIRST
@@ -113,7 +112,7 @@ class Memory:
         """Some addresses at which memory holds these bytes now, the latest objects' first."""
         found: list[int] = []
         at = self._bytes.rfind(data)
-        while at >= 0 and len(found) < _MOST_PLACES:
+        while at >= 0 and len(found) < MACHINE.places:
             found.append(FIRST + at)
             at = self._bytes.rfind(data, 0, at)
         return found

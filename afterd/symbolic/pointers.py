@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from afterd.limits import MACHINE
 from afterd.logic import Statement, signed_value
 from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, Value, bitvec
 from afterd.symbolic.code import Code
@@ -24,9 +25,6 @@ from afterd.trace.c.ir.arithmetic import resized_term
 from afterd.trace.c.ir.constants import from_word
 
 _WORD = bitvec(64)
-MOST_ELEMENTS = 32
-MOST_OBJECTS = 12
-MOST_BYTES = 8  # of a file: the sides of a branch stand only a few bytes apart
 CONTENT = "the bytes of "
 
 
@@ -224,14 +222,14 @@ class Pointers:
         if array is not None:
             first = found.start + (address - found.start) % array.stride
             every = list(range(first, found.start + found.size - size + 1, array.stride))
-            most = MOST_BYTES if found.kind.startswith(CONTENT) else MOST_ELEMENTS
+            most = MACHINE.file_bytes if found.kind.startswith(CONTENT) else MACHINE.elements
             near = sorted(every, key=lambda place: abs(place - address))[:most]
             if address not in every:
                 return [address, *near], False
             return near or [address], len(near) == len(every) > 0
         offset = address - found.start
         others = [o.start + offset for o in self._memory.of_kind[found.kind] if o is not found]
-        return [address, *others[-MOST_OBJECTS:]], False
+        return [address, *others[-MACHINE.objects :]], False
 
     def _legal(self, term: Term, places: Sequence[int], *, complete: bool) -> None:
         if complete:

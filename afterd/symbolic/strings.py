@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
+from afterd.limits import MACHINE
 from afterd.logic import distinct_reads, signed_value
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Term, Value, bitvec
 from afterd.symbolic.memory import Memory
@@ -16,11 +17,10 @@ from afterd.symbolic.refusal import SideEndedError
 CONVERSION = re.compile(
     r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGcspn%])"
 )
-_LONGEST = 1 << 16
 _UNWRITTEN = 1 << 62  # addresses of texts that the program lacks: no object has one
 
 
-def text_at(memory: Memory, address: int, most: int = _LONGEST) -> bytes:
+def text_at(memory: Memory, address: int, most: int = MACHINE.string) -> bytes:
     """The bytes before the next zero."""
     found = bytearray()
     while len(found) < most:

@@ -18,12 +18,12 @@ from afterd.compare.c import rounds
 from afterd.compare.c.block_map import BlockMap
 from afterd.compare.c.function_pairs import FunctionPairs
 from afterd.compare.c.siblings import sibling
+from afterd.limits import C_PAIR
 from afterd.trace.c.read import Frames, FunctionView, Instance
 from afterd.trace.c.window import records
 from afterd.trace.linemap import LineMap, Reversed
 
 _WHOLE = (1 << 64) - 1
-_DEEPEST = 400
 
 
 Caller = tuple[Instance, int, int]
@@ -250,7 +250,7 @@ class Alignment:
         and no execution index can be followed (a dynamic dual slice; Weeratunge et al., ISSTA 2011).
         """
         here, there = self.bad.entry(mine), self.green.entry(other)
-        for _ in range(_DEEPEST):
+        for _ in range(C_PAIR.aligned):
             if here < 0 and there < 0:
                 self._pair_open(mine, other)
             if here < 0 or there < 0 or self._entry(here)[0] >= 0:
@@ -286,7 +286,7 @@ class Alignment:
         if self.entry(position) < 0:
             return False
         entry = self.bad.entry(position)
-        for _ in range(_DEEPEST):
+        for _ in range(C_PAIR.aligned):
             if entry < 0 or not self._by_flow:
                 break
             if entry in self._by_flow:
@@ -323,7 +323,7 @@ class Alignment:
         """The green ENTER record of the activation a record belongs to; (-1, absent) if none."""
         chain: list[int] = []
         entry = self.bad.entry(position)
-        while entry >= 0 and entry not in self._entries and len(chain) < _DEEPEST:
+        while entry >= 0 and entry not in self._entries and len(chain) < C_PAIR.aligned:
             chain.append(entry)
             caller = self.bad.caller(entry)
             entry = self.bad.entry(caller[2]) if caller else -1

@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.parting import Partings
 from afterd.compare.c.ties import Ties
+from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.term import Apply, Op, Read, StepId, Term, reads
 from afterd.model.trace import StepKind
 from afterd.trace.c.read import Instance, Process
 from afterd.trace.c.window import records
-
-_MOVES = 16  # copies of copies that are looked through
-_LEVELS = 16  # branches above green's step that are looked at
 
 
 class DualSlice:
@@ -101,7 +99,7 @@ class DualSlice:
         made every failure look as if that loop had been left too early.
         """
         below = green
-        for _ in range(_LEVELS):
+        for _ in range(C_PAIR.levels):
             branch = self._green.statements.control(below)
             if branch is None or (self._entered(below) and not self._together(below, branch)):
                 return
@@ -178,7 +176,7 @@ def _moved_definition(process: Process, step: StepId) -> StepId | None:
 
 def _stored_definition(process: Process, step: StepId) -> StepId:
     """The definition that a chain of copies moved."""
-    for _ in range(_MOVES):
+    for _ in range(C_PAIR.copies):
         source = _moved_definition(process, step)
         if source is None:
             break

@@ -20,6 +20,7 @@ from afterd.compare.c.shown import Shown
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
+from afterd.limits import C_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Concrete, StepId, Term, bitvec, concretised_terms
@@ -38,9 +39,6 @@ from afterd.trace.c.read import (
 from afterd.trace.c.recorder import CRecorder, RecordedRun
 from afterd.trace.linemap import Reversed
 from afterd.trace.rendering import rendered_value
-
-_MOST_NOTES = 12
-_MOST_REASONS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,12 +361,12 @@ class LlvmExecution:
                 )
             found += [f"Not followed: {source}" for source in pair.bad.program.store.opaque()[:3]]
         if self._concrete:
-            first = [*self._concrete][:_MOST_REASONS]
+            first = [*self._concrete][: C_PAIR.reasons]
             more = len(self._concrete) - len(first)
             found.append(
                 f"Made concrete: {'; '.join(first)}{f'; and {more} more' if more else ''}."
             )
-        return tuple(dict.fromkeys(found))[:_MOST_NOTES]
+        return tuple(dict.fromkeys(found))[: C_PAIR.notes]
 
     def _remember_concrete(self, term: Term) -> None:
         for part in concretised_terms(term):

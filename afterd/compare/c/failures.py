@@ -20,7 +20,6 @@ from afterd.trace.c.ir.recorded import callee
 from afterd.trace.c.read import Call, Process
 from afterd.trace.c.window import records
 
-_MOST_DEPARTURES = 200
 _SYSTEM_LOG = 1 << 30  # runtime.c
 
 
@@ -41,7 +40,7 @@ def _own_failures(bad: Process, green: Process | None, sources: Sources) -> Iter
         return
     if green is None:
         return
-    for departure in departures(bad.recording, green.recording)[:_MOST_DEPARTURES]:
+    for departure in departures(bad.recording, green.recording)[: C_PAIR.departures]:
         yield from _output(bad, green, departure)
     expected = green.recording.ending
     if ending.how == expected.how == "exit" and ending.status != expected.status:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from afterd.limits import C_PAIR
 from afterd.trace.c.window.recording import Recording, Written
 from afterd.trace.trees import TREES
 
 _WORD = re.compile(rb"\w+")
-_LONGEST_DIFF = 20_000  # lines: beyond it only the first departure is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _in_stream(
     if mine == other:
         return
     my_lines, other_lines = mine.splitlines(keepends=True), other.splitlines(keepends=True)
-    if max(len(my_lines), len(other_lines)) > _LONGEST_DIFF:
+    if max(len(my_lines), len(other_lines)) > C_PAIR.diffed:
         yield _departure_at(fd, here, there, *_first_difference(mine, other, 0, 0), mine, other)
         return
     my_start, other_start = _starts(my_lines), _starts(other_lines)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from afterd.compare.c.outputs import Departure
+from afterd.limits import C_PAIR
 from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, bitvec, reads
 from afterd.trace.c.failure import another_value
 from afterd.trace.c.ir.recorded import arguments, callee
@@ -33,7 +34,6 @@ _HELD = 15  # bytes of a text that a std::string holds itself, from its byte 16 
 _LINE = 3  # which argument of error_at_line is the line of an input
 _PARTS = 16  # bytes of an iovec, which begins with a pointer
 _TEXTS = {"@puts": 0, "@fputs": 0, "@fputs_unlocked": 0, "@perror": 0}
-_BEFORE = 4096  # bytes before the departure at which a printed string may begin
 
 
 def printed_otherwise(
@@ -287,7 +287,7 @@ def _beginnings(shown: bytes, offset: int, first: int | None, begins: int) -> It
     if begins >= 0:
         padding = len(shown[begins:offset]) - len(shown[begins:offset].lstrip(b" "))
         yield from dict.fromkeys((begins, begins + padding))
-    for start in range(max(0, offset - _BEFORE), min(offset + 1, len(shown))):
+    for start in range(max(0, offset - C_PAIR.printed), min(offset + 1, len(shown))):
         if first is not None and first == shown[start] and start != begins:
             yield start
 

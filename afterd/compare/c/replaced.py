@@ -8,15 +8,13 @@ the rest of the output from being written, and its condition says why.
 from __future__ import annotations
 
 from afterd.compare.c.alignment import Alignment
+from afterd.limits import C_PAIR
 from afterd.model.term import StepId
 from afterd.model.trace import StepKind
 from afterd.trace.c.failure import call_at
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import callee
 from afterd.trace.c.read import Call, FunctionView, Instance, Process
-
-_LEVELS = 16
-"""Callers above green's call that are looked through for one that the failing run has too."""
 
 
 class Replaced:
@@ -40,7 +38,7 @@ class Replaced:
     def _in_both(self, event: int) -> Call | None:
         """The call, or that of a caller above it, which was made in an activation that both runs have."""
         call = call_at(self._green, event)
-        for _ in range(_LEVELS):
+        for _ in range(C_PAIR.levels):
             if call is None or self._backward.is_indexed(call.instance.position):
                 return call
             caller = self._green.frames.caller(call.instance.position)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-_FARTHEST = 16
-"""Calls in a row without a counterpart that are looked past: an interpreter makes millions."""
+from afterd.limits import C_PAIR
 
 
 def sibling(
@@ -36,7 +35,7 @@ def _nearest_partner(
     place: int, step: int, here: Sequence[int], partner: Callable[[int], int]
 ) -> int | None:
     """The next place with a partner, or the one past the end; None where that is too far."""
-    for _ in range(_FARTHEST):
+    for _ in range(C_PAIR.siblings):
         place += step
         if not 0 <= place < len(here) or partner(here[place]) >= 0:
             return place

@@ -13,14 +13,12 @@ from functools import cache
 from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.declared import declarations, macros_of, read_by_compilers, through_macros
 from afterd.compare.c.function_pairs import plain_name
+from afterd.limits import C_PAIR
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.read import FunctionView, Instance, Passed, Placed, Statement
 from afterd.trace.linemap import LineMap
-
-_NESTED = 200
-"""Instantiations within instantiations that are walked out of."""
 
 
 class Ties:
@@ -90,7 +88,7 @@ class Ties:
         if not self._altered(instance.view, place.file, place.line):
             return ()
         caller = frames.caller(instance.position)
-        for _ in range(_NESTED):
+        for _ in range(C_PAIR.nested):
             if caller is None or not functions.is_new(caller[0].view):
                 break
             caller = frames.caller(caller[0].position)

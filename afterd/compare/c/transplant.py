@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.block_map import BlockMap
+from afterd.limits import C_PAIR
 from afterd.model.term import OPAQUE, Apply, Const, Op, SortKind, Term, Value, bitvec
 from afterd.model.trace import Effect, StepKind
 from afterd.trace.c.ir import arithmetic
@@ -24,7 +25,6 @@ from afterd.trace.c.window import records
 
 _CASE = re.compile(r'i\d+ (-?\d+), label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 _ADDRESS = bitvec(64)
-_DEEPEST = 60
 
 
 class _Unknown(Exception):  # noqa: N818 - not an error: it ends an evaluation that has no answer
@@ -169,7 +169,7 @@ class Transplant:
         constant = literal(kind, text)
         if constant:
             return constant
-        if depth > _DEEPEST:
+        if depth > C_PAIR.transplanted:
             raise _Unknown
         if text.startswith("@"):
             return Const(self._process.symbols.address(site.instance.view.unit, text), _ADDRESS)
@@ -320,7 +320,7 @@ def _in_temporary(statement: Statement) -> bool:
         return False
     view = instance.view
     at = operands(instance.instructions[statement.instruction])[1][1]
-    for _ in range(_DEEPEST):
+    for _ in range(C_PAIR.transplanted):
         block, number = view.definitions.get(at, (-1, -1))
         if block < 0:
             return False

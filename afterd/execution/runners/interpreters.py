@@ -21,12 +21,11 @@ from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.runners.reading import text, toml
 from afterd.execution.sandbox import run
-from afterd.limits import Limits
+from afterd.limits import PROJECT, Limits
 
 BESIDE = (".venv", "venv", "env")
 _IMPORTS = re.compile(r"^(?:from|import) +(\w+)", re.MULTILINE)
 _PASSED_OVER = frozenset({"build", "dist", "doc", "docs", "example", "examples", "benchmarks"})
-_MOST_FILES = 400
 PLUGINS = ("xdist", "pytest_cov")  # of pytest, whose presence makes a difference
 _OLDEST = re.compile(r">=\s*(\d+)\.(\d+)")
 _ASK = """
@@ -144,7 +143,7 @@ def fitting_python(root: Path, home: Path) -> str:
 def imported_modules(root: Path) -> frozenset[str]:
     """Names that the project's files import without condition and that are neither its own nor Python's."""
     files = [path for path in python_files(root) if not _passed_over(path.relative_to(root).parts)]
-    found = {name for path in files[:_MOST_FILES] for name in _IMPORTS.findall(text(path))}
+    found = {name for path in files[: PROJECT.importing] for name in _IMPORTS.findall(text(path))}
     return frozenset(found - own_modules(root) - set(sys.stdlib_module_names))
 
 
@@ -170,7 +169,7 @@ def python_files(root: Path) -> list[Path]:
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += (Path(place, name) for name in sorted(names) if name.endswith(".py"))
-        if len(found) > 10 * _MOST_FILES:
+        if len(found) > 10 * PROJECT.importing:
             break
     return found
 

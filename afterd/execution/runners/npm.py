@@ -17,6 +17,7 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.runners.npm_imports import needs_no_build
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import BUILD_FOLDER, has, script, text
+from afterd.limits import PROJECT
 
 _PLACEHOLDER = "no test specified"
 _REPORT = "afterd-tests.json"
@@ -38,7 +39,6 @@ _NOT_OK = re.compile(r"(?P<indent> *)not ok \d+ *-? *(?P<title>(?:(?!# *(?:TODO|
 _TEST_LIKE = re.compile(
     r"(?:^|/)(?:tests?|spec|__tests__)/|[._-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)test\.[cm]?[jt]sx?$"
 )
-_DEEPEST = 5
 _SUFFIXES = frozenset({".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx"})
 _NO_TESTS = frozenset({"node_modules", "fixtures", "__fixtures__", "__snapshots__"})
 _BUILT = re.compile(r"\b(?:dist|build|lib|out|esm|cjs|compiled|output)/")
@@ -218,7 +218,7 @@ def _calls(scripts: dict[str, str], name: str, deep: int) -> Iterator[_Found]:
             words = words[1:]
         called = _RUN.match(" ".join(words))
         if called and called["name"] in scripts:
-            if called["name"] != name and deep < _DEEPEST:
+            if called["name"] != name and deep < PROJECT.scripts:
                 for inner in _calls(scripts, called["name"], deep + 1):
                     yield replace(inner, variables=(*variables, *inner.variables))
             continue

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from afterd.execution.runners.reading import text
+from afterd.limits import PROJECT
 
 _IMPORTED = re.compile(
     r"(?:\bfrom|\bimport|\brequire(?:\.resolve)?|\bmock)\s*\(?\s*['\"](?P<what>[^'\"\n]+)['\"]"
@@ -14,7 +15,6 @@ _IMPORTED = re.compile(
 _SOURCES = re.compile(r"\.[cm]?[jt]sx?$")
 _COMPILED = re.compile(r"\.[cm]?tsx?$|\.jsx$")
 _ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".vue")
-_MOST = 2_000
 
 
 def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles: bool) -> bool:
@@ -29,7 +29,7 @@ def needs_no_build(root: Path, tests: Iterable[Path], package: str, *, compiles:
         if file in seen:
             continue
         seen.add(file)
-        if len(seen) > _MOST or (_COMPILED.search(file.name) and not compiles):
+        if len(seen) > PROJECT.imported or (_COMPILED.search(file.name) and not compiles):
             return False
         for name in (match["what"] for match in _IMPORTED.finditer(text(file))):
             if not name.startswith("."):

@@ -16,13 +16,13 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import has, jobs, text, toml
 from afterd.execution.runners.version_file import version_files
+from afterd.limits import PROJECT
 
 PLUGINS = str(Path(afterd_outcomes.__file__).parent)
 PLUGIN = afterd_outcomes.__name__.rpartition(".")[2]
 """Our plugin's name, and the folder that it is imported from."""
 _TEST_FILE = re.compile(r"(?:test_.*|.*_test)\.py")
 _SEARCHED = ("tests/**/", "test/**/", "testing/**/", "", "*/tests/**/", "src/*/tests/**/", "*/")
-_MOST_FILES = 5000
 _OPTIONS_OF = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini")
 _CUTS_SHORT = re.compile(r"(?<![\w-])(?:-x\b|--exitfirst|--maxfail)")
 _SPREADS = re.compile(r"(?<![\w-])(?:-n[ =\"',]*(?:auto|logical|\d)|--numprocesses)")
@@ -104,7 +104,7 @@ class Pytest:
         return ""
 
     def _test_files(self, root: Path) -> str:
-        for path in islice(_test_files(root), _MOST_FILES):
+        for path in islice(_test_files(root), PROJECT.files):
             if _FOR_PYTEST.search(text(path)):
                 return str(path.relative_to(root))
         return ""

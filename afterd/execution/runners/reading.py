@@ -11,20 +11,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from afterd.limits import PROJECT
+
 BUILD_FOLDER = ".afterd-build"
 """Where out-of-tree builds go inside a slot; never tracked, so it stays through moves."""
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """Names that make looks for, in its order."""
 
-_MOST = 1 << 20
-
 
 def text(path: Path) -> str:
     """The file's text, at most its first MiB; empty where there is none."""
     try:
         with path.open("rb") as file:
-            return file.read(_MOST).decode(errors="replace")
+            return file.read(PROJECT.text).decode(errors="replace")
     except OSError:
         return ""
 

@@ -12,6 +12,7 @@ from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.python import Python, build_for, python_path
 from afterd.execution.runners.reading import text
 from afterd.execution.runners.version_file import version_files
+from afterd.limits import PROJECT
 
 _FAILED = re.compile(r"^(?:FAIL|ERROR): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
 _BEGUN = re.compile(r"^(?P<name>\w+) \((?P<place>[\w.]+)\)(?:\n.*)? \.\.\. ", re.MULTILINE)
@@ -23,7 +24,6 @@ _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownMo
 _FOLDERS = ("tests", "test", ".")
 _INSIDE = ("*", "*/tests", "*/test")
 """Where a package holds its own tests."""
-_MOST_FILES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Unittest:
         """By test files that use unittest.TestCase."""
         for folder in _FOLDERS:
             found = sorted((root / folder).glob("*.py" if folder == "." else "**/test*.py"))
-            for path in islice(found, _MOST_FILES):
+            for path in islice(found, PROJECT.files):
                 if path.name.startswith("test") and "unittest" in text(path):
                     return self._detected(root, folder, path)
         inside = chain.from_iterable(sorted(root.glob(f"{each}/test*.py")) for each in _INSIDE)
-        for path in islice(inside, _MOST_FILES):
+        for path in islice(inside, PROJECT.files):
             if "unittest" in text(path):
                 return self._detected(root, str(path.parent.relative_to(root)), path)
         return None

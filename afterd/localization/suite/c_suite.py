@@ -18,6 +18,7 @@ from afterd.execution.process import Ending
 from afterd.execution.runners import runner_named
 from afterd.execution.sandbox import run
 from afterd.execution.toolchain import find
+from afterd.limits import RANKING
 from afterd.localization.spectrum import Spectrum
 from afterd.localization.suite.counting import Counting
 from afterd.localization.suite.results import divided_tests
@@ -27,7 +28,6 @@ from afterd.vcs.worktree import Slot
 from afterd.workspace import Suite
 
 _SKIPPED = 125  # as git bisect run says it
-_MOST_OUTPUT = 64 << 20
 _ENDED = frozenset([Ending.EXITED, Ending.SIGNALLED])
 
 
@@ -130,7 +130,7 @@ def _whole_suite_counted(ready: _Suite) -> list[CountedTest]:
             raise UntestableError("The test command exits with 125: it says that this is no test.")
         if ran.tests:
             return [CountedTest(test.name, test.failed, test.processes) for test in ran.tests]
-        return divided_tests(result.stdout.head(_MOST_OUTPUT), found.processes) or [found]
+        return divided_tests(result.stdout.head(RANKING.output), found.processes) or [found]
     finally:
         result.remove()
 

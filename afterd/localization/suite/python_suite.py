@@ -14,6 +14,7 @@ from pathlib import Path
 from afterd.errors import TestError, TraceError
 from afterd.execution.build import Builder
 from afterd.execution.recipe import Recipe
+from afterd.limits import RANKING
 from afterd.localization.rows import CountRows
 from afterd.localization.spectrum import NO_COLUMN, Entity, EntityKind, Run, Spectrum, spectrum_of
 from afterd.localization.suite.counting import Counting
@@ -24,8 +25,6 @@ from afterd.spectra.python import PythonSpectra, shared_spectra
 from afterd.vcs.worktree import Slot
 from afterd.workspace import Suite, Workspace, python_request
 
-_MOST_SHARES = 8  # each has a copy of the tree, and collects the whole suite
-
 
 def python_counts(
     workspace: Workspace, suite: Suite, tree: str, counting: Counting
@@ -35,7 +34,7 @@ def python_counts(
     Every process has a copy of the tree of its own, because tests write into it.
     """
     recipe = suite.recipe
-    shares = min(counting.jobs, _MOST_SHARES)
+    shares = min(counting.jobs, RANKING.shares)
     with ThreadPoolExecutor(shares) as pool:
         trees = list(
             pool.map(lambda share: _built_share(recipe, tree, share, counting), range(shares))

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from afterd.limits import MACHINE
 from afterd.trace.python.failure import Seen, body_expecting, body_observing, looked_at
 
 NAME = "test_afterd_"
@@ -26,7 +27,6 @@ SEEN = ".seen"
 """The ending of the file beside the module to which the observing form writes."""
 
 _VARIABLE = "afterd_"
-_MOST_NUMBERS = 64
 
 _PYTEST = ast.Import([ast.alias("pytest")])
 _SAW = f"""
@@ -156,7 +156,7 @@ class _Lifting(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """A number by its name."""
-        if type(node.value) is not int or len(self.numbers) == _MOST_NUMBERS:
+        if type(node.value) is not int or len(self.numbers) == MACHINE.numbers:
             return node
         self.numbers.append(node.value)
         name = ast.Name(f"{_VARIABLE}{len(self.numbers) - 1}", ast.Load())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from afterd.limits import C_TRACE
 from afterd.trace.c.ir.constants import literal, to_word
 from afterd.trace.c.ir.irtypes import Layout, split_top
 from afterd.trace.c.ir.recorded import split_typed
@@ -20,7 +21,6 @@ _GEP = re.compile(r"getelementptr (?:(?:inbounds|nuw|nusw|inrange\([^)]*\)) )*\(
 _CAST = re.compile(
     r"(?:ptrtoint|inttoptr|bitcast|trunc|zext|addrspacecast) \((.*) to [^)]*\)$", re.DOTALL
 )
-_LARGEST = 1 << 24  # bytes: the contents of a larger table are left unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def image_of(definition: str, layout: Layout, address_of: AddressOf) -> Image | 
     """The initial bytes of a global; None for a declaration or a type whose size is not known."""
     kind, value = type_and_value(definition)
     size = layout.size(kind)
-    if not value or not 0 < size <= _LARGEST:
+    if not value or not 0 < size <= C_TRACE.table:
         return None
     writer = _Writer(layout, address_of, bytearray(size), bytearray(b"\1" * size))
     writer.write(0, kind, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from afterd.limits import C_TRACE
 from afterd.model.term import BOOL, Apply, Op, SortKind, Term, bitvec
 from afterd.trace.c.ir import arithmetic
 from afterd.trace.c.ir.constants import sort_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:  # the two describe each other: registers hold structs, struct
 
 _OVERFLOW = re.compile(r"@llvm\.([su])(add|sub|mul)\.with\.overflow\.i\d+$")
 _OPERATOR = {"add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL}
-_DEEPEST = 50  # insertions, and calls that return what another call returned
 
 
 class Aggregates:
@@ -45,7 +45,7 @@ class Aggregates:
         deep: int = 0,
     ) -> Term | None:
         place = instance.view.definitions.get(text)
-        if place is None or deep > _DEEPEST:
+        if place is None or deep > C_TRACE.aggregates:
             return None
         holder = self._values.instance_of(place, instance, index)
         if holder is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from afterd.limits import C_TRACE
 from afterd.logic import UNKNOWN, evaluate
 from afterd.model.term import Term, bitvec
 from afterd.trace.c.ir.constants import to_word
@@ -13,7 +14,6 @@ from afterd.trace.c.window import records
 if TYPE_CHECKING:  # arguments in memory are values, values are read from memory
     from afterd.trace.c.read.values import Values
 
-_COPIES = 64  # copies of copies that are followed to learn what bytes were
 WORD = 8  # bytes: the widest number a record holds
 
 
@@ -66,7 +66,7 @@ class Contents:
 
     def left_by(self, at: int, address: int, size: int, before: int, deep: int = 0) -> int | None:
         """The same where the last writer is known already."""
-        if size > WORD or deep > _COPIES:
+        if size > WORD or deep > C_TRACE.contents:
             return None
         if at < 0:
             return self._symbols.initial(address, size)

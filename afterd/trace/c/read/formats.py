@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from afterd.limits import C_TRACE
 from afterd.model.term import Read, Term, bitvec, reads
 from afterd.trace.c.ir.constants import sort_of
 from afterd.trace.c.ir.initialisers import text_of, type_and_value
@@ -50,7 +51,6 @@ _CONVERSION = re.compile(
     rb"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGaAcspnm%])"
 )
 _LONG = frozenset([b"l", b"ll", b"q", b"j", b"z", b"t"])
-_LONGEST_FORMAT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _string(values: Values, call: Call, pointer: int) -> bytes | None:
     """A string in memory; None where a byte of it is not known."""
     moment = values.moment(call.instance, call.index)
     text = bytearray()
-    for at in range(_LONGEST_FORMAT):
+    for at in range(C_TRACE.format):
         byte = values.memory.byte(pointer + at, moment)
         if not byte:
             return bytes(text) if byte == 0 else None

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 
+from afterd.limits import C_TRACE
 from afterd.model.term import StepId
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
@@ -18,14 +19,6 @@ from afterd.trace.c.ir.recorded import PASSED, arguments, callee, pointer_of
 from afterd.trace.c.read import libc
 from afterd.trace.c.read.process import Process
 from afterd.trace.c.read.program import FunctionView, Unit
-
-_MOST = 12  # branches reported for one read, nearest first
-_LOOKED_AT = 2000  # executed branches that may be it, nearest first
-_FARTHEST = 1 << 22
-"""Records between a use and a branch: two hundred reads of a long run, each looked back from to its
-definition, took minutes.
-"""
-_CALL_DEPTH = 4
 
 Place = str
 """``function%slot``, ``@global``, ``.type:indices`` for a field, ``.opcode`` for any other pointer."""
@@ -42,7 +35,7 @@ class Influence:
 
     def between(self, use: StepId, definition: StepId) -> Iterator[StepId]:
         """Branch instances between the two whose other side writes the same place, nearest first."""
-        yield from islice(self._candidates(use, definition), _MOST)
+        yield from islice(self._candidates(use, definition), C_TRACE.influences)
 
     def _candidates(self, use: StepId, definition: StepId) -> Iterator[StepId]:
         place = self._place(definition)
@@ -50,11 +43,11 @@ class Influence:
         if place is None or end < 0:
             return
         frames, ids = self._process.frames, self._process.ids
-        start = max(ids.position(definition) + 1, end - _FARTHEST, 0)
+        start = max(ids.position(definition) + 1, end - C_TRACE.farthest, 0)
         entered = self._process.recording.blocks_back(
             end, start, lambda block: self._decides(block, place)
         )
-        for position in islice(entered, _LOOKED_AT):
+        for position in islice(entered, C_TRACE.candidates):
             taken = frames.instance_at(position)
             before = frames.previous(taken) if taken else None
             if taken and before and place in self._side(before.view, before.block, taken.block):
@@ -102,7 +95,7 @@ class Influence:
             seen.add(block)
             stack.extend(view.flow.successors[block])
             for instruction in view.function.blocks[block].instructions:
-                places.update(self._places(view, instruction, _CALL_DEPTH))
+                places.update(self._places(view, instruction, C_TRACE.deep))
         return frozenset(places)
 
     def _places(self, view: FunctionView, instruction: Instruction, depth: int) -> Iterator[Place]:

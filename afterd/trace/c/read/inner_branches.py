@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from afterd.limits import C_TRACE
 from afterd.model.term import StepId
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import arguments
@@ -17,7 +18,6 @@ from afterd.trace.c.read.program import FunctionView
 from afterd.trace.c.read.statements import Statement, Statements
 from afterd.trace.c.read.values import REGISTER, incoming_value
 
-_MOST = 8
 _OPAQUE = frozenset(["load", "call", "invoke", "alloca"])
 """Where a statement of its own made the value."""
 
@@ -25,7 +25,7 @@ _OPAQUE = frozenset(["load", "call", "invoke", "alloca"])
 def choices(statements: Statements, statement: Statement) -> tuple[StepId, ...]:
     """The branch steps that chose what a statement read, nearest first."""
     found = dict.fromkeys(_choices(statements, statement))
-    return tuple(found)[:_MOST]
+    return tuple(found)[: C_TRACE.inner_branches]
 
 
 def _choices(statements: Statements, statement: Statement) -> Iterator[StepId]:

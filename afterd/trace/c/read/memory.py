@@ -6,6 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from afterd.limits import C_TRACE
 from afterd.logic import evaluate
 from afterd.model.term import (
     Apply,
@@ -29,11 +30,6 @@ from afterd.trace.c.window import records
 
 if TYPE_CHECKING:  # the two describe each other: values read memory, memory holds values
     from afterd.trace.c.read.values import Values
-
-_CANDIDATE_CALLS = 400
-_OBJECT_REACH = 1 << 16  # bytes: how far past a pointer unknown external code is believed to write
-_WIDEST = 64  # bytes of a value that is put together from its parts
-_DEEPEST = 40  # copies made by the C library that are followed in a row
 
 
 class Memory:
@@ -127,7 +123,7 @@ class Memory:
     def _pieces(self, address: int, size: int, before: int, sort: Sort, bits: int | None) -> Term:
         """Bytes that several writes left: their concatenation, highest byte first."""
         step = 1 if size <= WORD else WORD
-        cells = [(at, min(step, size - at)) for at in range(0, min(size, _WIDEST), step)]
+        cells = [(at, min(step, size - at)) for at in range(0, min(size, C_TRACE.widest), step)]
         parts = [
             self.read(address + at, width, before, bitvec(8 * width), _slice(bits, at, width))
             for at, width in cells
@@ -150,7 +146,7 @@ class Memory:
     ) -> Term | None:
         """The last call of code that is not traced which may have written the bytes since ``after``."""
         calls = self._recording.calls(before, max(after, 0), self._outside)
-        for call in islice(calls, _CANDIDATE_CALLS):
+        for call in islice(calls, C_TRACE.calls):
             made = self._values.frames.calling(call)
             if made and self._may_write(call, *made, address, size):
                 copied = self._copied_outside(call, *made, address, size, sort, bits)
@@ -201,9 +197,9 @@ class Memory:
             return most
         given = arguments(instruction)
         if most is None or max(most) >= len(given):
-            return _OBJECT_REACH
+            return C_TRACE.reach
         size = self._values.product([given[at] for at in most], instance, index)
-        return _OBJECT_REACH if size is None else size
+        return C_TRACE.reach if size is None else size
 
     def _result(self, call: int, instance: Instance, index: int) -> int:
         """The address that a call returned; 0 if it returned none."""
@@ -226,7 +222,7 @@ class Memory:
         instruction = instance.instructions[index]
         ends = libc.copies(callee(instruction))
         given = arguments(instruction)
-        if ends is None or self._depth > _DEEPEST or max(ends) >= len(given):
+        if ends is None or self._depth > C_TRACE.copies or max(ends) >= len(given):
             return None
         to, source = (
             self._values.pointer_value(*given[end], instance, index)

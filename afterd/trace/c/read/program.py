@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+from afterd.limits import C_TRACE
 from afterd.model.location import Location
 from afterd.trace.c.build.modules import Module, ModuleStore
 from afterd.trace.c.ir.cfg import ControlFlow, analyse
@@ -31,9 +32,6 @@ from afterd.trace.c.window import records
 _TARGETS = re.compile(r'label %((?:[-a-zA-Z$._0-9]+)|"[^"]*")')
 DEFINITION = re.compile(r'^@((?:[-a-zA-Z$._0-9]+|"[^"]*")) = (.*)$', re.MULTILINE)
 _ALIAS = re.compile(rf"^@({NAME}) = (?:[\w() ]*?)(?:alias|ifunc) .*, ptr @({NAME})", re.MULTILINE)
-
-_READABLE = 60
-"""Characters of a name that are shown: the templates of a parser go on for thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +338,9 @@ class Program:
         own = self.function_named(symbol, unit)
         name = own.source_name if own else unit.debug.linked.get(symbol, "")
         head, bracket, _ = name.partition("<")
-        return f"{head}<…>" if bracket and len(name) > _READABLE else name or demangled_name(symbol)
+        return (
+            f"{head}<…>" if bracket and len(name) > C_TRACE.name else name or demangled_name(symbol)
+        )
 
     def has(self, name: str) -> bool:
         """Whether any module has a function of this very name."""

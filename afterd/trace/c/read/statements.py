@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
+from afterd.limits import C_TRACE
 from afterd.logic import same_value
 from afterd.model.location import Location
 from afterd.model.term import (
@@ -35,7 +36,6 @@ from afterd.trace.c.read.steps import StepIds
 from afterd.trace.c.read.values import Values, guarded_load, known_value
 from afterd.trace.c.window import records
 
-_LONGEST_TEXT = 256  # bytes of a path or a number that the C library is given
 _ADDRESS_BITS = 64
 _ADDRESSES = range(0x5555_0000_0000, 1 << 47)
 """Where Linux has a program, its heap, its mappings and its stack, where addresses are not random: a whole word of
@@ -347,7 +347,7 @@ class Statements:
         if kind.startswith("ptr"):
             pointer = self.values.pointer_value(kind, text, instance, index)
             if pointer:
-                most = _LONGEST_TEXT if libc.is_given_text(called) else 1
+                most = C_TRACE.text if libc.is_given_text(called) else 1
                 found += self._pointed(pointer, self.values.moment(instance, index), most)
         return found
 
