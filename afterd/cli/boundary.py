@@ -96,7 +96,7 @@ def _terminate(number: int, _frame: FrameType | None) -> None:
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:
     account = importlib.import_module("afterd.cli.bug_account")  # most command lines have no bug
-    path = account.written(error, arguments)
+    path = account.bug_account_file(error, arguments)
     kept = f"What is known is in {path}" if path else "It could not even be written down"
     _say(
         f"afterd has a bug: {type(error).__name__}. {kept}; please report it. (docs/errors.md#bug)"

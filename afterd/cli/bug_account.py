@@ -19,7 +19,7 @@ from afterd.report.masking import Masker
 from afterd.vcs.repository import open_repository, state_directory
 
 
-def written(error: Exception, arguments: Sequence[str]) -> Path | None:
+def bug_account_file(error: Exception, arguments: Sequence[str]) -> Path | None:
     """The log's path: in the state directory, or where that cannot be, in the temporary one."""
     account = _account(error, arguments)
     name = f"bug-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
+from afterd.cli.places import Function
 from afterd.config import Budget, Format, Settings, load
 from afterd.config.kinds import parse_budget
 from afterd.errors import UsageError
@@ -23,9 +23,6 @@ class Loudness(StrEnum):
     USUAL = "usual"
     VERBOSE = "verbose"
     DEBUG = "debug"
-
-
-Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def format_option(default: Format | None = None) -> Callable[[Function], Function]:
