@@ -42,9 +42,9 @@ def large_spectrum() -> Spectrum:
 )
 def test_a_statement_level_technique(name: str) -> None:
     spectrum = large_spectrum()
-    started = time.perf_counter()
+    started = time.process_time()
     places = worst_places(TECHNIQUES[name](spectrum).scores)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     assert places.size == STATEMENTS
     assert seconds < SECONDS
 
@@ -52,9 +52,9 @@ def test_a_statement_level_technique(name: str) -> None:
 @pytest.mark.parametrize("name", ["cp", "blockrank", "blockrank-joint"])
 def test_a_thousand_singular_functions(name: str) -> None:
     spectrum = many_functions(1_000)
-    started = time.perf_counter()
+    started = time.process_time()
     scores = TECHNIQUES[name](spectrum).scores
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     assert np.isfinite(scores).all()
     assert seconds < 20
 
