@@ -69,6 +69,12 @@ NOT_EXECUTED = "not executed"
 """What stands in a tree for the value of a step that a run did not take."""
 
 
+RAISES = "raises "
+"""What the value of a statement that raised begins with, in a tree."""
+NO_EXCEPTION = "no exception"
+"""What stands in a tree for a statement that raised in the other run alone, and gives nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class GreenValue:
     """What the aligned step of the green run had; ``rendered`` as a person reads it.

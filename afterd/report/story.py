@@ -23,7 +23,7 @@ from afterd.model.explanation import (
     Explanation,
     TreeStep,
 )
-from afterd.model.trace import NOT_EXECUTED
+from afterd.model.trace import NOT_EXECUTED, RAISES
 from afterd.report.sanitize import one_line
 from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
@@ -78,15 +78,16 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
     if explanation.tree is None:
         return []
     root = frozenset(change.id for change in explanation.root)
+    without = "without it" if len(root) == 1 else "without them"
     steps = list(_in_order(explanation.tree))
     end = _end(explanation, explanation.tree)
+    end = _with_what_was_raised(end, steps, without)
     steps = [step for step in steps if step.change or not _is_said_by(step, end)]
     steps = steps if most is None else _last_of_each_statement(steps)
     shown = [_is_told(step) for step in steps]
     if most is not None:
         _without_carriers(steps, shown)
         _shortened_steps(steps, shown, most - end.lines)
-    without = "without it" if len(root) == 1 else "without them"
     told: list[Told] = []
     carried: list[TreeStep] = []
     for step, chosen in zip(steps, shown, strict=True):
@@ -98,7 +99,32 @@ def story(explanation: Explanation, most: int | None = REPORT.story) -> list[Tol
             carried = []
         else:
             carried.append(step)
-    return [*_joined_tellings(told), replace(end, carried=tuple(carried))]
+    return _ended(_joined_tellings(told), replace(end, carried=tuple(carried)))
+
+
+def _ended(told: list[Told], end: Told) -> list[Told]:
+    """With the failure behind its steps; a change at the failed statement itself is told with it."""
+    last = told[-1] if told else None
+    if last is None or end.carried or (last.place, last.text) != (end.place, end.text.strip()):
+        return [*told, end]
+    values, tested = end.values or last.values, last.tested
+    values = (*values, _REPAIRS) if tested and values is not last.values else values
+    return [*told[:-1], replace(last, values=values)]
+
+
+def _with_what_was_raised(end: Told, steps: Sequence[TreeStep], without: str) -> Told:
+    """The failure, where its statement raised beside what the statement did without the changes."""
+    for step in steps:
+        if (
+            end.values
+            and _is_said_by(step, end)
+            and step.observed.startswith(RAISES)
+            and step.green
+        ):
+            if step.green == NOT_EXECUTED:
+                return replace(end, values=(*end.values, f"; not run {without}"))
+            return replace(end, values=(*end.values, f"; {without} ", Quoted(step.green)))
+    return end
 
 
 def _joined_tellings(told: Sequence[Told]) -> list[Told]:

@@ -226,3 +226,31 @@ def test_a_statement_without_a_word_is_no_failure_to_quote() -> None:
     tree = replace(TREE, predicate="}", file="main.c", line=107, steps=(), causes=())
     (end,) = story(replace(RUNNING_EXAMPLE, failure=failure, tree=tree))
     assert end.text == "exit status 1"
+
+
+def _raised_at_the_end(*steps: TreeStep) -> Explanation:
+    """A statement of line 9 raised, and says so in the tree."""
+    failure = Failure(FailureKind.EXCEPTION, "KeyError: 'A'", "a.py", 9)
+    tree = replace(TREE, file="a.py", line=9, predicate="return table[key]", steps=steps, causes=())
+    return replace(RUNNING_EXAMPLE, failure=failure, tree=tree)
+
+
+def test_a_failure_that_raised_stands_beside_what_its_statement_did_without_the_changes() -> None:
+    raised = TreeStep("a.py", 9, "return table[key]", "", "raises KeyError('A')", "return = 1")
+    told = story(_raised_at_the_end(raised, _step(5, "'A'", "'a'", change="c2")))
+    assert [step.line for step in told] == [5, 9]
+    assert as_plain(told[-1].values) == "KeyError: 'A'; without them return = 1"
+    absent = replace(raised, green="not executed")
+    (alone,) = story(_raised_at_the_end(absent))
+    assert as_plain(alone.values) == "KeyError: 'A'; not run without them"
+
+
+def test_a_change_at_the_failed_statement_is_told_with_the_failure() -> None:
+    """Not the same statement twice in a row."""
+    raised = TreeStep(
+        "a.py", 9, "return table[key]", "", "raises KeyError('A')", "return = 1", "c2",
+        Evidence.OBSERVED, was="return table[name]",
+    )  # fmt: skip
+    (told,) = story(_raised_at_the_end(raised))
+    assert (told.line, told.change, told.was) == (9, "c2", "return table[name]")
+    assert as_plain(told.values) == "KeyError: 'A'; without them return = 1"

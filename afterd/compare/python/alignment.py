@@ -152,6 +152,8 @@ class Alignment:
         if green is None:
             return None
         kind = self.bad.kind(position)
+        if (raising := self.bad.raised.statement(position)) is not None:
+            return self._instead(raising, position, frame, green)
         if kind in {Kind.RETURN, Kind.EXIT}:
             return self._end(green, kind)
         twin = self.matching.good.get(node)
@@ -185,6 +187,16 @@ class Alignment:
             return None
         for row in reversed(self.bad.at_site(mine, other)):
             if self.row(row) == green_row:
+                return row
+        return None
+
+    def _instead(self, raising: Node, position: int, frame: Frame, green: Frame) -> int | None:
+        """What green's run did where a statement raised: the last row of its counterpart in that round."""
+        twin = self.matching.good.get(raising)
+        rounds = {name[::2] for name in self._bad_names(frame)[position]}
+        for row, names in reversed(self._named(self.green, green).items()):
+            node = self.green.raised.statement(row) or self.green.node(row)
+            if node is not None and node.statement is twin and rounds & {n[::2] for n in names}:
                 return row
         return None
 
@@ -223,7 +235,7 @@ class Alignment:
         seen: dict[tuple[Node, int, _Key], int] = {}
         named: dict[int, tuple[_Key, _Key]] = {}
         for index, row in enumerate(frame.rows):
-            node = trace.node(row)
+            node = trace.raised.statement(row) or trace.node(row)
             if node is None:
                 continue
             kind = trace.kind(row)

@@ -35,8 +35,8 @@ from afterd.model.term import (
     concretised_terms,
     reads,
 )
+from afterd.model.trace import NO_EXCEPTION, Conduct, GreenValue, Predicate, Step, Trial
 from afterd.model.trace import Alignment as Aligned
-from afterd.model.trace import Conduct, GreenValue, Predicate, Step, Trial
 from afterd.trace.python.failure import (
     Failures,
     departures,
@@ -52,7 +52,6 @@ from afterd.trace.python.read import (
     Trace,
     location,
     plain_value,
-    render,
     statement_text,
 )
 from afterd.trace.python.record.failures import HANG
@@ -141,7 +140,7 @@ class PythonExecution:
             position = self.trace.position(identifier)
             for made in concretised_terms(plainly.term):
                 self._reasons.setdefault(made.reason)
-            changes = self.ties.of_row(self.trace, position)
+            changes = self._changes_at(position)
             green = self._green_value(position)
             old = self.transplant.old(position) if changes and self.green else None
             if (site := self._changed_call(position)) is not None:
@@ -153,6 +152,14 @@ class PythonExecution:
             found = replace(plainly, term=term, changes=changes, green=green, old=old)
             self._made[identifier] = found
         return found
+
+    def _changes_at(self, position: int) -> tuple[ChangeId, ...]:
+        raising = self.trace.raised.statement(position)
+        return (
+            self.ties.of_row(self.trace, position)
+            if raising is None
+            else self.ties.of_node(raising)
+        )
 
     def _changed_call(self, position: int) -> tuple[Node, Frame] | None:
         """Of a parameter that green's run never bound, the call if it is a change's: it led here."""
@@ -328,8 +335,17 @@ class PythonExecution:
         return GreenValue(
             Aligned.SAME if same else Aligned.DIFFERENT,
             plain_value(other),
-            render(other, self.green.trace.raw.header["types"]),
+            self._green_text(row, raised=self.steps.has_raised(position)),
         )
+
+    def _green_text(self, row: int, *, raised: bool) -> str:
+        """What a person reads of a green row: what it did where the failing run ``raised``."""
+        assert self.green is not None
+        text = self.green.rendered(row)
+        if not raised or self.green.has_raised(row):
+            return text
+        step = self.green.step(self.green.trace.number(row))
+        return f"{step.target} = {text}" if step.target else NO_EXCEPTION
 
     def _unaligned(self, position: int) -> GreenValue:
         """ABSENT when green has nothing here; UNKNOWN when there was nothing to look from."""

@@ -21,8 +21,8 @@ from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
 from afterd.model.trace import Predicate
 from afterd.trace.python.read.frames import Frame
-from afterd.trace.python.read.program import Module, Node
-from afterd.trace.python.read.ssa import Steps, location
+from afterd.trace.python.read.program import Module, Node, innermost_statement
+from afterd.trace.python.read.ssa import Steps, failing_expression, location
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, render
 from afterd.trace.python.record.rows import Kind
@@ -144,10 +144,17 @@ class Failures:
             return self._assertion(place), place.position
         if place.node.type == "Expr" and (checked := self._checked(place)) is not None:
             return checked, place.position
-        expression = self._failing_expression(place)
+        expression = failing_expression(place.node)
         found = self.steps.terms.opaque_reads(expression, place.position, place.frame)
         why = f"the statement raises {failure['type']}"
-        return self.steps.terms.concrete(False, why, found, BOOL), place.position  # noqa: FBT003 # the condition is false
+        raising = self._raising(place)
+        return self.steps.terms.concrete(False, why, found, BOOL), raising  # noqa: FBT003 # the condition is false
+
+    def _raising(self, place: Place) -> int:
+        """The row that says that the failing statement raised; of a lambda, which has none, its last one."""
+        left = place.frame.left
+        raised = None if left is None else self.trace.raised.statement(left)
+        return place.position if left is None or raised is not place.node else left
 
     def _exit(self, place: Place) -> tuple[Term, int] | None:
         """``sys.exit(status)``: the status is 0; for a status that is written there, its branch."""
@@ -224,14 +231,6 @@ class Failures:
             )
             return term if truth else Apply(Op.NOT, (term,), BOOL)
         return None
-
-    def _failing_expression(self, place: Place) -> Node:
-        """Only the head of a compound statement is evaluated by itself."""
-        for name in ("test", "iter", "subject", "value", "exc"):
-            part = place.node[name]
-            if isinstance(part, Node):
-                return part
-        return place.node
 
     def _compared(self, condition: Term, place: Place) -> tuple[str, str]:
         """Observed and expected, as a person reads them: an equality expects its right side, an order a
@@ -314,19 +313,6 @@ def _is_comparison(node: Node) -> bool:
         return isinstance(ast.parse(f"({node.source})", mode="eval").body, ast.Compare)
     except (SyntaxError, ValueError):
         return False
-
-
-def innermost_statement(root: Node, line: int) -> Node | None:
-    """The innermost statement whose lines cover ``line``; rewritten asserts share theirs."""
-    found: Node | None = None
-    for node in root.walk():
-        if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
-            first = min([node.line, *(item.line for item in node["decorator_list"] or [])])
-            if first <= line <= node.end_line and (
-                found is None or (node.line >= found.line and node.end_line <= found.end_line)
-            ):
-                found = node
-    return found
 
 
 def departures(bad: Steps, green: Steps) -> Iterator[tuple[int | None, str, str]]:

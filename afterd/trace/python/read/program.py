@@ -236,6 +236,19 @@ def _is_node(value: object) -> bool:
     return isinstance(value, list) and len(value) == 7 and isinstance(value[6], dict)
 
 
+def innermost_statement(root: Node, line: int) -> Node | None:
+    """The innermost statement whose lines cover ``line``; rewritten asserts share theirs."""
+    found: Node | None = None
+    for node in root.walk():
+        if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
+            first = min([node.line, *(item.line for item in node["decorator_list"] or [])])
+            if first <= line <= node.end_line and (
+                found is None or (node.line >= found.line and node.end_line <= found.end_line)
+            ):
+                found = node
+    return found
+
+
 def qualified_name(node: Node) -> str:
     """``Class.method`` of a function or class; empty for a module."""
     names = [_own_name(node)] if node.type != "Module" else []

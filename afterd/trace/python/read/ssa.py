@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Concrete, Const, Read, Term, reads
-from afterd.model.trace import Step, StepKind
+from afterd.model.trace import RAISES, Step, StepKind
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.flow import Flow
 from afterd.trace.python.read.frames import Frame
@@ -59,6 +59,16 @@ class Steps:
         known = [self.cells.value_of(part, position, frame) for part in given]
         return ("t", *(("n",) if isinstance(part, Unknown) else part for part in known))
 
+    def rendered(self, position: int) -> str:
+        """What a step did, as a person reads it."""
+        text = render(self.effect(position), self.trace.raw.header["types"])
+        return f"{RAISES}{text}" if self.has_raised(position) else text
+
+    def has_raised(self, position: int) -> bool:
+        """Whether the row's statement raised."""
+        raises = self.trace.kind(position) is Kind.RAISE
+        return raises or self.trace.raised.statement(position) is not None
+
     def owners(self, position: int) -> Iterator[Read]:
         """Where the objects came from of which a row's expression read an attribute or an item."""
         node, frame = self.trace.node(position), self.trace.frame(position)
@@ -73,8 +83,9 @@ class Steps:
         value = self.terms.defined_value(position)
         if node is None or frame is None:
             return self._without_node(number, position, value)
-        effect = self.effect(position)
         control = self.control(position)
+        if (raising := self.trace.raised.statement(position)) is not None:
+            return self._raising(raising, number, position, frame)
         return Step(
             number,
             location(node, frame),
@@ -82,10 +93,26 @@ class Steps:
             self._kind(node, position),
             self._term(node, position, frame),
             plain_value(value),
-            render(effect, self.trace.raw.header["types"]),
+            self.rendered(position),
             _target(node, self.trace.kind(position)),
             None if control is None else self.trace.number(control),
             self._given(node, frame),
+        )
+
+    def _raising(self, statement: Node, number: int, position: int, frame: Frame) -> Step:
+        """A statement that raised, whatever parts of it were evaluated by then."""
+        error = self.trace.raised.error(position)
+        found = self.terms.opaque_reads(failing_expression(statement), position, frame)
+        control = self.control(position)
+        return Step(
+            number,
+            location(statement, frame),
+            statement_text(statement),
+            StepKind.OPAQUE,
+            self.terms.concrete(error, "the statement raises", found),
+            None,
+            self.rendered(position),
+            control=None if control is None else self.trace.number(control),
         )
 
     def _given(self, node: Node, frame: Frame) -> Location | None:
@@ -315,24 +342,9 @@ class Steps:
                 found = [*reads(self.terms.term(subject, position, frame))]
                 return self.terms.concrete(outcome, "whether a pattern matches", found, BOOL)
             case "ExceptHandler":
-                raised = self.raised(position, frame)
-                found = [self.terms.read(raised)] if raised is not None else []
+                found = [self.terms.read(self.trace.raised.origin(position - 1))]
                 return self.terms.concrete(True, "an exception was caught", found, BOOL)  # noqa: FBT003 # the branch's value
         return Const(outcome, BOOL)
-
-    def raised(self, position: int, frame: Frame) -> int | None:
-        """The row nearest before a handler that raised, or where the exception came up."""
-        index = position - 1
-        while index > frame.entered and index > position - 2000:
-            kind = self.trace.kind(index)
-            if kind is Kind.RAISE:
-                return index
-            if kind in {Kind.VALUE, Kind.TRUE, Kind.FALSE, Kind.RETURN} and (
-                self.trace.node(index) is not None
-            ):
-                return index
-            index -= 1
-        return None
 
     # -- control -----------------------------------------------------------------------------
 
@@ -343,7 +355,8 @@ class Steps:
         return self._control[position]
 
     def _decided(self, position: int) -> int | None:
-        node, frame = self.trace.node(position), self.trace.frame(position)
+        node = self.trace.raised.statement(position) or self.trace.node(position)
+        frame = self.trace.frame(position)
         while node is not None and frame is not None:
             if node is not frame.node and node.type != "arg":
                 row = self.branch_before(node.statement, frame, position)
@@ -367,6 +380,15 @@ class Steps:
         return max(rows, default=None)
 
 
+def failing_expression(statement: Node) -> Node:
+    """What of a statement is evaluated by itself: of a compound one only its head."""
+    for name in ("test", "iter", "subject", "value", "exc"):
+        part = statement[name]
+        if isinstance(part, Node):
+            return part
+    return statement
+
+
 def location(node: Node, frame: Frame) -> Location:
     """Where a step is: its statement's line (a parameter's own)."""
     at = node if node.type in {"arg", "alias"} else node.statement
@@ -384,7 +406,7 @@ _KEYWORDS = {
     Kind.RETURN: "return",
     Kind.EXIT: "return",
     Kind.YIELD: "yield",
-    Kind.RAISE: "raise",
+    Kind.RAISE: "",
     Kind.TRUE: "",
     Kind.FALSE: "",
 }

@@ -88,7 +88,9 @@ class Terms:
             return True
         if kind is Kind.FALSE:
             return False
-        return None if kind in {Kind.EXIT, Kind.ENTER, Kind.SYNC} else self.trace.value(row)
+        if kind in {Kind.EXIT, Kind.ENTER, Kind.SYNC}:
+            return self.trace.raised.error(row)
+        return self.trace.value(row)
 
     def concrete(
         self,

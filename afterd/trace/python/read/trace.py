@@ -13,6 +13,7 @@ from pathlib import Path
 
 from afterd.trace.python.read.frames import Frame, FrameBuilder
 from afterd.trace.python.read.program import Module, Node, load_module
+from afterd.trace.python.read.raised import Raised
 from afterd.trace.python.read.tracefile import Raw, Recorded
 from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, Kind
 
@@ -31,6 +32,7 @@ class Trace:
         self.modules: dict[int, Module] = {}
         self._files = {key: (path, name) for key, path, name in raw.header["modules"]}
         self._nodes: dict[int, tuple[Node | None, Kind]] = {}
+        self.raised = Raised(self)
 
     def __len__(self) -> int:
         return len(self.sites)
@@ -133,7 +135,8 @@ class Trace:
                     known = owners[site] = (node, _owner(node, kind), kind, addressed)
                 node, owner, kind, addressed = known
                 if addressed:
-                    address = self.raw.values[self.numbers[position]]
+                    value = self.raw.values[self.numbers[position]]
+                    address = value[1] if isinstance(value, tuple) else value
                     builder.addressed_row(position, node, owner, kind, address)
                 else:
                     builder.row(position, owner, kind)

@@ -18,7 +18,7 @@ import hashlib
 import sys
 import weakref
 from collections.abc import Callable
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import FrameType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 Anything = Any  # a value of the traced program
@@ -199,6 +199,16 @@ def _exception(describer: Describer, value: Anything, depth: int) -> Recorded:
     return ("t", *describer.items(_ARGUMENTS.__get__(value), depth))
 
 
+def came_through(error: BaseException, frame: FrameType) -> int:
+    """The line of a frame at which an exception came through it; 0 where it did not: whoever called the
+    frame may be handling another one.
+    """
+    traceback = _TRACEBACK.__get__(error)
+    if traceback is None or traceback.tb_frame is not frame or type(error) is GeneratorExit:
+        return 0
+    return traceback.tb_lineno or 0
+
+
 def long_form(tag: str, text: str) -> Description:
     """A long text by its length, hash and both ends."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -213,6 +223,7 @@ _VALUES = frozenset(("datetime", name) for name in ("date", "datetime", "time", 
 }
 """Types whose values are what they print as."""
 _ARGUMENTS: Any = BaseException.__dict__["args"]  # a getter in C
+_TRACEBACK: Any = BaseException.__dict__["__traceback__"]
 _CONTENTS: tuple[tuple[type, Content], ...] = (
     (FunctionType, lambda _, value, __: value.__qualname__),
     (MethodType, lambda _, value, __: getattr(value.__func__, "__qualname__", None)),

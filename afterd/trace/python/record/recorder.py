@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import calls
-from .describe import LONG, Describer, Recorded, TypeTable, stored_attribute
+from .describe import LONG, Describer, Recorded, TypeTable, came_through, stored_attribute
 from .rows import Kind
 
 Anything = Any  # a value of the traced program
@@ -195,9 +195,12 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
 
     def leave(site: int) -> None:
         nonlocal chunk
-        address = identity(getframe(depth))
+        frame = getframe(depth)
+        address = identity(frame)
         frames.pop(address, None)
-        chunk += (site, address)
+        error = exc_info()[1]
+        line = 0 if error is None else came_through(error, frame)
+        chunk += (site, ("t", address, describe(error), line) if line else address)
 
     def sync(site: int) -> None:
         nonlocal chunk
@@ -210,7 +213,11 @@ def _recording_functions(recorder: Recorder) -> dict[str, Callable[..., Any]]:  
 
     def caught(sync_site: int, site: int) -> None:
         nonlocal chunk
-        chunk += (sync_site, identity(getframe(depth)), site, describe(exc_info()[1]))
+        frame, error = getframe(depth), exc_info()[1]
+        described = describe(error)
+        line = 0 if error is None else came_through(error, frame)
+        passed = ("t", identity(frame), described, line) if line else identity(frame)
+        chunk += (sync_site, passed, site, described)
 
     def leave_lambda(site: int, _: None, result: Anything) -> Anything:
         nonlocal chunk

@@ -4,6 +4,9 @@ A row is a pair (site, value). A *site* is ``module << 24 | node << 4 | kind``: 
 fingerprint (30 bits of a hash of its path and text), the number of the syntax node in the module's
 exported tree (20 bits) and what happened there (4 bits). Sites are therefore constants of the
 compiled code, equal in every run of the same text.
+
+An exception that came through a frame is said by its EXIT, and by the SYNC of the handler that caught
+it: in the place of the frame's address stands a description ``("t", address, exception, line)``.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from enum import IntEnum
 
-FORMAT = 6  # of trace files and of cached trees; part of every cache key
+FORMAT = 7  # of trace files and of cached trees; part of every cache key
 NODE_BITS = 20
 KIND_BITS = 4
 MAX_NODES = 1 << NODE_BITS

@@ -1,0 +1,67 @@
+"""Statements that raised: which, what, and where the exception came from.
+
+A frame that an exception came through says so at its end, and a handler where it begins
+(``record.rows``): the exception, and the line of the frame at which it came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from afterd.trace.python.read.program import Node, innermost_statement
+from afterd.trace.python.read.tracefile import Recorded
+from afterd.trace.python.read.values import identity
+from afterd.trace.python.record.rows import Kind
+
+if TYPE_CHECKING:
+    from afterd.trace.python.read.trace import Trace
+
+_TOLD_BY = frozenset({Kind.EXIT, Kind.SYNC})
+
+
+class Raised:
+    """Of one trace, by the position of a row that says that an exception came."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._statements: dict[int, Node | None] = {}
+
+    def error(self, position: int) -> Recorded:
+        """The exception; None for any other row."""
+        found = self.trace.value(position) if self.trace.kind(position) in _TOLD_BY else None
+        return found[2] if isinstance(found, tuple) else None
+
+    def statement(self, position: int) -> Node | None:
+        """The statement of the row's frame that raised, or at which the exception came up; None for any
+        other row.
+        """
+        if self.error(position) is None:
+            return None
+        if position not in self._statements:
+            node, line = self.trace.node(position), self.trace.value(position)[3]
+            found = None if node is None else innermost_statement(node.module.root, line)
+            self._statements[position] = found
+        return self._statements[position]
+
+    def origin(self, position: int) -> int:
+        """The row of the innermost activation that the exception came through: of its ``raise``, or of
+        its end.
+        """
+        inner = self._inner(position)
+        while inner is not None:
+            position, inner = inner, self._inner(inner)
+        return position
+
+    def _inner(self, position: int) -> int | None:
+        frame, error = self.trace.frame(position), identity(self.error(position))
+        if frame is None or error is None:
+            return None
+        called = next((each for each in reversed(frame.children) if each.entered < position), None)
+        left = None if called is None else called.left
+        if left is not None and left < position and identity(self.error(left)) == error:
+            return left
+        row = self.trace.previous_in_frame(frame, position)
+        while row > frame.entered and self.trace.kind(row) is Kind.SYNC:
+            row = self.trace.previous_in_frame(frame, row)
+        raises = self.trace.kind(row) is Kind.RAISE and identity(self.trace.value(row)) == error
+        return row if raises else None

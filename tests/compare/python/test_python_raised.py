@@ -1,0 +1,131 @@
+"""A statement that raised: what it raised, where that came from, and what the other run did there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from python_pairs import one_file, reachable
+
+from afterd.compare.python.execution import PythonExecution
+from afterd.model.trace import NO_EXCEPTION, Alignment, Step
+
+
+def _raising(execution: PythonExecution) -> list[Step]:
+    return [step for step in reachable(execution) if step.rendered.startswith("raises ")]
+
+
+def test_the_failing_statement_raises_and_is_not_the_part_evaluated_last(tmp_path: Path) -> None:
+    good = """
+        TABLE = {"a": 1}
+        def look(name):
+            key = name.lower()
+            return TABLE[key.strip()]
+    """
+    bad = good.replace("name.lower()", "name")
+    test = "import lib\ndef test():\n    assert lib.look('A ') == 1\n"
+    execution = one_file(tmp_path, good, bad, test)
+    failed = execution.step(execution.failures()[0].step)
+    assert (failed.text, failed.rendered) == ("return TABLE[key.strip()]", "raises KeyError('A')")
+    assert failed.green.shown == "return = 1"
+    assert "c1" in {change for step in reachable(execution) for change in step.changes}
+
+
+def test_a_handler_leads_to_the_statement_that_raised(tmp_path: Path) -> None:
+    good = """
+        def get(box, name):
+            try:
+                found = getattr(box, spelled(name))
+            except AttributeError:
+                found = None
+            return found
+        def spelled(name):
+            return name.replace("-", "_")
+        class Box:
+            some_thing = 7
+    """
+    bad = good.replace('"-", "_"', '"-", ""')
+    test = "import lib\ndef test():\n    assert lib.get(lib.Box(), 'some-thing') == 7\n"
+    (raising,) = _raising(one_file(tmp_path, good, bad, test))
+    assert raising.text == "found = getattr(box, spelled(name))"
+    assert raising.rendered == (
+        "raises AttributeError(\"'Box' object has no attribute 'something'\")"
+    )
+    assert raising.green.shown == "found = 7"
+
+
+def test_an_exception_comes_from_the_innermost_call_that_it_left(tmp_path: Path) -> None:
+    good = """
+        def outer(text):
+            try:
+                return middle(text)
+            except ValueError:
+                return -1
+        def middle(text):
+            return inner(text) + 1
+        def inner(text):
+            check(text)
+            return int(text, 16)
+        def check(text):
+            int(text, 16)
+    """
+    bad = good.replace("            int(text, 16)", "            int(text, 10)")
+    test = "import lib\ndef test():\n    assert lib.outer('ff') == 256\n"
+    (raising,) = _raising(one_file(tmp_path, good, bad, test))
+    assert (raising.text, raising.changes) == ("int(text, 10)", ("c1",))
+    assert raising.green.shown == NO_EXCEPTION
+
+
+def test_where_only_the_twin_raised_it_is_said(tmp_path: Path) -> None:
+    good = """
+        def asked(text):
+            try:
+                value = number(text)
+            except ValueError:
+                value = 0
+            return value
+        def number(text):
+            if len(text) > 1:
+                raise ValueError(text)
+            return int(text)
+    """
+    bad = good.replace("> 1", "> 2")
+    test = "import lib\ndef test():\n    assert lib.asked('12') == 0\n"
+    execution = one_file(tmp_path, good, bad, test)
+    returned = [step for step in reachable(execution) if step.text == "return int(text)"]
+    assert [step.green.shown for step in returned] == ["raises ValueError('12')"]
+
+
+def test_the_round_of_a_loop_that_raised_is_held_against_the_same_round(tmp_path: Path) -> None:
+    good = """
+        TABLE = {"a": 1, "b": 2}
+        def total(names):
+            found = 0
+            for name in names:
+                found += TABLE[short(name)]
+            return found
+        def short(name):
+            return name[:1]
+    """
+    bad = good.replace("name[:1]", "name[:1] if name < 'b' else name")
+    test = "import lib\ndef test():\n    assert lib.total(['aa', 'bb']) == 3\n"
+    execution = one_file(tmp_path, good, bad, test)
+    failed = execution.step(execution.failures()[0].step)
+    assert failed.rendered == "raises KeyError('bb')"
+    assert (failed.green.alignment, failed.green.shown) == (Alignment.DIFFERENT, "found = 3")
+
+
+def test_another_exception_that_a_caller_handles_is_no_end_of_a_call(tmp_path: Path) -> None:
+    good = """
+        def asked(text):
+            try:
+                return int(text)
+            except ValueError:
+                return told(text)
+        def told(text):
+            return text.lower()
+    """
+    bad = good.replace("text.lower()", "text.upper()")
+    test = "import lib\ndef test():\n    assert lib.asked('aB') == 'ab'\n"
+    execution = one_file(tmp_path, good, bad, test)
+    assert "c1" in {change for step in reachable(execution) for change in step.changes}
+    assert {step.text for step in _raising(execution)} <= {"return int(text)"}
