@@ -206,7 +206,7 @@ def _require_verdict(attempt: Attempt, name: str) -> None:
         raise BuildError(_build_sentence(attempt, name))
     if attempt.unrunnable:
         raise TestError(f"At the {name} version: {attempt.unrunnable}")
-    if outcome.reason is Unresolved.UNTESTABLE:
+    if outcome.reason in (Unresolved.UNTESTABLE, Unresolved.TIMEOUT):
         raise UntestableError(_test_sentence(outcome, name))
     if outcome.verdict is Verdict.UNRESOLVED:
         raise TestError(_test_sentence(outcome, name))
@@ -225,7 +225,8 @@ def _test_sentence(outcome: Outcome, name: str) -> str:
     advice = {
         Unresolved.DIFFERENT_FAILURE: "its tests cannot be loaded there; choose another version, or an"
         " environment in which both ends run",
-        Unresolved.TIMEOUT: "raise the limit",
+        Unresolved.TIMEOUT: "it, or what is run with it, does not end in time, so that how it ends there is not"
+        " known; raise the limit, or choose another version",
         Unresolved.UNTESTABLE: "its command ended with 125, or ran no test of that name; choose another"
         " version, or check the name",
         Unresolved.ABORTED: "a status of 128 or more aborts, as with `git bisect run`; make the"

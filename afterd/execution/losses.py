@@ -27,7 +27,8 @@ _BY_A_SHELL = 128 + SIGKILL
 _TOOL_KILLED = re.compile(
     rb"^\S*make(?:\[\d+\])?: \*\*\* .*(?:\bKilled| 137)\s*$"  # make, of a command
     rb"|error: .*\b(?:Killed|SIGKILL)\b"  # gcc and clang, of their parts
-    rb"|terminated with signal 9\b|\(signal: 9\b",  # the linker, Cargo
+    rb"|terminated with signal 9\b|\(signal: 9\b"  # the linker, Cargo
+    rb"|^(?:\S+: line \d+: +\d+ )?Killed\b",  # a shell that goes on, of a program
     re.MULTILINE,
 )
 

@@ -17,7 +17,7 @@ from afterd.execution.failures.written_reports import TestReport, begin_of_run, 
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, WritesReport, runner_named
-from afterd.execution.runners.unittest import Unittest, test_under_way
+from afterd.execution.runners.unittest import REPORTING, test_under_way
 from afterd.execution.signature import Evidence, of_report, one_name, said_of_test, signature
 from afterd.execution.verdict import hang, judge
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -75,7 +75,7 @@ def told_by_run(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
     """What a run says of its tests."""
     if reports := read_reports(result.directory):
         return _by_plugin(result, recipe, reports)
-    if result.ending is Ending.TIMEOUT and recipe.told_by == Unittest().name:
+    if result.ending is Ending.TIMEOUT and recipe.told_by in REPORTING:
         hung = test_under_way(result.stderr.text())
         failed = runner_named(recipe.told_by).failing_tests(result)
         return Told(failed + (hung,) * bool(hung), None, (), hung)
@@ -131,6 +131,5 @@ def of_one_test(found: Told, recipe: Recipe, outcome: Outcome, roots: Collection
         return Outcome(Verdict.PASS, test_seconds=outcome.test_seconds)
     if alone and found.passed is None:  # what failed is its own, under another name
         return outcome
-    return dataclasses.replace(
-        outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.DIFFERENT_FAILURE, signature=None
-    )
+    reason = Unresolved.TIMEOUT if found.hung else Unresolved.DIFFERENT_FAILURE
+    return dataclasses.replace(outcome, verdict=Verdict.UNRESOLVED, reason=reason, signature=None)

@@ -215,6 +215,8 @@ class _Look:
         if lacking and len(lacking) == len(aside.before):
             raise TestError(" ".join(dict.fromkeys(lacking.values())))
         before = [name for name in aside.before if name not in lacking]
+        if len(lacking) > len(before):
+            raise TestError(" ".join(self._set_aside(aside)))
         if before and (self.settings.history or len(before) <= self.workspace.limits.search.few):
             tests = tuple(self.suite.test(name) for name in sorted(before, key=self._size))
             return Broken(self.suite, tests, tuple(self._set_aside(replace(aside, before={}))))

@@ -27,7 +27,7 @@ from afterd.execution.runners import (
 )
 from afterd.execution.runners.prepared import prepared_interpreter
 from afterd.execution.runners.pytest import PLUGIN, PLUGINS
-from afterd.execution.runners.unittest import Unittest
+from afterd.execution.runners.unittest import REPORTING, Unittest
 from afterd.execution.runners.version_file import version_files
 from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
@@ -48,7 +48,7 @@ from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
 AUTO = "auto"
-_OF_PYTHON = ("pytest", "unittest")
+_OF_PYTHON = frozenset({"pytest", *REPORTING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class SuiteRun:
 
 
 def is_python_suite(suite: Suite) -> bool:
-    """Whether the suite is run by pytest or unittest, or its command starts Python directly."""
+    """Whether the suite is run by pytest, unittest or Django, or its command starts Python directly."""
     if suite.found is not None:
         return suite.found.runner in _OF_PYTHON
     recipe = suite.recipe

@@ -205,6 +205,28 @@ def test_no_kill_costs_a_c_answer_its_tree(tmp_path: Path, victim: str) -> None:
     assert log(where).count("was lost") >= int(counter.read_text()) // 2
 
 
+def test_a_test_that_is_killed_beside_others_is_not_red(tmp_path: Path) -> None:
+    """The script of a suite goes on and calls it failed; the shell says what became of it."""
+    flag = tmp_path / "flag"
+    script = """\
+for name in one two; do
+    if sh $name.sh; then echo "ok - $name"; else echo "not ok - $name"; red=1; fi
+done
+exit ${red:-0}
+"""
+    two = f"[ -e {flag} ] && {{ rm {flag}; kill -9 $$; }}; grep -q good text\n"
+    where = made(
+        tmp_path / "r", {"check.sh": script, "one.sh": "exit 0\n", "two.sh": two, "text": "good\n"}
+    )
+    once(where, test=("sh", "check.sh"))
+    flag.touch()
+    of = commit(where, {"text": "good as well\n"})
+    once(where, test=("sh", "check.sh"))
+    assert not flag.exists()
+    assert verdicts(where, of) == []
+    assert "was lost" in log(where)
+
+
 def test_a_compiler_that_is_killed_makes_no_broken_build(tmp_path: Path) -> None:
     """As gcc says it, and make; what it had half written is made again."""
     makefile = "all: x.o\nx.o: x.c\n\tsh cc.sh x.c x.o\n"

@@ -33,6 +33,12 @@ def write(root: Path, files: Mapping[str, str]) -> Path:
 PYTEST_TEST = "import pytest\ndef test_a(): pass\n"
 UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
 MAKE_CHECK = "all:\n\ttrue\ncheck: all\n\t./t.sh\n"
+MANAGE = """\
+import os, sys
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings")
+from django.core.management import execute_from_command_line
+execute_from_command_line(sys.argv)
+"""
 
 FOUND = [
     ("pytest", {"pytest.ini": "[pytest]\n"}),
@@ -46,6 +52,13 @@ FOUND = [
     ("unittest", {"tests/test_a.py": UNITTEST}),
     ("unittest", {"setup.py": "", "tests/unit/test_a.py": UNITTEST}),
     ("unittest", {"test_a.py": UNITTEST}),
+    ("Django", {"manage.py": MANAGE, "shop/tests.py": UNITTEST}),
+    (
+        "Django",
+        {"setup.py": "", "tests/runtests.py": "import django\n", "tests/test_a.py": UNITTEST},
+    ),
+    ("pytest", {"manage.py": MANAGE, "pytest.ini": "[pytest]\n"}),
+    ("unittest", {"runtests.py": "import unittest\n", "test_a.py": UNITTEST}),
     ("Cargo", {"Cargo.toml": "[package]\n", "Makefile": MAKE_CHECK}),
     ("Go", {"go.mod": "module x\n", "Makefile": MAKE_CHECK}),
     ("Meson", {"meson.build": "test('x', e)\n", "Makefile": MAKE_CHECK}),
@@ -236,6 +249,25 @@ def test_unittest(tmp_path: Path) -> None:
 )
 def test_the_unittest_that_was_under_way(report: str, named: str) -> None:
     assert under_way(report) == named
+
+
+def test_django(tmp_path: Path) -> None:
+    """By labels; what a project's settings and applications are is Django's affair."""
+    test = "from django.test import SimpleTestCase\nfrom shop import value\n"
+    test += "class TestA(SimpleTestCase):\n    def test_ok(self): pass\n"
+    test += "    def test_bad(self): self.assertEqual(value, 2)\n"
+    files = {"manage.py": MANAGE, "settings.py": "SECRET_KEY = 'x'\nINSTALLED_APPS = ['shop']\n"}
+    root = write(tmp_path, {**files, "shop/__init__.py": "value = 1\n", "shop/tests.py": test})
+    check_one_by_one(root, {"shop.tests.TestA.test_bad"}, "shop.tests.TestA.test_ok")
+
+
+def test_a_script_that_takes_no_labels_runs_all(tmp_path: Path) -> None:
+    """As many a package of Django's has one: one of its tests cannot be run alone."""
+    script = "import django\nfrom django.test.utils import get_runner\n"
+    found = detect(write(tmp_path, {"runtests.py": script, "setup.py": ""}))
+    assert runner_named("Django").one_test(found, "a.b.C.test") == found.test
+    found = detect(write(tmp_path, {"runtests.py": f"import sys\n{script}run(sys.argv[1:])\n"}))
+    assert runner_named("Django").one_test(found, "a.b.C.test") == (*found.test, "a.b.C.test")
 
 
 def test_unittest_inside_the_package(tmp_path: Path) -> None:

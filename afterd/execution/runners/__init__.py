@@ -7,6 +7,7 @@ from pathlib import Path
 from afterd.errors import TestError
 from afterd.execution.runners.cargo import Cargo
 from afterd.execution.runners.cmake import CMake
+from afterd.execution.runners.django import Django
 from afterd.execution.runners.go import Go
 from afterd.execution.runners.make import Autotools, Make
 from afterd.execution.runners.meson import Meson
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 _OTHERS: tuple[Runner, ...] = (Cargo(), Go(), Meson(), CMake(), Autotools(), Make(), Npm(), Ruby())
-RUNNERS: tuple[Runner, ...] = (Pytest(), Unittest(), *_OTHERS, Plain())
+RUNNERS: tuple[Runner, ...] = (Django(), Pytest(), Unittest(), *_OTHERS, Plain())
 
 
 def detect(root: Path, python: Python | None = None) -> Detected:
@@ -43,7 +44,7 @@ def detect(root: Path, python: Python | None = None) -> Detected:
     Raises TestError where no runner recognises it.
     """
     looked_at = python or Python()
-    pythons: tuple[Runner, ...] = (Pytest(looked_at), Unittest(looked_at))
+    pythons: tuple[Runner, ...] = (Django(looked_at), Pytest(looked_at), Unittest(looked_at))
     for runner in (*pythons, *_OTHERS) if is_project(root) else (*_OTHERS, *pythons):
         if (found := runner.detect(root)) is not None:
             return found

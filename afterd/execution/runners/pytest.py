@@ -75,7 +75,7 @@ class Pytest:
 
     def recognised(self, root: Path) -> str:
         """What says that pytest runs the tests of a checkout; empty where nothing does."""
-        return self._configured(root) or self._test_files(root)
+        return configuration_of(root) or self._test_files(root)
 
     def failing_tests(self, result: ProcessResult) -> tuple[str, ...]:
         """From our plugin's lines; from pytest's summary where another pytest hid them."""
@@ -93,21 +93,23 @@ class Pytest:
         """The suite's command with the node id."""
         return (*detected.test, test_id)
 
-    def _configured(self, root: Path) -> str:
-        if name := has(root, "pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"):
-            return name
-        if "pytest" in toml(root / "pyproject.toml").get("tool", {}):
-            return "[tool.pytest] in pyproject.toml"
-        for name, section in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
-            if section in text(root / name):
-                return f"{section} in {name}"
-        return ""
-
     def _test_files(self, root: Path) -> str:
         for path in islice(_test_files(root), PROJECT.files):
             if _FOR_PYTEST.search(text(path)):
                 return str(path.relative_to(root))
         return ""
+
+
+def configuration_of(root: Path) -> str:
+    """What says that pytest is meant to run the tests of a checkout; empty where nothing does."""
+    if name := has(root, "pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"):
+        return name
+    if "pytest" in toml(root / "pyproject.toml").get("tool", {}):
+        return "[tool.pytest] in pyproject.toml"
+    for name, section in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
+        if section in text(root / name):
+            return f"{section} in {name}"
+    return ""
 
 
 def _against_options(root: Path, modules: Collection[str]) -> Iterator[str]:

@@ -19,6 +19,8 @@ _BEGUN = re.compile(r"^(?P<name>\w+) \((?P<place>[\w.]+)\)(?:\n.*)? \.\.\. ", re
 _ENDED = re.compile(
     r"(?:^|\s)(?:ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$", re.MULTILINE
 )
+REPORTING = frozenset({"unittest", "Django"})
+"""Runners whose report is unittest's."""
 _UNLOADED = "unittest.loader._FailedTest"
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _FOLDERS = ("tests", "test", ".")
