@@ -149,6 +149,8 @@ class PythonExecution:
                 plainly = replace(plainly, location=here, text=text)
                 changes = tuple(dict.fromkeys((*changes, *self.ties.of_node(call))))
             term = self._chosen(position, plainly.term, green)
+            if self.trace.addresses.is_address(plainly.value):
+                plainly = replace(plainly, value=None)  # which object it is of is not settled by it
             found = replace(plainly, term=term, changes=changes, green=green, old=old)
             self._made[identifier] = found
         return found

@@ -55,9 +55,12 @@ class Intervention:
             return Replacement(trace.site(node, Kind.TRUE), trace.number(position), held)
         if kind not in _VALUES or _is_bound_in_an_expression(node):
             return None
+        other = self._other.terms.defined_value(row)
         try:
-            value = encoded_value(self._other.terms.defined_value(row))
+            value = encoded_value(other)
         except ValueError:
+            return None
+        if self._other.trace.addresses.are_in(other):
             return None
         frame = trace.frame(position)
         entered = frame is not None and node.type == "arg"

@@ -33,8 +33,9 @@ class Likeness:
         self.steps = steps
         self.green = green
         self.alignment = alignment
-        types = (run.trace.raw.header["types"] for run in (steps, green))
-        self.comparison = Comparison(*types)
+        types, green_types = (run.trace.raw.header["types"] for run in (steps, green))
+        addresses = steps.trace.addresses, green.trace.addresses
+        self.comparison = Comparison(types, green_types, addresses)
         self._known: dict[tuple[int, int, int, int, int], bool] = {}
         self.guessed = 0  # answers so far for which nothing but a type was known
         self.unseen = 0  # those for which what lies deeper was recorded of neither

@@ -62,6 +62,7 @@ class Steps:
     def rendered(self, position: int) -> str:
         """What a step did, as a person reads it."""
         text = render(self.effect(position), self.trace.raw.header["types"])
+        text = self.trace.addresses.masked(text)
         return f"{RAISES}{text}" if self.has_raised(position) else text
 
     def has_raised(self, position: int) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from afterd.trace.python.read.addresses import Addresses
 from afterd.trace.python.read.frames import Frame, FrameBuilder
 from afterd.trace.python.read.program import Module, Node, load_module
 from afterd.trace.python.read.raised import Raised
@@ -33,6 +34,7 @@ class Trace:
         self._files = {key: (path, name) for key, path, name in raw.header["modules"]}
         self._nodes: dict[int, tuple[Node | None, Kind]] = {}
         self.raised = Raised(self)
+        self.addresses = Addresses(self)
 
     def __len__(self) -> int:
         return len(self.sites)
