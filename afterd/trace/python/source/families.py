@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from afterd.trace.python.source.scoping import Use
 from afterd.trace.python.source.statements import Places
+from afterd.trace.python.source.syntax import child_nodes, nodes_below
 
 _OWN = frozenset({"self", "cls"})
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -116,14 +117,14 @@ def _members(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunction
 
 def _body(node: ast.AST) -> Iterator[ast.AST]:
     """What is executed with the body of a class: nothing below its functions and classes."""
-    waiting = list(ast.iter_child_nodes(node))
+    waiting = child_nodes(node)
     while waiting:
         child = waiting.pop()
         yield child
         if not isinstance(
             child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
         ):
-            waiting += ast.iter_child_nodes(child)
+            waiting += child_nodes(child)
 
 
 def _own_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Attribute]:
@@ -131,7 +132,7 @@ def _own_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
     if not arguments:
         return
     first = arguments[0].arg
-    for node in ast.walk(method):
+    for node in nodes_below(method):
         match node:
             case ast.Attribute(value=ast.Name(id=name)) if name == first:
                 yield node
@@ -139,7 +140,7 @@ def _own_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
 
 def _given_attributes(node: ast.ClassDef) -> Iterator[str]:
     """What the body binds, what it says in ``__slots__``, fields of a named tuple."""
-    for child in (*_body(node), *(each for base in node.bases for each in ast.walk(base))):
+    for child in (*_body(node), *(each for base in node.bases for each in nodes_below(base))):
         match child:
             case (
                 ast.FunctionDef(name=name)

@@ -24,6 +24,7 @@ from afterd.trace.python.source.families import (
 )
 from afterd.trace.python.source.scoping import NOTHING_NAMED, Names, Use, names_of
 from afterd.trace.python.source.statements import Place, Places
+from afterd.trace.python.source.syntax import nodes_below
 
 _CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
 _INDENTATION = re.compile(r"^[ \t]+(?=[^\s#])", re.MULTILINE)
@@ -31,6 +32,10 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _OF_MODULES = frozenset(
     {"__annotations__", "__builtins__", "__class__", "__doc__", "__file__", "__loader__"}
     | {"__name__", "__package__", "__path__", "__qualname__", "__spec__", "__module__"}
+)
+_DEFINING: frozenset[type[ast.AST]] = frozenset(
+    {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.arg, ast.Name, ast.Attribute}
+    | {ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.Constant}
 )
 _BUILTIN = frozenset(dir(builtins)) | _OF_MODULES
 
@@ -112,7 +117,8 @@ class Mentions:
 def mentions(text: bytes) -> Mentions:
     """Read a file; never raises for what is in it.
 
-    Statement by statement: a variant shares most of them with versions that were read before.
+    Statement by statement: a variant shares most of them with versions that were read before. What only a
+    compiler refuses (a ``return`` at the margin) is not seen: ``compiler_error`` asks one.
     """
     try:
         parts = list(_parts(text.decode("utf-8", "replace")))
@@ -122,6 +128,17 @@ def mentions(text: bytes) -> Mentions:
         return _joined_mentions(parts or [_part(text.decode("utf-8", "replace"))])
     except (SyntaxError, ValueError, RecursionError) as error:
         return Mentions(error=f"{type(error).__name__}: {error}")
+
+
+def compiler_error(text: bytes) -> str:
+    """What keeps a file from being compiled; empty where nothing does."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,18 +236,33 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
-        compile(tree, "", "exec", dont_inherit=True)
-    nodes = list(ast.walk(tree))
+    nodes = nodes_below(tree)
     places = Places(tree, text)
     own, inner = names_of(tree, places)
-    imports = [each for node in nodes for each in _imports(node, places)]
+    imports = [
+        each
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in _imports(node, places)
+    ]
     found = Mentions(
-        defined=frozenset(name for node in nodes for name in _defined_names(node)),
-        needed=frozenset(name for node in nodes for name in _needed_names(node)),
+        defined=frozenset(
+            name for node in nodes if node.__class__ in _DEFINING for name in _defined_names(node)
+        ),
+        needed=frozenset(
+            name
+            for node in nodes
+            if isinstance(node, ast.Attribute | ast.keyword)
+            for name in _needed_names(node)
+        ),
         imports=frozenset(each for each in imports if each.name != "*"),
         stars=frozenset(each for each in imports if each.name == "*"),
         functions=frozenset(_functions(nodes)),
-        calls=frozenset(call for node in nodes if (call := _call(node, places)) is not None),
+        calls=frozenset(
+            call
+            for node in nodes
+            if isinstance(node, ast.Call) and (call := _call(node, places)) is not None
+        ),
         classes=frozenset(class_parts(nodes, places)),
         foreign=frozenset(foreign_attributes(nodes)),
     )

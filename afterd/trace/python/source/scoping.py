@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afterd.trace.python.source.statements import Place, Places
+from afterd.trace.python.source.syntax import child_nodes
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -140,7 +141,7 @@ class _Walk:
                     self._read(node.id, node, scope)
                 for name in _bound_by(node):
                     self._bind(name, scope)
-                self._all(ast.iter_child_nodes(node), scope)
+                self._all(child_nodes(node), scope)
 
     def _assignment(
         self, node: ast.NamedExpr | ast.Assign | ast.AugAssign | ast.AnnAssign, scope: _Scope
@@ -190,7 +191,7 @@ class _Walk:
         self._visit(generators[0].iter, scope)
         for place, each in enumerate(generators):
             self._all([each.target, *([each.iter] if place else []), *each.ifs], own)
-        self._all([child for child in ast.iter_child_nodes(node) if child not in generators], own)
+        self._all([child for child in child_nodes(node) if child not in generators], own)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, scope: _Scope) -> None:
         """What is bound anywhere in it may be read anywhere in it."""

@@ -6,7 +6,16 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from afterd.trace.python.source.syntax import child_nodes
+
 _Statement = ast.stmt | ast.ExceptHandler | ast.match_case
+_DIVIDING: frozenset[type[ast.AST]] = frozenset(
+    {ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ExceptHandler}
+    | {ast.match_case, ast.If, ast.For, ast.AsyncFor, ast.While, ast.Match, ast.Try, ast.TryStar}
+    | {ast.With, ast.AsyncWith, ast.IfExp, ast.BoolOp, ast.Compare, ast.GeneratorExp}
+    | {ast.ListComp, ast.SetComp, ast.DictComp}
+)
+"""Nodes of which not all parts have the place of the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,14 @@ class Places:
         self._known: dict[ast.AST, Place] = {}
         waiting: list[tuple[ast.AST, Place, str]] = [(tree, Place(""), "")]
         while waiting:
-            waiting += self._settled(*waiting.pop())
+            node, around, scope = waiting.pop()
+            if node.__class__ in _DIVIDING:
+                waiting += self._settled(node, around, scope)
+                continue
+            if isinstance(node, ast.stmt):
+                around = self._within(node, around)
+            self._known[node] = around
+            waiting += [(child, around, scope) for child in child_nodes(node)]
 
     def of(self, node: ast.AST) -> Place:
         """The place of a node of the tree."""
@@ -55,12 +71,17 @@ class Places:
                 first, last = _own_lines(node)
                 yield place, range(first, last + 1)
 
+    def _within(self, node: _Statement, around: Place) -> Place:
+        """The place of a statement in a function or a condition that is ``around`` it."""
+        head = _head(node, self._lines)
+        return Place(head, around.function, around.always, around.certain)
+
     def _settled(
         self, node: ast.AST, around: Place, scope: str
     ) -> Iterator[tuple[ast.AST, Place, str]]:
         """Its children, what is around them, and the classes and functions that they are in."""
         if isinstance(node, _Statement):
-            around = replace(around, statement=_head(node, self._lines))
+            around = self._within(node, around)
         self._known[node] = around
         inside, within = around, scope
         match node:
@@ -82,9 +103,9 @@ class Places:
                 | ast.TryStar()
             ):
                 around = replace(around, always=False)
-        body: Sequence[ast.AST] = getattr(node, "body", []) if within != scope else []
+        body = {*getattr(node, "body", [])} if within != scope else set[ast.AST]()
         doubtful = _doubtful_children(node)
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             place, own = (inside, within) if child in body else (around, scope)
             yield child, place.doubted() if child in doubtful else place, own
 
@@ -114,7 +135,7 @@ def _doubtful_children(node: ast.AST) -> Sequence[ast.AST]:
         case ast.Lambda(body=one):
             return [one]
         case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
-            return list(ast.iter_child_nodes(node))
+            return child_nodes(node)
         case ast.With(body=body) | ast.AsyncWith(body=body):
             return body  # what a context manager does with an exception is not known
     return []

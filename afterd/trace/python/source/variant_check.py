@@ -13,7 +13,7 @@ may have had no caller but what was undone): such a variant does not build, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Self
@@ -21,7 +21,7 @@ from typing import Self
 from afterd.limits import PYTHON_TRACE
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.trace.python.source.families import orphans
-from afterd.trace.python.source.mentions import Arity, Mentions, mentions
+from afterd.trace.python.source.mentions import Arity, Mentions, compiler_error, mentions
 from afterd.trace.python.source.statements import Place, Ran, executed_in_run
 
 FilesOf = Callable[[ChangeSet], Mapping[str, str]]
@@ -168,8 +168,18 @@ class VariantCheck:
     def _of(self, identifier: str) -> Mentions:
         found = self._mentions.get(identifier)
         if found is None:
-            found = self._mentions[identifier] = mentions(self._read(identifier))
+            text = self._read(identifier)
+            found = mentions(text)
+            if not found.error and identifier not in self._of_versions:
+                found = replace(found, error=compiler_error(text))
+            self._mentions[identifier] = found
         return found
+
+    @cached_property
+    def _of_versions(self) -> frozenset[str]:
+        """The contents of the two versions: they were loaded, or what is wrong with them is no fault."""
+        ends = (NOTHING, self._everything)
+        return frozenset(i for end in ends for i in self._files_of(end).values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
