@@ -28,7 +28,7 @@ class Progress(Protocol):
         ...
 
     def counted(self, done: int, found: int, red: int) -> None:
-        """Of a suite that is running: tests that ended, tests there are, and how many are red."""
+        """Of a suite that is running: tests that ended, tests there are (0: not known), and how many are red."""
         ...
 
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:

@@ -13,14 +13,16 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.execution.failures.pytest_reports import Report, reports_in, under_way
+from afterd.execution.failures.tests_ended import TestsEnded
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.told import told_by_run
+from afterd.limits import MIB
 from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Progress
 from afterd.workspace import Suite, Workspace
@@ -82,6 +84,28 @@ class _Count:
         return bool(read)
 
 
+@dataclass(slots=True)
+class _Output:
+    """Watches what a runner prints while its tests run, where that is all there is."""
+
+    progress: Progress
+    _ended: TestsEnded = field(default_factory=TestsEnded)
+    _offsets: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, directory: Path) -> bool:
+        """Tell how far the run is."""
+        before = self._ended.ended
+        for name in ("stdout", "stderr"):
+            with suppress(OSError), (directory / name).open("rb") as file:
+                file.seek(self._offsets.get(name, 0))
+                self._ended.read(name, file.read(MIB))
+                self._offsets[name] = file.tell()
+        if self._ended.ended > before:
+            found = max(self._ended.found, self._ended.ended) if self._ended.found else 0
+            self.progress.counted(self._ended.ended, found, self._ended.red)
+        return True
+
+
 def run_tests(
     workspace: Workspace,
     suite: Suite,
@@ -101,7 +125,8 @@ def run_tests(
         if not built.outcome.passed:
             return TestsSeen(built, {suite.recipe.test_id: built.outcome.detail})
         if not suite.found.reported:
-            result = bench.run(suite.recipe.test_in(bench.slot.path), workspace.limits.suite)
+            command = suite.recipe.test_in(bench.slot.path)
+            result = bench.run(command, workspace.limits.suite, _Output(progress))
             return _by_names(bench, suite, result)
         run = _Reported(workspace, suite, tree, progress, bench)
         return run.of(only) if only is not None else run.whole(to_first=to_first)

@@ -73,8 +73,10 @@ class PlainProgress:
         self._say(f"build: {built_sentence(reverted, ok=ok)}")
 
     def counted(self, done: int, found: int, red: int) -> None:
-        """A suite goes on: a line where a tenth more is done, and the first red one."""
-        share = 10 * done // max(found, 1)
+        """A suite goes on: a line where a tenth more is done (ten times as many, where nobody
+        says how many there are), and the first red one.
+        """
+        share = 10 * done // found if found else len(str(done))
         if (share, bool(red)) != self._share:
             self._share = share, bool(red)
             self._say(counted_sentence(done, found, red))
@@ -149,9 +151,9 @@ class LiveProgress:
             if self._counted is not None:
                 done, found, red = self._counted
                 left = _time_left(
-                    done - self._since[0], found - done, self._clock() - self._since[1]
+                    done - self._since[0], max(found - done, 0), self._clock() - self._since[1]
                 )
-                bar = ProgressBar(total=found, completed=done, width=REPORT.bar)
+                bar = ProgressBar(total=found or None, completed=done, width=REPORT.bar)
                 said = Text(f"{counted_sentence(done, found, red)}{left}")
                 lines.append(Columns([Text(" "), bar, said]))
             if self._last:
@@ -166,7 +168,10 @@ class LiveProgress:
 
 def counted_sentence(done: int, found: int, red: int) -> str:
     """``412 of 1,203 tests, 3 red``."""
-    return f"{done:,} of {found:,} tests" + (f", {red:,} red" if red else "")
+    of = f" of {found:,}" if found else ""
+    return f"{done:,}{of} test{'' if (found or done) == 1 else 's'}" + (
+        f", {red:,} red" if red else ""
+    )
 
 
 def _time_left(done: int, left: int, seconds: float) -> str:
