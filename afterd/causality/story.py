@@ -359,10 +359,18 @@ class _Told:
         return is_infected(step) and not (verdict and same and len(steps) > 1)
 
     def _each_once(self, steps: Sequence[Step]) -> list[Step]:
-        """Of the many instances of a statement in a loop, the first and the last, and what is guilty."""
+        """Of the many instances of a statement in a loop, the first and the last, and what is guilty; of those
+        that did the same in both runs, the last.
+        """
         places: dict[object, list[StepId]] = defaultdict(list)
+        same = {
+            (step.location, step.target, step.rendered, step.green.shown): step.id
+            for step in sorted(steps, key=lambda step: step.id)
+        }
+        last = set(same.values())
         for step in steps:
-            places[step.location, step.target].append(step.id)
+            if step.id in last:
+                places[step.location, step.target].append(step.id)
         ends = {end for found in places.values() for end in (min(found), max(found))}
         ends |= self._carrying.carriers
         return [step for step in steps if step.id in ends or self._guilty(step)]

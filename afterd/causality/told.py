@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from afterd.causality.infection import is_infected, is_settled
@@ -10,6 +12,7 @@ from afterd.logic import infix
 from afterd.model.change import Change
 from afterd.model.explanation import Evidence, TreeStep
 from afterd.model.trace import NOT_EXECUTED, Alignment, Step, TwinExecution
+from afterd.trace.linemap import one_line_of
 
 
 class Telling:
@@ -64,6 +67,9 @@ def was(change: Change, text: str) -> str:
     old = [line for line in _stripped_lines(change, "-") if line]
     if not old:
         return ""
+    part = one_line_of(_stripped_lines(change, "+"))
+    if part and part != text and part in text:  # some lines of a longer statement
+        return text.replace(part, one_line_of(old), 1)
     best = max(old, key=lambda line: _likeness(line, text))
     closest = max((_likeness(best, line) for line in _stripped_lines(change, "+")), default=0.0)
     likeness = _likeness(best, text)
@@ -99,8 +105,13 @@ def not_linked(change: Change) -> TreeStep:
     return TreeStep(
         file=change.file,
         line=change.new.start or change.old.start,
-        text=next(filter(None, reversed(new or old)), ""),
+        text=_telling_line(new or old),
         change=change.id,
-        was=next(filter(None, reversed(old)), "") if new else "",
+        was=_telling_line(old) if new else "",
         evidence=Evidence.INFERRED,
     )
+
+
+def _telling_line(lines: Sequence[str]) -> str:
+    """The last line that says something: not a bracket."""
+    return next(filter(re.compile(r"\w").search, reversed(lines)), next(iter(lines), ""))

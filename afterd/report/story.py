@@ -204,8 +204,15 @@ def _last_of_each_statement(steps: Sequence[TreeStep]) -> list[TreeStep]:
     for step in steps:
         if found and _is_on_the_way(found[-1], step):
             found.pop()
-        found.append(step)
+        if not found or not _is_said_again(found[-1], step):
+            found.append(step)
     return found
+
+
+def _is_said_again(before: TreeStep, step: TreeStep) -> bool:
+    """Whether a step is the same as the one before, of which more is known."""
+    known = replace(step, evidence=before.evidence, tested=before.tested, whose=before.whose)
+    return before == replace(known, change=step.change or before.change, was=before.was)
 
 
 def _is_on_the_way(before: TreeStep, step: TreeStep) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
@@ -121,3 +121,18 @@ class Reversed:
         self.to_good = lines.to_bad
         self.to_bad = lines.to_good
         self.is_kept = lines.was_kept
+
+
+_OPENED, _CLOSED = tuple("([{"), tuple(")]}")
+
+
+def one_line_of(lines: Iterable[str]) -> str:
+    """Lines of one statement as a person would write it on one; comments of their own left out."""
+    found = ""
+    for line in map(str.strip, lines):
+        if line and not line.startswith("#"):
+            if line.startswith(_CLOSED):
+                found = found.removesuffix(",")
+            close = not found or found.endswith(_OPENED) or line.startswith(_CLOSED)
+            found += line if close else f" {line}"
+    return found

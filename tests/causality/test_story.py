@@ -13,7 +13,7 @@ from made_changes import change
 from recorded import ABSENT, Recorded, aligned, compare, op
 
 from afterd.causality.story import Story, story
-from afterd.causality.told import was
+from afterd.causality.told import not_linked, was
 from afterd.limits import StoryLimits
 from afterd.logic.solver import Solver
 from afterd.model.change import ChangeSet
@@ -260,3 +260,23 @@ def test_what_a_statement_was_is_not_what_its_neighbour_was(text: str, before: s
         "+domain: str | None = None,\n+path: str | None = None,\n"
     )
     assert was(replace(change(1, "f.py"), patch=patch), text) == before
+
+
+def test_a_part_of_a_longer_statement_is_told_with_the_whole_of_it() -> None:
+    altered = replace(change(1, "f.py"), patch="-    name.lower(),\n+    name.upper(),")
+    assert was(altered, "return found(name.upper(), 3)") == "return found(name.lower(), 3)"
+
+
+def test_no_bracket_stands_for_a_change() -> None:
+    altered = replace(change(1, "f.py"), patch="+    found = {\n+        1: 2,\n+    }")
+    assert not_linked(altered).text == "1: 2,"
+
+
+def test_instances_that_did_the_same_are_told_once() -> None:
+    run = Recorded()
+    first = run.assign(1, "x", 5, green=7, changes=["c1"], line=1)
+    second = run.assign(2, "y", first, green=7, line=2)
+    third = run.assign(3, "y", second, green=7, line=2)
+    run.fail(4, compare(Op.EQ, third, 7))
+    told = list(_steps(_told(aligned(run), "c1").tree))
+    assert [step.target for step in told] == ["y", "x"]

@@ -254,3 +254,11 @@ def test_a_change_at_the_failed_statement_is_told_with_the_failure() -> None:
     (told,) = story(_raised_at_the_end(raised))
     assert (told.line, told.change, told.was) == (9, "c2", "return table[name]")
     assert as_plain(told.values) == "KeyError: 'A'; without them return = 1"
+
+
+def test_the_same_step_is_said_once() -> None:
+    """Two levels of a recursion that hand the same value on, of which one was tested."""
+    again = replace(_step(7, "1", "2"), tested=True)
+    told = story(_explained(_step(7, "1", "2"), again, _step(5, "1", "4", change="c2")))
+    assert [(step.line, step.tested) for step in told][:2] == [(5, False), (7, True)]
+    assert [step.line for step in told].count(7) == 1

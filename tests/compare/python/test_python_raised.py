@@ -129,3 +129,20 @@ def test_another_exception_that_a_caller_handles_is_no_end_of_a_call(tmp_path: P
     execution = one_file(tmp_path, good, bad, test)
     assert "c1" in {change for step in reachable(execution) for change in step.changes}
     assert {step.text for step in _raising(execution)} <= {"return int(text)"}
+
+
+def test_a_statement_over_several_lines_is_quoted_whole(tmp_path: Path) -> None:
+    good = """
+        TABLE = {"a": 1}
+        def look(name):
+            return TABLE[
+                # how it is spelled
+                name.lower(),
+            ]
+    """.replace("lower(),", "lower()")
+    bad = good.replace("name.lower()", "name.upper()")
+    test = "import lib\ndef test():\n    assert lib.look('A') == 1\n"
+    execution = one_file(tmp_path, good, bad, test)
+    failure = execution.failures()[0]
+    assert failure.text == "return TABLE[name.upper()]"
+    assert execution.step(failure.step).text == failure.text

@@ -20,6 +20,7 @@ from afterd.model.location import Location
 from afterd.model.outcome import FailureKind, Outcome, Unresolved
 from afterd.model.term import BOOL, INT, Apply, Concrete, Const, Op, Read, Term, reads
 from afterd.model.trace import Predicate
+from afterd.trace.linemap import one_line_of
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Module, Node, innermost_statement
 from afterd.trace.python.read.ssa import Steps, failing_expression, location
@@ -281,7 +282,11 @@ class Failures:
         """
         asserted = place.node.statement.text.removeprefix("assert ").removeprefix("not ").strip()
         for node in place.node.module.root.walk():
-            if node.line == place.node.line and not node["store"] and node.source == asserted:
+            if (
+                node.line == place.node.line
+                and not node["store"]
+                and one_line_of(node.source.splitlines()) == asserted
+            ):
                 shown = self._shown(node, place)
                 if shown:
                     return shown

@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from afterd.errors import TraceError
+from afterd.trace.linemap import one_line_of
 
 Field = Any  # of a node: a Node, a list, a string, a constant; None where there is none
 
@@ -100,9 +101,15 @@ class Node:
 
     @property
     def text(self) -> str:
-        """The first line of its source, without the indentation."""
-        lines = self.module.text
-        return lines[self.line - 1].strip() if 0 < self.line <= len(lines) else ""
+        """The first line of its source, without the indentation; all lines of a statement, in one, without
+        those of its blocks.
+        """
+        last = self.end_line if self.is_statement else self.line
+        for name in BLOCKS:
+            if isinstance(block := self[name], list) and block and self.is_statement:
+                first = [block[0], *(block[0]["decorator_list"] or [])]
+                last = min(last, max(self.line, min(node.line for node in first) - 1))
+        return one_line_of(self.module.text[max(self.line - 1, 0) : last])
 
     @property
     def source(self) -> str:
