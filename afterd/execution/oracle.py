@@ -34,7 +34,9 @@ class Oracle:
     """Answers for the variants of one range and one test.
 
     ``reference`` is the failure under explanation; ``confirmation.confirm`` finds it, and until it
-    is known every failure counts; also ``cpu``, the seconds of CPU that a variant's build and run take.
+    is known every failure counts; also ``cpu``, the seconds of CPU that a variant's build and run take, and
+    ``green_prints``: that the good version's run prints something, so that a pass without a word is none:
+    an interpreter whose commands are no longer called runs no test.
     Used by one thread at a time; its executor may use many.
     """
 
@@ -53,6 +55,7 @@ class Oracle:
         self.recipe = recipe
         self.reference = reference
         self.cpu = 1.0
+        self.green_prints = False
         self.ledger = Ledger(budget or Budget())
         self.progress = progress or Silent()
         self._executor = executor
@@ -212,7 +215,11 @@ class Oracle:
         return None
 
     def _compared(self, outcome: Outcome) -> Outcome:
-        """A failure that is not the one under explanation is unresolved."""
+        """A failure that is not the one under explanation is unresolved, and so is a pass that came to nothing."""
+        if self.green_prints and outcome.printed_nothing:
+            return dataclasses.replace(
+                outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.SILENT
+            )
         seen = outcome.signature
         if self.reference is None or seen is None or same_failure(self.reference, seen):
             return outcome

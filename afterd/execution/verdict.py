@@ -19,7 +19,14 @@ from afterd.execution.failures.values import told_failure, where_raised
 from afterd.execution.losses import killed_from_outside
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.signature import Evidence, one_name, signature
-from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+from afterd.model.outcome import (
+    PRINTED_NOTHING,
+    FailureKind,
+    FailureSignature,
+    Outcome,
+    Unresolved,
+    Verdict,
+)
 
 _OWN_FAULT = frozenset(
     {
@@ -79,7 +86,8 @@ def judge(result: ProcessResult, test_id: str, roots: Collection[str]) -> Outcom
         none = Unresolved.UNTESTABLE
         return Outcome(Verdict.UNRESOLVED, none, last_lines(result), test_seconds=seconds)
     if not number and status == 0:
-        return Outcome(Verdict.PASS, test_seconds=seconds)
+        said = "" if result.stdout.text().strip() else PRINTED_NOTHING
+        return Outcome(Verdict.PASS, detail=said, test_seconds=seconds)
     if not number and (status == _UNTESTABLE or status >= _ABORT):
         reason = Unresolved.UNTESTABLE if status == _UNTESTABLE else Unresolved.ABORTED
         return Outcome(Verdict.UNRESOLVED, reason, last_lines(result), test_seconds=seconds)

@@ -27,6 +27,11 @@ class Unresolved(StrEnum):
     ABORTED = "the test command aborted (exit status 128 or more)"
     NOT_RUN = "not run: the budget is spent"
     FLAKY = "flaky"
+    SILENT = "it passes, but prints nothing, where the good version's run prints something"
+
+
+PRINTED_NOTHING = "it printed nothing"
+"""The detail of a pass whose standard output was empty."""
 
 
 class FailureKind(StrEnum):
@@ -81,6 +86,11 @@ class Outcome:
     def passed(self) -> bool:
         """Only a PASS decides anything (AFTER, section II-B: the asymmetry)."""
         return self.verdict is Verdict.PASS
+
+    @property
+    def printed_nothing(self) -> bool:
+        """Whether it passed and its standard output was empty; of a warm process it is not known."""
+        return self.passed and self.detail == PRINTED_NOTHING and not self.warm
 
     @property
     def hangs(self) -> bool:

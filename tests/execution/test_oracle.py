@@ -171,6 +171,22 @@ def test_a_tested_variant_is_known_to_build(span: Range) -> None:
     assert oracle.counts().builds == 1
 
 
+@pytest.mark.parametrize("prints", [True, False])
+def test_a_pass_without_a_word_is_none_where_the_good_version_prints(
+    span: Range, *, prints: bool
+) -> None:
+    """With c2 undone nothing of the test is come to; c1 is what is guilty."""
+    said = "echo fine" if prints else "true"
+    test = f"if grep -q good c2 && grep -q bad c1; then exit 0; fi; {TEST}; {said}"
+    oracle = span.oracle(f"set -e; {test}", build="")
+    assert confirm(oracle, ALL).ends is Ends.CONFIRMED
+    vacuous = oracle.outcome(change_set("c2"))
+    assert (vacuous.passed, vacuous.reason) == (
+        (False, Unresolved.SILENT) if prints else (True, None)
+    )
+    assert oracle.outcome(change_set("c1")).passed
+
+
 def test_a_failure_of_another_kind_is_not_this_failure(span: Range) -> None:
     test = f"grep -q good c1 || {{ {ASSERTION}; }}; grep -q bad c2 || exit 3"
     oracle = span.oracle(test, build="")
