@@ -261,6 +261,18 @@ def test_django(tmp_path: Path) -> None:
     check_one_by_one(root, {"shop.tests.TestA.test_bad"}, "shop.tests.TestA.test_ok")
 
 
+def test_django_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    """As many a package of Django's has a project to test it with: its modules have their names there."""
+    test = "from django.test import SimpleTestCase\nfrom shop import value\n"
+    test += "class TestA(SimpleTestCase):\n    def test_ok(self): pass\n"
+    test += "    def test_bad(self): self.assertEqual(value, 2)\n"
+    files = {"manage.py": MANAGE, "settings.py": "SECRET_KEY = 'x'\nINSTALLED_APPS = ['own']\n"}
+    files |= {"own/__init__.py": "", "own/tests.py": test}
+    inside = {f"tests/{name}": text for name, text in files.items()}
+    root = write(tmp_path, {**inside, "shop/__init__.py": "value = 1\n", "setup.py": ""})
+    check_one_by_one(root, {"own.tests.TestA.test_bad"}, "own.tests.TestA.test_ok")
+
+
 def test_a_script_that_takes_no_labels_runs_all(tmp_path: Path) -> None:
     """As many a package of Django's has one: one of its tests cannot be run alone."""
     script = "import django\nfrom django.test.utils import get_runner\n"

@@ -37,10 +37,14 @@ class Django:
         managed, said = script in _MANAGED, text(root / script)
         verbose = _VERBOSE if managed or "verbosity" in said else ()
         python = self.python.interpreter(root, "django")
+        folder, _, name = script.rpartition("/")
+        # The tests of a project are looked for where it is, and imported from there.
+        within = ("sh", "-c", f'cd {folder} && exec "$0" "$@"') if managed and folder else ()
+        command = (python.path, name if within else script, *(["test"] if managed else []))
         return Detected(
             self.name,
             build_for(root, python.path),
-            (python.path, script, *(["test"] if managed else []), *verbose),
+            (*within, *command, *verbose),
             f"Found {script}: testing with Django's runner and {python.where}.",
             {"PYTHONPATH": python_path(root, self.python.home, python.asked.paths)},
             python.asked.digest,
