@@ -146,7 +146,9 @@ class PythonExecution:
             if (site := self._changed_call(position)) is not None:
                 call, caller = site
                 here, text = location(call, caller), statement_text(call)
-                plainly = replace(plainly, location=here, text=text)
+                called = self.trace.frame(position)
+                target = f"{plainly.target} of {called.node['name']}()" if called else ""
+                plainly = replace(plainly, location=here, text=text, target=target)
                 changes = tuple(dict.fromkeys((*changes, *self.ties.of_node(call))))
             term = self._chosen(position, plainly.term, green)
             if self.trace.addresses.is_address(plainly.value):

@@ -146,3 +146,30 @@ def test_a_statement_over_several_lines_is_quoted_whole(tmp_path: Path) -> None:
     failure = execution.failures()[0]
     assert failure.text == "return TABLE[name.upper()]"
     assert execution.step(failure.step).text == failure.text
+
+
+def test_a_call_that_an_exception_left_is_the_one_it_came_through(tmp_path: Path) -> None:
+    """Not the statement before it: ``for name in dir(kind)`` was said to have given ``__get__`` its owner."""
+    bad = """
+        def names(kind):
+            found = []
+            for name in sorted(dir(kind)):
+                getattr(kind, name)
+                found.append(name)
+            return found
+    """
+    good = bad.replace("                getattr(kind, name)\n", "")
+    test = """
+        import lib
+        class Raising:
+            def __get__(self, instance, owner):
+                if instance is None:
+                    raise AttributeError("no")
+        class Kind:
+            zone = Raising()
+        def test():
+            assert "zone" in lib.names(Kind)
+    """
+    execution = one_file(tmp_path, good, bad, test)
+    (owner,) = [step for step in reachable(execution) if step.target == "instance of __get__()"]
+    assert (owner.text, owner.changes) == ("getattr(kind, name)", ("c1",))

@@ -93,11 +93,20 @@ class Parameters:
     def statement_at(self, frame: Frame, position: int) -> Node | None:
         """The statement a frame was executing at a position, as far as its rows tell."""
         row = self.trace.next_in_frame(frame, position)
+        raising = None if row is None else self.trace.raised.statement(row)
+        if raising is not None and self._came_from(position, row):
+            return raising
         after = self.trace.node(row) if row is not None else None
         if after is not None and row is not None and self.trace.kind(row) not in _FRAME_KINDS:
             return after.statement
         before = self.trace.node(self.trace.previous_in_frame(frame, position))
         return before.statement if before is not None else None
+
+    def _came_from(self, position: int, row: int | None) -> bool:
+        """Whether the call at whose beginning a position is was left by the exception that a row tells of."""
+        called, error = self.trace.frame(position), self.trace.raised.error(row or 0)
+        left = None if called is None else called.left
+        return left is not None and same_object(self.trace.raised.error(left), error)
 
     def _generator_call(self, frame: Frame) -> tuple[int, Node, Frame] | None:
         name = _callable_name(frame.node)
