@@ -69,6 +69,8 @@ NOT_EXECUTED = "not executed"
 """What stands in a tree for the value of a step that a run did not take."""
 
 
+ANOTHER_ITEM, NO_ITEM = "another item", "no more items"
+"""What a loop over something says of whether it goes on, in a tree."""
 RAISES = "raises "
 """What the value of a statement that raised begins with, in a tree."""
 NO_EXCEPTION = "no exception"

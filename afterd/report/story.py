@@ -23,7 +23,7 @@ from afterd.model.explanation import (
     Explanation,
     TreeStep,
 )
-from afterd.model.trace import NOT_EXECUTED, RAISES
+from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, NOT_EXECUTED, RAISES
 from afterd.report.sanitize import one_line
 from afterd.report.summary import Phrase, Quoted, as_plain, listed
 
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _WORD = re.compile(r"\w")
 _REPAIRS = "; set to that here, the test passes"
 _FACTS = frozenset({EMPTY, NOT_EMPTY})
-_VERDICTS = frozenset({"True", "False", "true", "false"})
+_VERDICTS = frozenset({"True", "False", "true", "false", ANOTHER_ITEM, NO_ITEM})
 
 
 @dataclass(frozen=True, slots=True)

@@ -509,3 +509,27 @@ def test_window_is_widened_by_running_again(tmp_path: Path) -> None:
     assert any("fell out of the window" in note for note in cut.notes())
     last = cut.step(cut.failures()[0].step)
     assert last.location.line in {3, 4, 5}
+
+
+def test_whether_a_loop_goes_on_is_told_in_words(tmp_path: Path) -> None:
+    """Not ``for name in names: False``, which is the truth of nothing that stands there."""
+    good = """
+        def last(names):
+            found = ""
+            for name in shown(names):
+                found = name
+            return found
+        def shown(names):
+            return [name for name in names if name]
+    """
+    bad = good.replace("if name]", 'if name == "c"]')
+    test = "import lib\ndef test():\n    assert lib.last(['a', 'b']) == 'b'\n"
+    execution = one_file(tmp_path, good, bad, test)
+    loops = {step.rendered for step in _branches(execution) if step.text.startswith("for ")}
+    assert loops == {"no more items"}
+
+
+def _branches(execution: PythonExecution) -> list[Step]:
+    rows = range(len(execution.trace))
+    steps = (execution.step(execution.trace.number(row)) for row in rows)
+    return [step for step in steps if step.kind is StepKind.BRANCH]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Concrete, Const, Read, Term, reads
-from afterd.model.trace import RAISES, Step, StepKind
+from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, RAISES, Step, StepKind
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.flow import Flow
 from afterd.trace.python.read.frames import Frame
@@ -19,6 +19,8 @@ from afterd.trace.python.read.values import Unknown, plain_value, render, same_o
 from afterd.trace.python.record.rows import Kind
 
 _OF_AN_OBJECT = frozenset({"Attribute", "Subscript"})
+_ITERATING = frozenset({"For", "AsyncFor", "comprehension"})
+_ITEMS = {Kind.TRUE: ANOTHER_ITEM, Kind.FALSE: NO_ITEM}
 _OUTCOMES = frozenset({Kind.TRUE, Kind.FALSE})
 _INITIAL = "a value from before the recorded window"
 
@@ -61,6 +63,9 @@ class Steps:
 
     def rendered(self, position: int) -> str:
         """What a step did, as a person reads it."""
+        node, kind = self.trace.node(position), self.trace.kind(position)
+        if node is not None and node.type in _ITERATING and kind in _ITEMS:
+            return _ITEMS[kind]
         text = render(self.effect(position), self.trace.raw.header["types"])
         text = self.trace.addresses.masked(text)
         return f"{RAISES}{text}" if self.has_raised(position) else text
