@@ -541,7 +541,7 @@ def test_a_parameter_that_only_one_run_bound_is_its_calls_too(tmp_path: Path) ->
     execution = traced_pair(tmp_path, old, new)
     trace = execution.trace
     steps = [execution.step(trace.number(row)) for row in range(len(trace))]
-    handed = [step for step in steps if step.target == "x" and step.changes]
+    handed = [step for step in steps if step.target == "x of low()"]
     assert [(step.changes, step.location.line, step.text) for step in handed] == [
         (("c1",), 6, "y = low(y)")
     ]
