@@ -177,6 +177,7 @@ class Oracle:
         for tree in dict.fromkeys(trees):
             if (known := self._known(tree)) is not None:
                 self.ledger.cached += 1
+                self._note_remembered(tree, known)
                 answers[tree] = dataclasses.replace(known, cached=True)
             elif self._allows(len(under_way)):
                 under_way[tree] = self._submit(tree, build_only=False)
@@ -185,6 +186,13 @@ class Oracle:
         for tree, future in under_way.items():
             answers[tree] = self._keep(key_of_test(self.recipe, tree), future.result())
         return answers
+
+    def _note_remembered(self, tree: str, known: Outcome) -> None:
+        """Count what another session ran, once: this one would have run it."""
+        key = key_of_test(self.recipe, tree)
+        if known.built and self._session.get(key) is None:
+            self.ledger.remembered += 1
+            self._session.put(key, known)
 
     def _allows(self, under_way: int) -> bool:
         """Whether the budget has room for one run more than those ``under_way``."""
@@ -229,7 +237,9 @@ class Oracle:
 
 
 class Ledger:
-    """Counts of one explanation; the clock starts with it."""
+    """Counts of one explanation; the clock starts with it. ``remembered`` are the runs that earlier outcomes
+    saved: what is decided by how much was run is decided by them as well.
+    """
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget
@@ -238,6 +248,7 @@ class Ledger:
         self.tests = 0
         self.builds = 0
         self.cached = 0
+        self.remembered = 0
         self.confirmation = 0
         self.warm = 0
         self._build_seconds = 0.0

@@ -141,13 +141,14 @@ def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> 
 
 
 def _tested_within(limits: StoryLimits, oracle: Oracle, causes: int) -> StoryLimits:
-    """As many runs to test steps of the story as the runs before them are worth: one recording is about one.
+    """As many runs to test steps of the story as the runs before them are worth, those whose outcomes were
+    remembered too: the same question has the same story. One recording is about one run.
 
     The twin of each of several causes comes first: it tells of every step.
     """
     counts = oracle.counts()
     recorded = 2
-    runs = counts.tests + counts.confirmation + recorded
+    runs = counts.tests + oracle.ledger.remembered + counts.confirmation + recorded
     alone = causes if 1 < causes <= min(runs // limits.runs_a_twin, limits.alone) else 0
     tests = max(1, runs // limits.runs_a_test - alone)
     return replace(limits, alone=alone, interventions=min(limits.interventions, tests))

@@ -145,6 +145,18 @@ def test_another_session_uses_what_this_one_found(span: Range) -> None:
     assert oracle.counts().tests == 0
 
 
+def test_a_remembered_outcome_counts_as_the_run_that_it_saves(span: Range) -> None:
+    """How much is tested of a story goes by the runs before it: they are as many on the second time."""
+    for remembered in (False, True):
+        oracle = span.oracle()
+        for each in ("c1", "c1", "c2", "c3"):
+            oracle.outcome(change_set(each))
+        oracle.settle(span.tree_of(NOTHING), Outcome(Verdict.FAIL))
+        oracle.outcome(NOTHING)
+        ledger = oracle.ledger
+        assert (ledger.tests, ledger.remembered) == ((0, 2) if remembered else (2, 0))
+
+
 @pytest.mark.parametrize("what", ["test", "test_id", "build", "folder", "extra", "tools"])
 def test_the_key_holds_everything_an_outcome_depends_on(span: Range, what: str) -> None:
     recipe = span.recipe()

@@ -115,6 +115,21 @@ def test_trust_is_earned_at_both_ends(tmp_path: Path, made: list[Again]) -> None
     span.executor.close()
 
 
+def test_what_was_asked_before_costs_as_much(tmp_path: Path, made: list[Again]) -> None:
+    """What a run costs says whether evidence is worth it. An end that had been run before it was confirmed
+    was then run in forks alone, and one whose outcome was remembered in a process of its own: another search.
+    """
+    span = Range(tmp_path, made, text="exit 0")
+    burns = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+    span.trees[ALL] = span.workshop.tree({"test.sh": burns})
+    asked = span.new_oracle()
+    assert asked.outcome(ALL).passed
+    after = [span.oracle.attempt(span.trees[ALL]) for _ in range(2)]
+    assert [each.outcome.warm for each in after] == [True, True]
+    assert min(each.cpu for each in after) > 0.05
+    span.executor.close()
+
+
 def test_only_where_it_is_trusted_a_warm_process_records(tmp_path: Path, made: list[Again]) -> None:
     """What it makes impossible is left to a fresh process, and costs it no trust."""
     span = Range(tmp_path, made)
@@ -141,7 +156,7 @@ def test_a_runner_in_python_is_not_the_program(tmp_path: Path, made: list[Again]
     """Meson is a script of Python; a fork of it saves nothing of what a C program's test costs."""
     span = Range(tmp_path, made)
     recipe = replace(RECIPE, test=("meson", "test"), told_by="Meson")
-    span.reruns.note(recipe, "tree", span.attempt(NOTHING).outcome)
+    span.reruns.note(recipe, "tree", span.attempt(NOTHING).outcome, 0.0)
     assert not span.reruns.wanted(recipe, "tree")
     assert span.reruns.wanted(RECIPE, span.trees[NOTHING])
     span.attempt(NOTHING)

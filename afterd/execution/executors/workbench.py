@@ -88,10 +88,11 @@ class Workbench:
                 warm = self._taken(result, recipe, deadline)
                 outcome = dataclasses.replace(warm.outcome, warm=True)
                 if self._reruns.agrees(recipe, job.tree, outcome):
-                    return dataclasses.replace(warm, outcome=outcome, tests=runs)
+                    cpu = max(warm.cpu, self._reruns.fresh_cpu(recipe, job.tree))
+                    return dataclasses.replace(warm, outcome=outcome, tests=runs, cpu=cpu)
         result = self.run(recipe.test_in(self.slot.path), recipe.limits.test)
         fresh = self._taken(result, recipe, deadline)
-        self._reruns.note(recipe, job.tree, fresh.outcome)
+        self._reruns.note(recipe, job.tree, fresh.outcome, fresh.cpu)
         return dataclasses.replace(fresh, tests=runs + 1)
 
     def _taken(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
