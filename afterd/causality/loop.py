@@ -104,7 +104,8 @@ class Loop:
         """Run until a root is found, a shorter range is, or nothing is left to try."""
         root: Root | None = None
         try:
-            root = self._where_shown() or self._along_causes() or self._whole_functions()
+            root = self._only_one() or self._where_shown() or self._along_causes()
+            root = root or self._whole_functions()
             many = len(self._changes) > SEARCH.all_sets
             if root is None and many and self._oracles.shorter():
                 return self._concluded(None)
@@ -113,6 +114,10 @@ class Loop:
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
         return self._concluded(root)
+
+    def _only_one(self) -> Root | None:
+        """The change, where no other can matter: evidence could not choose better."""
+        return self._reversion.leading([*self._changes]) if len(self._changes) == 1 else None
 
     def _where_shown(self) -> Root | None:
         """A change that wrote a line which the failure's report shows: a run settles it before anything is

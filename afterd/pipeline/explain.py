@@ -305,6 +305,7 @@ def _searched_range(
     """The search and its answer: in the whole range, or in the part that its commits' own versions leave."""
     from afterd.pipeline.searched import searched_explanation  # noqa: PLC0415 - imported while both ends were confirmed
 
+    _try_only_change(case, wanted, oracle)
     bisection = Bisection(case.workspace, wanted, oracle)
     found = searched_explanation(case, wanted, oracle, confirmation, bisection.narrows)
     if bisection.within is None:
@@ -315,6 +316,16 @@ def _searched_range(
         answer = _explained_failure(inside, bisection.within, ())
         found = replace(answer, runs=found.runs + answer.runs)
     return replace(found, notes=(bisection.note(), *found.notes))
+
+
+def _try_only_change(case: Case, wanted: Range, oracle: Oracle) -> None:
+    """Where one change alone can matter, run the version without it before anything is traced: the answer
+    is then known whatever the budget has left for its story.
+    """
+    live = [change.id for change in wanted.changes.live]
+    if len(live) == 1:
+        with case.workspace.clock.during(Phase.RUN):
+            oracle.outcome(frozenset(live))
 
 
 def _oracle(case: Case, wanted: Range) -> Oracle:

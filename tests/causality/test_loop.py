@@ -162,6 +162,12 @@ def test_the_one_suspect_there_is_waits_for_no_evidence_dearer_than_its_run() ->
     assert 1 < solved_before[0] <= 8, "an unanswered level is two questions or three"
 
 
+def test_the_only_change_is_undone_before_anything_is_explained() -> None:
+    loop, asked = looped(chain(at=1, length=3), numbered(1), repaired_by({"c1"}))
+    assert loop.explain().root == {"c1"}
+    assert asked == [{"c1"}]
+
+
 def by_commits(*makers: str) -> dict[ChangeId, Change]:
     """Changes of one file, each by one commit."""
     made_by = zip(numbered(len(makers)).items(), makers, strict=True)

@@ -10,10 +10,12 @@ import pygit2
 import pytest
 
 from afterd.config import Budget, Settings
+from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
 from afterd.model.explanation import Explanation, Status
 from afterd.pipeline.bisected import version_with_tests
 from afterd.pipeline.explain import explain
+from afterd.pipeline.searched import searched_explanation
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.repository import open_repository
@@ -123,3 +125,28 @@ def test_a_version_has_the_test_files_of_the_bad_one(
     assert (tree / "code.py").peel(pygit2.Blob).data == b"b\n"
     assert (tree / "test_code.py").peel(pygit2.Blob).data.decode() == expected
     assert ("test_gone.py" in tree) is not keeps
+
+
+def test_the_only_change_is_known_before_anything_is_traced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bisection leaves a commit of one change, and tracing may take what is left of the budget."""
+    path = tmp_path / "repository"
+    _git(tmp_path, "init", "-q", "-b", "main", str(path))
+    for answer in (42, 41):
+        text = f"ANSWER = {answer}\nOTHER = 1\n# said of {answer}\n"
+        (path / "answer.py").write_text(text)
+        (path / "test_table.py").write_text("import answer\nassert answer.ANSWER == 42\n")
+        _git(path, "add", "-A")
+        _git(path, "commit", "-q", "-m", f"answer {answer}")
+    runs: list[int] = []
+
+    def searched(*arguments: object) -> Explanation:
+        oracle = arguments[2]
+        assert isinstance(oracle, Oracle)
+        runs.append(oracle.counts().tests)
+        return searched_explanation(*arguments)  # type: ignore[arg-type] # as it was called
+
+    monkeypatch.setattr("afterd.pipeline.searched.searched_explanation", searched)
+    found = _explained(path, "HEAD~1")
+    assert (found.status, runs, found.runs.tests) == (Status.EXPLAINED, [1], 1)
