@@ -207,6 +207,9 @@ class ProgressLog:
     def counted(self, done: int, found: int, red: int) -> None:
         """How far a suite is: not kept."""
 
+    def advanced(self, done: int, what: str) -> None:
+        """How far a stage is: not kept."""
+
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """The suspects changed."""
         self._write(f"suspects: {_named_changes(list(signs))}")

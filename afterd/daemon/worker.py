@@ -138,5 +138,8 @@ class Narrator:
     def counted(self, done: int, found: int, red: int) -> None:
         """How far a suite is: not worth a line."""
 
+    def advanced(self, done: int, what: str) -> None:
+        """How far a stage is: not worth a line."""
+
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """The changes under suspicion: not in a log."""

@@ -28,6 +28,7 @@ class ReportLimits:
     story_beside: int = 60  # columns that a story's statements have at least beside their files
     story_known: int = 13  # columns of how a step is known
     bar: int = 24  # characters of a bar of progress
+    every: float = 2.0  # seconds between two looks at how far something is
     estimate: int = 10  # tests after which an estimate is more than a guess
     ranked: int = 10  # lines of a ranking
     edge_steps: int = 4  # of a long cause at each end

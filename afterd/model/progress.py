@@ -31,6 +31,10 @@ class Progress(Protocol):
         """Of a suite that is running: tests that ended, tests there are (0: not known), and how many are red."""
         ...
 
+    def advanced(self, done: int, what: str) -> None:
+        """A stage of which nobody knows how long it takes went on: ``done`` of ``what`` up to now."""
+        ...
+
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """The changes that are under suspicion now, most suspicious first, and why each is."""
         ...
@@ -49,6 +53,9 @@ class Silent:
         """Ignore it."""
 
     def counted(self, done: int, found: int, red: int) -> None:
+        """Ignore it."""
+
+    def advanced(self, done: int, what: str) -> None:
         """Ignore it."""
 
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:

@@ -18,6 +18,7 @@ from afterd.causality.worth import Worth, question_units, run_work
 from afterd.compare import UntracedExecution
 from afterd.config import Strategy
 from afterd.execution.failures.values import shown_lines
+from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.oracle import Oracle
 from afterd.limits import WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
@@ -95,7 +96,10 @@ def search(
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
         loop = Loop(execution, live, wanted.everything, oracles, case.progress)
-        analysis = loop.explain()
+        if tracing.execution is not None:
+            case.progress.stage("reading the two runs")
+        with told_meanwhile(case.progress, execution.work, "events looked through"):
+            analysis = loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised_analysis(analysis, oracle, tracing)
         late = oracle.ledger.seconds_left == 0.0

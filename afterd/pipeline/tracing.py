@@ -74,7 +74,7 @@ def traced_failure(
         try:
             from afterd.pipeline.tracers.c import traced_c  # noqa: PLC0415 - see the docstring
 
-            return traced_c(workspace, wanted, test, hangs=hangs)
+            return traced_c(workspace, wanted, test, progress, hangs=hangs)
         except (TraceError, ToolchainError) as error:
             reasons.append(str(error))
     if "python" in languages:

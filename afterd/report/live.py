@@ -58,10 +58,12 @@ class PlainProgress:
         self._log = log
         self._begin = clock()
         self._share = (0, False)
+        self._advanced: dict[str, int] = {}
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
         self._share = (0, False)
+        self._advanced.clear()
         self._say(f"{name}: {detail}" if detail else name)
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
@@ -80,6 +82,12 @@ class PlainProgress:
         if (share, bool(red)) != self._share:
             self._share = share, bool(red)
             self._say(counted_sentence(done, found, red))
+
+    def advanced(self, done: int, what: str) -> None:
+        """A stage goes on: a line where twice as much is done."""
+        if done >= 2 * self._advanced.get(what, 0):
+            self._advanced[what] = done
+            self._say(f"{done:,} {what}")
 
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """Suspicion moved."""
@@ -107,12 +115,14 @@ class LiveProgress:
         self._runs = 0
         self._suspects: tuple[ChangeId, ...] = ()
         self._counted: tuple[int, int, int] | None = None
+        self._advanced = ""
         self._since = (0, 0.0)  # tests that were done when the count began, and when that was
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage began."""
         with self._lock:
             self._counted = None
+            self._advanced = ""
             self._stage = f"{name}: {detail}" if detail else name
 
     def tried(self, reverted: ChangeSet, outcome: Outcome, runs: int) -> None:
@@ -132,6 +142,11 @@ class LiveProgress:
             if self._counted is None:
                 self._since = done, self._clock()
             self._counted = done, found, red
+
+    def advanced(self, done: int, what: str) -> None:
+        """A stage goes on."""
+        with self._lock:
+            self._advanced = f"{done:,} {what}"
 
     def suspects(self, signs: Mapping[ChangeId, Signs]) -> None:
         """Suspicion moved."""
@@ -156,6 +171,8 @@ class LiveProgress:
                 bar = ProgressBar(total=found or None, completed=done, width=REPORT.bar)
                 said = Text(f"{counted_sentence(done, found, red)}{left}")
                 lines.append(Columns([Text(" "), bar, said]))
+            if self._advanced:
+                lines.append(Text(f"  {one_line(self._advanced)}"))
             if self._last:
                 runs = f"{self._runs} test run{'' if self._runs == 1 else 's'}"
                 lines.append(

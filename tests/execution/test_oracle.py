@@ -53,6 +53,9 @@ class Heard:
     def counted(self, done: int, found: int, red: int) -> None:
         raise AssertionError((done, found, red))
 
+    def advanced(self, done: int, what: str) -> None:
+        raise AssertionError((done, what))
+
     def suspects(self, signs: object) -> None:
         raise AssertionError(signs)
 

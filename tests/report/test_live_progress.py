@@ -38,6 +38,31 @@ def test_without_a_terminal_it_is_a_line_an_event() -> None:
     ]
 
 
+def test_what_goes_on_without_a_known_end_is_told_as_it_doubles() -> None:
+    stream = io.StringIO()
+    with listening(Console(file=stream, width=40)) as progress:
+        for done in (16_000, 31_000, 32_000, 40_000):
+            progress.advanced(done, "events")
+        progress.advanced(5, "others")
+        progress.stage("reading")
+        progress.advanced(41_000, "events")
+    lines = [re.sub(r"^\[ *[\d.]+ s\] ", "", line) for line in stream.getvalue().splitlines()]
+    assert lines == ["16,000 events", "32,000 events", "5 others", "reading", "41,000 events"]
+
+
+def test_a_terminal_sees_how_far_a_stage_is_until_the_next_one() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80)
+    progress = LiveProgress()
+    for told, seen in ((32_000, True), (0, False)):
+        if told:
+            progress.advanced(told, "events")
+        else:
+            progress.stage("reading")
+        drawn = console.render_lines(progress)
+        text = "".join(segment.text for line in drawn for segment in line)
+        assert ("32,000 events" in text) is seen
+
+
 def test_a_terminal_sees_the_present_and_nothing_stays() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80)

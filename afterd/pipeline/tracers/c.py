@@ -12,6 +12,7 @@ from afterd.compare import CautiousExecution, Runs
 from afterd.compare.c import CTracer
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.progress import Progress
 from afterd.pipeline.tracing import Tracing, compared_with
 from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
@@ -22,9 +23,11 @@ from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace
 
 
-def traced_c(workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool) -> Tracing:
+def traced_c(
+    workspace: Workspace, wanted: Range, test: FailingTest, progress: Progress, *, hangs: bool
+) -> Tracing:
     """Both ends, traced. Raises TraceError, ToolchainError."""
-    request = replace(_request(workspace, wanted, test), hangs=hangs)
+    request = replace(_request(workspace, wanted, test), hangs=hangs, progress=progress)
     tracer = CTracer(request)
     runs = Runs(tracer, wanted.changes.changes)
     execution = runs.execution(NOTHING, wanted.everything)

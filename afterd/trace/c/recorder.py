@@ -13,13 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
 from afterd.errors import TraceError
 from afterd.execution.build import diagnostics
 from afterd.execution.freshness import Freshness
+from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.process import Command, Ending
 from afterd.execution.recipe import Recipe
 from afterd.execution.sandbox import run
@@ -27,6 +28,7 @@ from afterd.execution.told import test_outcome
 from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.progress import Progress, Silent
 from afterd.trace.c.build.modules import ModuleStore, built_modules
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
@@ -35,6 +37,7 @@ from afterd.trace.c.read.program import Program
 from afterd.trace.c.window.recording import Recording, Written
 from afterd.trace.c.window.replacement import Replacement
 from afterd.trace.c.window.replay import WATCH, Reexecution
+from afterd.trace.c.window.segment import records_made
 from afterd.trace.kept import keep, key_of, taken_up
 from afterd.vcs.worktree import Slot, remove_directory
 
@@ -64,6 +67,7 @@ class TraceRequest:
     directory: Path
     work: str = ""
     hangs: bool = False
+    progress: Progress = field(default_factory=Silent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +161,7 @@ class CRecorder:
     def _ends(self) -> tuple[Version, Version]:
         """The bad and the good version, built side by side: a configure script keeps one core busy."""
         request = self._request
+        request.progress.stage("building both versions with the tracer")
         sides = ((NOTHING, request.slots[1], "bad"), (request.everything, request.slots[0], "good"))
 
         def built(side: tuple[ChangeSet, Slot, str]) -> tuple[Version, float]:
@@ -237,6 +242,8 @@ class CRecorder:
             if not version.parked:  # a variant's come after: those of the bad version are in use
                 shutil.rmtree(version.runs.with_name(_REPLAYS), ignore_errors=True)
             first = version.store.blocks()
+            name = "good" if version.slot is self._request.slots[0] else "failing"
+            self._request.progress.stage("recording a run of the test", f"the {name} one")
             with version.in_place():
                 tested = self._test(version, version.runs)
             compiled = [first, version.store.blocks()]
@@ -362,7 +369,9 @@ class CRecorder:
             file_size=max(limits.test.file_size, kept),
             memory=max(limits.test.memory, kept),
         )
-        result = run(traced, budget, anew=partial(_made_anew, runs))
+        progress = self._request.progress
+        with told_meanwhile(progress, partial(records_made, runs), "events of the traced run"):
+            result = run(traced, budget, anew=partial(_made_anew, runs))
         try:
             if result.ending in {Ending.NOT_STARTED, Ending.LOST}:
                 message = f"The traced test could not be run ({result.describe()})."

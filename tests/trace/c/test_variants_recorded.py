@@ -7,15 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import INSTALLED
 from two_versions import committed
 
 from afterd.execution.recipe import Recipe
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.progress import Silent
 from afterd.trace.c.recorder import CRecorder, RecordedRun, TraceRequest
+from afterd.trace.c.window.segment import records_made
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.repository import open_repository, resolve
@@ -37,6 +41,16 @@ first.c: first.y
 _TEST = "./prog\nsh hold.sh test\n"
 _HOLD = "if [ -e {0}/hold-$1 ]; then touch {0}/reached; sleep 60; fi\n"
 FIRST, SECOND = frozenset({"c1"}), frozenset({"c2"})
+
+
+class Heard(Silent):
+    """Remembers the stages."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def stage(self, name: str, detail: str = "") -> None:
+        self.stages.append(f"{name}: {detail}" if detail else name)
 
 
 def request_in(directory: Path) -> TraceRequest:
@@ -138,3 +152,23 @@ def test_whoever_is_killed_over_a_variant_leaves_what_the_next_run_recovers_from
         b"first 2\nsecond 2\n",
         b"first 1\nsecond 2\n",
     ]
+
+
+def test_who_waits_hears_what_is_recorded_and_how_far_it_is(directory: Path) -> None:
+    heard = Heard()
+    recorder = CRecorder(replace(request_in(directory), progress=heard))
+    run = recorder.record(NOTHING)
+    assert heard.stages == [
+        "building both versions with the tracer",
+        "recording a run of the test: the failing one",
+    ]
+    assert records_made(run.version.runs) == 0  # no lap is full yet
+
+
+def test_records_are_counted_by_laps(tmp_path: Path) -> None:
+    for number, laps in enumerate((2, 3)):
+        (tmp_path / f"{number:06d}").mkdir()
+        np.array([64, laps, *[0] * 10], np.uint64).tofile(tmp_path / f"{number:06d}/head")
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun/head").touch()
+    assert records_made(tmp_path) == 320
