@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from afterd.limits import PYTHON_PAIR
 from afterd.trace.linemap import LineMap
 from afterd.trace.python.read import BLOCKS, Module, Node, qualified_name
 from afterd.weights import SIMILARITY
@@ -116,12 +117,27 @@ class _Matcher:
         for mine, other in _alike_nodes(bad, good, lambda node: node.source or node.type):
             self._identical(mine, other)
         self._definitions(bad, good)
-        rest, other_rest = self._unpaired(bad, good)
-        for mine, other in _alike_nodes(rest, other_rest, _shape):
-            self._altered(mine, other)
-        rest, other_rest = self._unpaired(bad, good)
-        for mine, other in _alike_nodes(rest, other_rest, lambda node: node.type):
-            self._altered(mine, other)
+        guards = (_guards(each) for each in self._unpaired(bad, good))
+        for mine, other in _likest_in_order(*guards):
+            if self._keeps_order(mine, other, bad, good):
+                self._altered(mine, other)
+        for key in (_shape, lambda node: node.type):
+            rest, other_rest = self._unpaired(bad, good)
+            for mine, other in _alike_nodes(rest, other_rest, key):
+                if not _is_guard(mine) or self._keeps_order(mine, other, bad, good):
+                    self._altered(mine, other)
+
+    def _keeps_order(
+        self, mine: Node, other: Node, bad: Sequence[Node], good: Sequence[Node]
+    ) -> bool:
+        """Whether no statement before the one is paired with one behind the other, nor the other way round."""
+        at = {node: place for place, node in enumerate(good)}
+        here, there = bad.index(mine), at[other]
+        return all(
+            (place < here) == (at[twin] < there)
+            for place, node in enumerate(bad)
+            if (twin := self.good.get(node)) in at
+        )
 
     def _altered(self, bad: Node, good: Node) -> None:
         """Statements of one kind in one place; definitions of two names only if one could be the other."""
@@ -220,6 +236,32 @@ def _alike_nodes(bad: Sequence[Node], good: Sequence[Node], key: _Key) -> list[t
     for block in SequenceMatcher(None, mine, other, autojunk=False).get_matching_blocks():
         found.extend(zip(bad[block.a :][: block.size], good[block.b :][: block.size], strict=True))
     return found
+
+
+def _is_guard(node: Node) -> bool:
+    return node.type in {"If", "While"}
+
+
+def _guards(nodes: Iterable[Node]) -> list[Node]:
+    return list(filter(_is_guard, nodes))
+
+
+def _likest_in_order(bad: Sequence[Node], good: Sequence[Node]) -> list[tuple[Node, Node]]:
+    """Pairs of conditions of which half is the same, in order; of all ways to pair them the likest."""
+    best: list[tuple[float, list[tuple[Node, Node]]]] = [(0.0, [])] * (len(good) + 1)
+    if len(bad) * len(good) > PYTHON_PAIR.sequenced:
+        return []
+    for mine in bad:
+        row = [best[0]]
+        for number, other in enumerate(good):
+            likeness = SequenceMatcher(None, mine.text, other.text, autojunk=False).ratio()
+            chosen = max(best[number + 1], row[number], key=lambda found: found[0])
+            score, pairs = best[number]
+            if likeness >= SIMILARITY.body and score + likeness > chosen[0]:
+                chosen = score + likeness, [*pairs, (mine, other)]
+            row.append(chosen)
+        best = row
+    return best[-1][1]
 
 
 def _shape(node: Node) -> str:

@@ -126,3 +126,19 @@ def test_a_text_that_both_runs_loaded_is_read_once_and_is_its_own_partner(tmp_pa
     one, other, pairs = matched("x = 1\n", "x = 1\n", tmp_path)
     assert one is other
     assert all(pairs.good.get(node) is node for node in one.nodes.values())
+
+
+def test_a_condition_is_paired_with_the_one_that_it_is_most_like(tmp_path: Path) -> None:
+    """Not with the first that is left: a story said what another condition would have been."""
+    good = (
+        "def parse(patterns):\n    if npattern:\n        compiled()\n"
+        "    if not patterns and known is not None:\n        default()\n"
+    )
+    bad = (
+        "def parse(patterns):\n    if not patterns and known:\n        default(1)\n"
+        "    if nodir:\n        only()\n"
+    )
+    mine, other, found = matched(bad, good, tmp_path)
+    twin = found.good.get(statement(mine, "if not patterns and known:"))
+    assert twin is statement(other, "if not patterns and known is not None:")
+    assert found.good.get(statement(mine, "if nodir:")) is None
