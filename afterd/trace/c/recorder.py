@@ -29,7 +29,7 @@ from afterd.execution.toolchain import Toolchain
 from afterd.limits import ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Progress, Silent
-from afterd.trace.c.build.modules import ModuleStore, built_modules
+from afterd.trace.c.build.modules import ModuleStore, built_modules, modules_made
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
 from afterd.trace.c.read.process import Process, recorded_processes
@@ -173,7 +173,11 @@ class CRecorder:
 
         trees = [request.tree(variant) for variant, _, _ in sides]
         assert all(trees)  # made here: a pygit2 repository is used by one thread at a time
-        with ThreadPoolExecutor(len(sides)) as both:
+        woven = partial(modules_made, request.directory)
+        with (
+            told_meanwhile(request.progress, woven, "source files compiled for tracing"),
+            ThreadPoolExecutor(len(sides)) as both,
+        ):
             (bad, first), (good, second) = both.map(built, sides)
         self.seconds += max(first, second)
         return bad, good

@@ -18,6 +18,7 @@ from two_versions import committed
 from afterd.execution.recipe import Recipe
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Silent
+from afterd.trace.c.build.modules import modules_made
 from afterd.trace.c.recorder import CRecorder, RecordedRun, TraceRequest
 from afterd.trace.c.window.segment import records_made
 from afterd.vcs.diff import changes_between
@@ -163,6 +164,7 @@ def test_who_waits_hears_what_is_recorded_and_how_far_it_is(directory: Path) -> 
         "recording a run of the test: the failing one",
     ]
     assert records_made(run.version.runs) == 0  # no lap is full yet
+    assert modules_made(directory / "trace") == 6  # three files, at both ends
 
 
 def test_records_are_counted_by_laps(tmp_path: Path) -> None:

@@ -104,6 +104,12 @@ class ModuleStore:
             )
 
 
+def modules_made(directory: Path) -> int:
+    """How many modules the builds below a directory have so far."""
+    indexes = directory.glob("*/build/modules.jsonl")
+    return sum(index.read_bytes().count(b"\n") for index in indexes)
+
+
 def built_modules(store: ModuleStore, base: range, own: range, tested: range) -> list[Module]:
     """The modules of a build that went on from another one's products, in the order of compilation.
 
