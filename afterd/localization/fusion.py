@@ -35,13 +35,13 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 Of the spectrum: the best ones on schedule-lab, and one by edges.
 """
 
-CHOICES = (0.0, 0.25, 0.5, 1.0, 2.0)
+CHOICES = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 """Weights of a kind that are tried when weights are learned."""
 
 KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"spectrum": 0.25, "formula": 1.0, "slice": 1.0, "loop": 1.0}
+    {"spectrum": 0.1, "formula": 1.0, "slice": 1.0, "loop": 1.0}
 )
-"""What a kind's vote weighs without a benchmark of one's own: a quarter for the spectrum is the largest of CHOICES with
+"""What a kind's vote weighs without a benchmark of one's own: a tenth for the spectrum is the largest of CHOICES with
 which the fused list is behind its best part on none of the four programs of ``afterd bench formula``.
 """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import operands
@@ -116,8 +117,9 @@ def _outer_calls(process: Process) -> list[OuterCall]:
     recording = process.recording
     wanted = records.ENTER << records.TAG_SHIFT | _OUTERMOST
     entries = recording.positions(recording.first, recording.end, _ENTRIES, wanted)
-    ends = [*map(int, entries[1:]), recording.end]
-    called = zip(map(int, entries), ends, strict=True)
+    called = pairwise(
+        [*map(int, entries), recording.end]
+    )  # none, in a child that was forked inside
     found = (_outer_call(process, entry, end) for entry, end in called)
     return [call for call in found if call is not None]
 

@@ -17,6 +17,7 @@ import pytest
 from self_check import check
 from traced_programs import Built, Laboratory
 
+from afterd.compare.c.outer_calls import call_pairs
 from afterd.trace.c.build.traced_build import recording_into
 from afterd.trace.c.read.process import Process
 from afterd.trace.c.window import records
@@ -206,6 +207,12 @@ def test_a_child_counts_for_itself(corpus: dict[str, Built]) -> None:
     assert int(parent.recording.counts()[block]) == 0
     assert int(child.recording.counts()[block]) == 1
     assert child.recording.forked_from == parent.recording.number
+
+
+def test_no_code_from_outside_called_into_a_forked_child(corpus: dict[str, Built]) -> None:
+    """Dash: a part of its trace "could not be read", and what is behind it was not looked at."""
+    _, child, *_ = corpus["processes"].processes
+    assert call_pairs(child, child).pairs == []
 
 
 def test_handlers_of_asynchronous_signals_do_not_disturb_what_they_interrupt(
