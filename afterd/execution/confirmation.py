@@ -104,7 +104,8 @@ def confirm(
     if not good.outcome.passed:
         return Confirmation(Ends.ALREADY_RED, bad.outcome, good.outcome, good.repeats, doubt)
     oracle.cpu = good.cpu
-    oracle.green_prints = not good.outcome.warm and not good.outcome.printed_nothing
+    spoken = not good.outcome.warm and not good.outcome.printed_nothing
+    oracle.both_print = spoken and bool(bad.outcome.detail.strip())
     _bound_variants(oracle, bad, good)
     if bad.outcome.hangs:
         tree = oracle.tree_of(NOTHING)

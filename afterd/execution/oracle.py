@@ -35,8 +35,8 @@ class Oracle:
 
     ``reference`` is the failure under explanation; ``confirmation.confirm`` finds it, and until it
     is known every failure counts; also ``cpu``, the seconds of CPU that a variant's build and run take, and
-    ``green_prints``: that the good version's run prints something, so that a pass without a word is none:
-    an interpreter whose commands are no longer called runs no test.
+    ``both_print``: that the runs of both versions print something, so that a pass without a word is none: an
+    interpreter whose commands are no longer called runs no test.
     Used by one thread at a time; its executor may use many.
     """
 
@@ -55,7 +55,7 @@ class Oracle:
         self.recipe = recipe
         self.reference = reference
         self.cpu = 1.0
-        self.green_prints = False
+        self.both_print = False
         self.ledger = Ledger(budget or Budget())
         self.progress = progress or Silent()
         self._executor = executor
@@ -224,7 +224,7 @@ class Oracle:
 
     def _compared(self, outcome: Outcome) -> Outcome:
         """A failure that is not the one under explanation is unresolved, and so is a pass that came to nothing."""
-        if self.green_prints and outcome.printed_nothing:
+        if self.both_print and outcome.printed_nothing:
             return dataclasses.replace(
                 outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.SILENT
             )

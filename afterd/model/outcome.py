@@ -27,7 +27,7 @@ class Unresolved(StrEnum):
     ABORTED = "the test command aborted (exit status 128 or more)"
     NOT_RUN = "not run: the budget is spent"
     FLAKY = "flaky"
-    SILENT = "it passes, but prints nothing, where the good version's run prints something"
+    SILENT = "it passes, but prints nothing, where both versions' runs print something"
 
 
 PRINTED_NOTHING = "it printed nothing"

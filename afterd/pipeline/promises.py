@@ -4,6 +4,8 @@ A search believes much that it has not run: that a name is certainly unbound wit
 text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
 what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
 few changes no smaller part passes either: of three that are needed by each other, one may be enough alone.
+A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
+was it seen to fail, so the whole is not said to be minimal.
 """
 
 from __future__ import annotations
@@ -25,13 +27,15 @@ Refused = Callable[[ChangeSet], str]
 class Promises:
     """The changes of an answer, as few as were seen to be enough, and what was seen of them.
 
-    ``minimal`` is None where the budget ended before each of them had been put back.
+    ``minimal`` is None where the budget ended before each of them had been put back, and False where a smaller
+    part, ``silent``, passed without a word.
     """
 
     root: ChangeSet
     auxiliary: ChangeSet
     verified: bool
     minimal: bool | None
+    silent: ChangeSet = NOTHING
 
 
 def kept_promises(
@@ -44,7 +48,7 @@ def kept_promises(
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
-    pending = list(_parts(root, auxiliary))
+    pending, silent = list(_parts(root, auxiliary)), NOTHING
     while pending:
         left = pending.pop(0)
         if refused(left):
@@ -55,8 +59,10 @@ def kept_promises(
         if seen.passed:
             root, auxiliary = root & left, auxiliary & left
             root, auxiliary = (root, auxiliary) if root else (auxiliary, NOTHING)
-            pending = list(_parts(root, auxiliary))  # what one needed may go now
-    return Promises(root, auxiliary, verified=True, minimal=True)
+            pending, silent = list(_parts(root, auxiliary)), NOTHING  # what one needed may go now
+        elif seen.reason is Unresolved.SILENT:
+            silent = silent or left
+    return Promises(root, auxiliary, verified=True, minimal=not silent, silent=silent)
 
 
 def _parts(root: ChangeSet, auxiliary: ChangeSet) -> Iterator[ChangeSet]:

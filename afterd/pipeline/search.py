@@ -22,7 +22,7 @@ from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.oracle import Oracle
 from afterd.limits import WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
-from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.trace import Execution, Predicate, TwinExecution
@@ -59,6 +59,12 @@ class Found:
     followed: ChangeSet = NOTHING
     notes: tuple[str, ...] = ()
     reason: str = ""
+
+
+_SILENT = (
+    "With only {} undone the test passes too, but prints nothing, where both versions print something: that may be"
+    " a test that was not run."
+)
 
 
 def search(
@@ -135,8 +141,12 @@ def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> 
         return analysis
     compiled = tracing.standing.compiled
     kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled)
+    notes = analysis.notes
+    if kept.silent:
+        notes += (_SILENT.format(", ".join(in_order(kept.silent))),)
     return replace(
         analysis,
+        notes=notes,
         root=kept.root,
         auxiliary=kept.auxiliary,
         verified=kept.verified,

@@ -187,7 +187,7 @@ def test_a_tested_variant_is_known_to_build(span: Range) -> None:
 
 
 @pytest.mark.parametrize("prints", [True, False])
-def test_a_pass_without_a_word_is_none_where_the_good_version_prints(
+def test_a_pass_without_a_word_is_none_where_both_versions_print(
     span: Range, *, prints: bool
 ) -> None:
     """With c2 undone nothing of the test is come to; c1 is what is guilty."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pipeline_runs import repository
 
+from afterd.config import Settings
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.pipeline.explain import explain
 from afterd.pipeline.promises import kept_promises
 
 _CHANGES = ("c1", "c2", "c3", "c4")
@@ -19,6 +24,7 @@ _VERDICTS = st.sampled_from(
         Outcome(Verdict.FAIL),
         Outcome(Verdict.UNRESOLVED, Unresolved.BUILD),
         Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE),
+        Outcome(Verdict.UNRESOLVED, Unresolved.SILENT),
     ]
 )
 
@@ -55,7 +61,7 @@ def test_a_searcher_that_lies(
     if found.minimal:
         assert found.verified
         assert not any(
-            seen[frozenset(part)].passed
+            seen[frozenset(part)].passed or seen[frozenset(part)].reason is Unresolved.SILENT
             for size in range(1, len(whole))
             for part in combinations(sorted(whole), size)
         )
@@ -88,3 +94,27 @@ def test_a_part_that_passes_where_every_greater_one_fails() -> None:
     found = kept_promises(frozenset({"c1", "c2", "c3"}), NOTHING, outcome, _nothing_refused)
     assert found.minimal
     assert found.root == frozenset({"c1"})
+
+
+def _explained(path: Path, said_of_failure: str) -> Explanation:
+    test = f"cat said\ngrep -q right value || {{ {said_of_failure}exit 1; }}\n"
+    good = {"test.sh": test, "said": "it works\n", "value": "right\n"}
+    repository(path, good, {"said": "", "value": "wrong\n"})
+    [answer] = explain(Settings(repository=path, range="HEAD~1..HEAD", test=("sh", "test.sh")))
+    return answer
+
+
+def test_a_smaller_part_that_passes_without_a_word_is_told(tmp_path: Path) -> None:
+    """What printed is gone as well: it may be that nothing is tested, and it may be that nothing is printed."""
+    answer = _explained(tmp_path / "r", "echo wrong; ")
+    assert {change.file for change in answer.root} == {"said", "value"}
+    assert answer.verified
+    assert answer.minimal is False
+    assert any("passes too, but prints nothing" in note for note in answer.notes)
+
+
+def test_what_prints_nothing_where_it_fails_may_pass_without_a_word(tmp_path: Path) -> None:
+    """Then the bad version has nothing to say, and its like has not."""
+    answer = _explained(tmp_path / "r", "")
+    assert [change.file for change in answer.root] == ["value"]
+    assert answer.minimal
