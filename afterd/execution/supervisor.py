@@ -363,7 +363,7 @@ def main() -> None:
     if not run.start["failure"]:
         run.watch(control, wake)
     survivors = run.sweep()
-    answer = repr(run.answer(survivors)).encode()
+    answer = marshal.dumps(run.answer(survivors))
     try:
         os.write(result, answer)
     except BrokenPipeError:  # afterd was killed: nobody else will remove the run's directory

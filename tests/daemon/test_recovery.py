@@ -62,6 +62,7 @@ class Program:
     red: Mapping[str, str]
     test: str
     build: tuple[str, ...] = ()
+    once: int = 0  # moments that do not come again: what was recorded before the stop is kept
 
 
 _C = "int add(int a, int b) {\n    int sum = a + b;\n    return sum;\n}\n"
@@ -84,6 +85,7 @@ PROGRAMS = {
         {"add.c": _C.replace("a + b", "a - b")},
         "./p",
         ("make", "-s"),
+        once=2,
     ),
 }
 
@@ -121,7 +123,7 @@ def test_stopped_at_any_moment_no_run_is_made_twice(
     moments = Stopper.moments
     assert moments >= 5
     assert finished(program, tmp_path / "s", tmp_path / "logs", first=1) == undisturbed
-    assert Stopper.at > moments, "every moment had its stop"
+    assert Stopper.at > moments - program.once, "every moment had its stop"
 
 
 def test_of_ten_daemons_one_lives(tmp_path: Path) -> None:
