@@ -167,3 +167,22 @@ class RunShares:
 
 
 RUNS = RunShares()
+
+
+@dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """What the vote of a kind of evidence weighs in a fused list of lines, without a benchmark of one's own.
+
+    ``spectrum`` is the largest of ``choices`` with which the fused list is behind its best part on none of crossing,
+    gauge, tariff and lexicon (20 versions each, 2026-11-25, docs/benchmarks.md; on schedule-lab it is behind).
+    The others are chosen. ``choices`` are tried when weights are learned.
+    """
+
+    spectrum: float = 0.1
+    formula: float = 1.0
+    slice: float = 1.0
+    loop: float = 1.0
+    choices: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
+
+
+FUSION = FusionWeights()

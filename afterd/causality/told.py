@@ -14,6 +14,8 @@ from afterd.model.explanation import Evidence, TreeStep
 from afterd.model.trace import NOT_EXECUTED, Alignment, Step, TwinExecution
 from afterd.trace.linemap import one_line_of
 
+_WORD = re.compile(r"\w")
+
 
 class Telling:
     """Tells the steps of the failing run beside its twin."""
@@ -114,4 +116,4 @@ def not_linked(change: Change) -> TreeStep:
 
 def _telling_line(lines: Sequence[str]) -> str:
     """The last line that says something: not a bracket."""
-    return next(filter(re.compile(r"\w").search, reversed(lines)), next(iter(lines), ""))
+    return next(filter(_WORD.search, reversed(lines)), next(iter(lines), ""))

@@ -26,9 +26,7 @@ PROJECT = ProjectLimits()
 class RankingLimits:
     """What counting a suite for a ranking of lines may cost. All chosen."""
 
-    least_seconds: float = (
-        30.0  # for which a suite may be counted, or for as long as the answer took
-    )
+    least_seconds: float = 30.0  # that a suite may be counted; or as long as the answer took
     spare: float = 0.5  # of the budget: with less left the suite is not counted
     output: int = 64 * MIB  # of one test
     shares: int = 8  # of a suite: each has a copy of the tree, and collects all of it

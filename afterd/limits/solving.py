@@ -96,9 +96,7 @@ class MachineLimits:
 
     elements: int = 32  # of an array that a pointer may point to
     objects: int = 12  # that a pointer may point to, the newest
-    file_bytes: int = (
-        8  # that a pointer into a file may point to: the sides of a branch stand only a few apart
-    )
+    file_bytes: int = 8  # that one into a file may: the sides of a branch stand only a few apart
     deep: int = 5  # calls within a side that was not executed
     numbers: int = 64  # of a program of Python, that a repair may change
     string: int = 1 << 16  # bytes

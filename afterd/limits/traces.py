@@ -79,7 +79,7 @@ class CTraceLimits:
     candidates: int = 2_000  # executed branches that may be one, nearest first
     farthest: int = (
         1 << 22
-    )  # records between a use and such a branch: two hundred reads of a long run took minutes
+    )  # records from a use to one: two hundred reads of a long run took minutes
     deep: int = 4  # calls whose writes count as those of a branch
     format: int = 1_024  # bytes of a format of printf and scanf
     name: int = 60  # characters that are shown: the templates of a parser go on for thousands

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from afterd.localization.formula.report import Line, places
 from afterd.model.explanation import RankedLine
+from afterd.weights import FUSION
 
 SEEN = 4.0
 """The loop's score of a line of a change whose removal was seen to make the test pass: no statistics
@@ -35,15 +36,10 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 Of the spectrum: the best ones on schedule-lab, and one by edges.
 """
 
-CHOICES = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
-"""Weights of a kind that are tried when weights are learned."""
-
 KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"spectrum": 0.1, "formula": 1.0, "slice": 1.0, "loop": 1.0}
+    {kind: getattr(FUSION, kind) for kind in KINDS}
 )
-"""What a kind's vote weighs without a benchmark of one's own: a tenth for the spectrum is the largest of CHOICES with
-which the fused list is behind its best part on none of the four programs of ``afterd bench formula``.
-"""
+"""What a kind's vote weighs without a benchmark of one's own."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {name: KIND_WEIGHTS[kind] / len(names) for kind, names in KINDS.items() for name in names}
@@ -100,8 +96,8 @@ def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: fl
 def weights_learned(cases: Sequence[Case]) -> dict[str, float]:
     """Weights with the best mean place of the faulty lines, one kind after the other.
 
-    Coordinate descent from WEIGHTS over what a kind weighs (CHOICES) and who speaks for it, one of its techniques
-    or all together: few numbers, so that a few dozen cases cannot be learned by heart.
+    Coordinate descent from WEIGHTS over what a kind weighs (``FUSION.choices``) and who speaks for it, one of its
+    techniques or all together: few numbers, so that a few dozen cases cannot be learned by heart.
     """
     names = sorted({name for votes, _, _ in cases for name in votes})
     weights = {name: WEIGHTS.get(name, 1.0) for name in names}
@@ -112,7 +108,7 @@ def weights_learned(cases: Sequence[Case]) -> dict[str, float]:
     best = mean(weights) if cases else 0.0
     for _ in range(2 if cases else 0):
         for kind in _kinds_of(names):
-            for speaking, choice in product(_speakers(kind), CHOICES):
+            for speaking, choice in product(_speakers(kind), FUSION.choices):
                 shares = dict.fromkeys(speaking, choice / len(speaking))
                 tried = {**weights, **dict.fromkeys(kind, 0.0), **shares}
                 if any(tried.values()) and (found := mean(tried)) < best:

@@ -212,11 +212,11 @@ class _Look:
     def _nothing_broke(self, aside: _Ends) -> Broken:
         """All that is red is no regression of this range: what it is, or what may be found further back."""
         lacking = self._lacking(aside.before)
-        if lacking and len(lacking) == len(aside.before):
-            raise TestError(" ".join(dict.fromkeys(lacking.values())))
         before = [name for name in aside.before if name not in lacking]
         if len(lacking) > len(before):
-            raise TestError(" ".join(self._set_aside(aside)))
+            raise TestError(
+                " ".join(self._set_aside(aside) if before else dict.fromkeys(lacking.values()))
+            )
         if before and (self.settings.history or len(before) <= self.workspace.limits.search.few):
             tests = tuple(self.suite.test(name) for name in sorted(before, key=self._size))
             return Broken(self.suite, tests, tuple(self._set_aside(replace(aside, before={}))))

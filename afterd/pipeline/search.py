@@ -35,6 +35,10 @@ from afterd.workspace import Phase, Range
 _TWIN, _TELLING = "tracing the twin", "putting the story together"
 STORY_STAGES = (_TWIN, _TELLING)
 """What the causal tree costs once the root is known."""
+_SILENT = (
+    "With only {} undone the test passes too, but prints nothing, where both versions print something: that may be"
+    " a test that was not run."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,6 @@ class Found:
     followed: ChangeSet = NOTHING
     notes: tuple[str, ...] = ()
     reason: str = ""
-
-
-_SILENT = (
-    "With only {} undone the test passes too, but prints nothing, where both versions print something: that may be"
-    " a test that was not run."
-)
 
 
 def search(

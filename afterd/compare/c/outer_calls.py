@@ -117,10 +117,8 @@ def _outer_calls(process: Process) -> list[OuterCall]:
     recording = process.recording
     wanted = records.ENTER << records.TAG_SHIFT | _OUTERMOST
     entries = recording.positions(recording.first, recording.end, _ENTRIES, wanted)
-    called = pairwise(
-        [*map(int, entries), recording.end]
-    )  # none, in a child that was forked inside
-    found = (_outer_call(process, entry, end) for entry, end in called)
+    borders = [*map(int, entries), recording.end]  # of no call, in a child that was forked inside
+    found = (_outer_call(process, entry, end) for entry, end in pairwise(borders))
     return [call for call in found if call is not None]
 
 

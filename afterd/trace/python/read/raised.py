@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from afterd.trace.python.read.program import Node, innermost_statement
+from afterd.trace.python.read.program import Module, Node, innermost_statement
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import identity
 from afterd.trace.python.record.rows import Kind
@@ -24,7 +24,7 @@ class Raised:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self._statements: dict[int, Node | None] = {}
+        self._statements: dict[tuple[Module, int], Node | None] = {}
 
     def error(self, position: int) -> Recorded:
         """The exception; None for any other row."""
@@ -35,13 +35,13 @@ class Raised:
         """The statement of the row's frame that raised, or at which the exception came up; None for any
         other row.
         """
-        if self.error(position) is None:
+        node = None if self.error(position) is None else self.trace.node(position)
+        if node is None:
             return None
-        if position not in self._statements:
-            node, line = self.trace.node(position), self.trace.value(position)[3]
-            found = None if node is None else innermost_statement(node.module.root, line)
-            self._statements[position] = found
-        return self._statements[position]
+        place = node.module, self.trace.value(position)[3]
+        if place not in self._statements:
+            self._statements[place] = innermost_statement(node.module.root, place[1])
+        return self._statements[place]
 
     def origin(self, position: int) -> int:
         """The row of the innermost activation that the exception came through: of its ``raise``, or of
