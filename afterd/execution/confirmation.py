@@ -7,7 +7,7 @@ red at all), or a reason why nothing can be found, which is raised as a sentence
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from afterd.errors import BuildError, TestError, UntestableError
@@ -59,7 +59,7 @@ class _End:
     repeats: Repeats
     quickest: float = 0.0  # seconds of a run
     slowest: float = 0.0
-    cpu: float = 0.0  # seconds of CPU of the dearest one, with its build
+    cpu: float = 0.0  # seconds of CPU of the dearest one in a process of its own, with its build
 
     @property
     def is_flaky(self) -> bool:
@@ -100,10 +100,12 @@ def confirm(
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
         return Confirmation(Ends.FLAKY_GOOD, bad.outcome, good.outcome, good.repeats, 1.0)
-    oracle.settle(oracle.tree_of(everything), good.outcome)
+    # What a run costs chooses what is tried: remembered, it is the same whenever the same is asked again.
+    cost = oracle.known_cost(oracle.tree_of(everything)) or good.cpu
+    oracle.settle(oracle.tree_of(everything), replace(good.outcome, cpu=cost))
     if not good.outcome.passed:
         return Confirmation(Ends.ALREADY_RED, bad.outcome, good.outcome, good.repeats, doubt)
-    oracle.cpu = good.cpu
+    oracle.cpu = cost
     spoken = not good.outcome.warm and not good.outcome.printed_nothing
     oracle.both_print = spoken and bool(bad.outcome.detail.strip())
     _bound_variants(oracle, bad, good)
@@ -174,7 +176,7 @@ def _repeated_outcome(
     for run in range(runs):
         attempt = attempted(tree)
         seconds.append(attempt.outcome.test_seconds)
-        cpu = max(cpu, attempt.cpu)
+        cpu = max(cpu, attempt.outcome.cpu)
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
         refuse_lost(attempt.outcome, f"The test at the {name} version", oracle.recipe.limits.test)

@@ -77,6 +77,13 @@ class Oracle:
         """What all runs cost so far."""
         return self.ledger.counts()
 
+    def known_cost(self, tree: str) -> float:
+        """Seconds of CPU of a test run of ``tree`` in a process of its own, with its build, as it was first
+        measured; 0 where it was not.
+        """
+        known = self._known(tree)
+        return 0.0 if known is None else known.cpu
+
     def outcome(self, reverted: ChangeSet) -> Outcome:
         """The outcome of the bad version with ``reverted`` undone.
 

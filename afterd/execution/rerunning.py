@@ -72,7 +72,6 @@ class _Trust:
     """What is known of one recipe."""
 
     fresh: dict[str, Outcome] = field(default_factory=dict)
-    cpu: dict[str, float] = field(default_factory=dict)
     agreed: set[Verdict] = field(default_factory=set)
     cold: str = ""
     meant: bool = True
@@ -140,16 +139,12 @@ class Reruns:
         trust.agreed.add(outcome.verdict)
         return True
 
-    def note(self, recipe: Recipe, tree: str, outcome: Outcome, cpu: float) -> None:
-        """A fresh run, and the seconds of CPU that it took, to compare warm ones with."""
+    def note(self, recipe: Recipe, tree: str, outcome: Outcome) -> None:
+        """A fresh run, to compare warm ones with."""
         trust = self._of(recipe)
-        trust.fresh[tree], trust.cpu[tree] = outcome, cpu
+        trust.fresh[tree] = outcome
         if outcome.test_seconds > _WORTH and trust.meant:
             self.distrust(recipe, f"the test itself takes longer than {_WORTH:.0f} seconds")
-
-    def fresh_cpu(self, recipe: Recipe, tree: str) -> float:
-        """The seconds of CPU that the fresh run of a tree took; 0 where there was none."""
-        return self._of(recipe).cpu.get(tree, 0.0)
 
     def distrust(self, recipe: Recipe, why: str) -> None:
         """From now on every run of this test is a fresh process."""

@@ -70,7 +70,8 @@ class FailureSignature:
 class Outcome:
     """The answer for one variant; ``seconds`` of build and test, ``cached`` when nothing was run.
 
-    ``warm``: the test ran in a fork of a process that had its imports done, not in one of its own.
+    ``warm``: the test ran in a fork of a process that had its imports done, not in one of its own. ``cpu``:
+    seconds of CPU that its build and its test took in a process of its own; 0: it was in none.
     """
 
     verdict: Verdict
@@ -81,6 +82,7 @@ class Outcome:
     test_seconds: float = 0.0
     cached: bool = False
     warm: bool = False
+    cpu: float = 0.0
 
     @property
     def passed(self) -> bool:

@@ -42,6 +42,11 @@ def add_cost_column(database: Database) -> None:
     database.execute("ALTER TABLE run ADD COLUMN cpu REAL NOT NULL DEFAULT 0")
 
 
+def add_outcome_cost_column(database: Database) -> None:
+    """From schema 9 to 10: the CPU seconds of remembered outcomes; of older ones they are not known, and 0."""
+    database.execute("ALTER TABLE outcome ADD COLUMN cpu REAL NOT NULL DEFAULT 0")
+
+
 def add_branch_column(database: Database) -> None:
     """From schema 8 to 9: whose branch a step is on, where several changes are guilty."""
     database.execute("ALTER TABLE step ADD COLUMN whose TEXT NOT NULL DEFAULT ''")

@@ -18,6 +18,7 @@ from afterd.store.added_columns import (
     add_branch_column,
     add_cost_column,
     add_failure_columns,
+    add_outcome_cost_column,
     add_story_columns,
     add_warm_columns,
 )
@@ -40,6 +41,7 @@ STEPS: Mapping[int, Step] = {
     7: add_story_columns,
     8: add_cost_column,
     9: add_branch_column,
+    10: add_outcome_cost_column,
 }
 
 

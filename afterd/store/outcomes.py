@@ -51,7 +51,7 @@ class StoredOutcomes:
         if signature is not None and self._mask(signature.message) != signature.message:
             return
         table, columns = _place(key)
-        apart = _APART if table == "outcome" else (*_APART, "warm")
+        apart = _APART if table == "outcome" else (*_APART, "warm", "cpu")
         row = columns | to_row(outcome, omit=apart) | {"created": time.time()}
         row["detail"] = stored_text(self._mask(outcome.detail))
         row["reason"] = outcome.reason.value if outcome.reason else ""
@@ -73,7 +73,7 @@ def outcome_from(row: Row) -> Outcome:
     reason = loaded_text(row["reason"])
     return from_row(
         Outcome,
-        row,
+        {"cpu": 0.0} | dict(row),
         reason=Unresolved(reason) if reason else None,
         signature=signature_from(loaded_text(row["signature"])),
         cached=False,

@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -171,6 +171,7 @@ CREATE TABLE outcome (
     build_seconds REAL NOT NULL,  -- wall clock of the build
     test_seconds REAL NOT NULL,  -- wall clock of the test
     warm INTEGER NOT NULL DEFAULT 0,  -- 1: the test ran in a fork of a warm process
+    cpu REAL NOT NULL DEFAULT 0,  -- seconds of CPU of build and test in a process of its own; 0: not known
     PRIMARY KEY (tree, test, command, environment)
 ) WITHOUT ROWID;
 
@@ -248,7 +249,7 @@ CREATE TABLE run (
     unrunnable TEXT NOT NULL,  -- why the test command cannot be run; empty: it can
     warm INTEGER NOT NULL DEFAULT 0,  -- 1: the test ran in a fork of a warm process
     failures TEXT NOT NULL DEFAULT '[]',  -- JSON list of signatures: the tests that the run names as failed
-    cpu REAL NOT NULL DEFAULT 0,  -- seconds of CPU of build and test
+    cpu REAL NOT NULL DEFAULT 0,  -- seconds of CPU of build and test; 0: in a warm process
     PRIMARY KEY (job_id, tree, test, command, environment, number)
 ) WITHOUT ROWID;
 CREATE INDEX run_by_time ON run (created);

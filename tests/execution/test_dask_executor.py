@@ -81,8 +81,8 @@ def trees(workshop: Workshop, count: int, pause: str = "0") -> list[str]:
 
 def shown(attempt: Attempt) -> Attempt:
     """What does not depend on the clock."""
-    outcome = dataclasses.replace(attempt.outcome, build_seconds=0.0, test_seconds=0.0)
-    return dataclasses.replace(attempt, outcome=outcome, cpu=0.0)
+    outcome = dataclasses.replace(attempt.outcome, build_seconds=0.0, test_seconds=0.0, cpu=0.0)
+    return dataclasses.replace(attempt, outcome=outcome)
 
 
 def test_the_same_answers_as_here(

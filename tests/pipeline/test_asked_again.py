@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from pipeline_runs import repository
 
+from afterd.causality.worth import run_work
 from afterd.config import Budget, Settings
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.model.progress import Silent
+from afterd.pipeline import search
 from afterd.pipeline.explain import explain
 
 LINES = [
@@ -26,14 +30,15 @@ GOOD = GAP.join(["RATE = 2", "EXTRA = 1", *LINES]) + "\n"
 BAD = GAP.join(["RATE = 3", "EXTRA = 0", *(line.replace("(n) +", "(n + 0) +") for line in LINES)])
 TEST = "from ops import shown\n\n\ndef test_shown():\n    assert shown(5) == '16 in all'\n"
 NEEDS_NEW = "\n\ndef test_late():\n    assert late() == 1\n"
-VERSIONS = (
-    {"ops.py": GOOD, "test_ops.py": TEST},
-    {
+OLDER = {"ops.py": GOOD, "test_ops.py": TEST}
+NEWER = {
+    "same tests": {"ops.py": BAD},
+    "older tests": {
         "ops.py": BAD + GAP + "def late(): return 1\n",
         "test_ops.py": TEST.replace("shown\n", "late, shown\n", 1) + NEEDS_NEW,
     },
-)
-"""The good one cannot be run with the bad one's tests: it is asked with older ones before it is confirmed."""
+}
+"""With the second one's tests the good one cannot be run: it is asked with older ones before it is confirmed."""
 
 Tried = tuple[ChangeSet, Verdict, Unresolved | None]
 
@@ -62,8 +67,18 @@ def explained(settings: Settings) -> tuple[Explanation, Heard]:
     return found, heard
 
 
-def test_the_same_sets_are_tried(tmp_path: Path) -> None:
-    where = repository(tmp_path / "r", *VERSIONS)
+@pytest.mark.parametrize("newer", NEWER.values(), ids=NEWER)
+def test_the_same_sets_are_tried(
+    newer: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worth: set[int] = set()
+
+    def noted_work(cpu: float) -> int:
+        worth.add(run_work(cpu))
+        return run_work(cpu)
+
+    monkeypatch.setattr(search, "run_work", noted_work)
+    where = repository(tmp_path / "r", OLDER, newer)
     command = (sys.executable, "-m", "pytest", "-q", "test_ops.py::test_shown")
     plain = Settings(repository=where, test=command, range="HEAD~1..HEAD")
     first, heard = explained(plain)
@@ -80,6 +95,7 @@ def test_the_same_sets_are_tried(tmp_path: Path) -> None:
         )
         assert again.tree == first.tree
         assert again.runs.interventions == first.runs.interventions
+    assert len(worth) == 1
 
 
 def _searched_sets(heard: Heard) -> list[Tried]:

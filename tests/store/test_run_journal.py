@@ -25,10 +25,10 @@ FAILED = Attempt(
         FailureSignature(FailureKind.EXIT, "exit status 1", process="make"),
         1.5,
         0.25,
+        cpu=0.75,
     ),
     builds=1,
     tests=1,
-    cpu=0.75,
 )
 UNBUILT = Attempt(Outcome(Verdict.UNRESOLVED, Unresolved.BUILD, "cc: not found"), missing="cc")
 

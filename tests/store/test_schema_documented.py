@@ -14,7 +14,9 @@ from afterd.store.migrations import STEPS, migrate, statements
 from afterd.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 
 ROOT = Path(__file__).parents[2]
-RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
+RELEASED = sorted(
+    (Path(__file__).parent / "released").glob("*.sql"), key=lambda path: int(path.stem)
+)
 
 
 def made_from(script: str) -> Database:

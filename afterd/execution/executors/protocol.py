@@ -35,9 +35,7 @@ class Attempt:
     that another attempt would end alike, as far as one can tell. ``missing`` names a tool that the
     build did not find, ``unrunnable`` is a sentence where the test command itself cannot be run. Of
     the ``tests`` that were run only the last shows the outcome: others made a warm process ready, or
-    were not to be trusted; ``cpu`` is what that one and the build took, in seconds of CPU: of a tree that
-    was run in a process of its own, what it took there, whichever was asked for first. ``failures`` are the
-    failed tests that the run names, each by its own name.
+    were not to be trusted. ``failures`` are the failed tests that the run names, each by its own name.
     """
 
     outcome: Outcome
@@ -47,7 +45,6 @@ class Attempt:
     missing: str = ""
     unrunnable: str = ""
     failures: tuple[FailureSignature, ...] = ()
-    cpu: float = 0.0
 
     @property
     def warm_tests(self) -> int:

@@ -61,9 +61,10 @@ class Workbench:
             passed = Outcome(Verdict.PASS, build_seconds=built.seconds)
             return Attempt(passed, builds=int(built.ran))
         attempt = self._test(_shortened_recipe(recipe, deadline), deadline, job)
-        outcome = dataclasses.replace(attempt.outcome, build_seconds=built.seconds)
-        cpu = attempt.cpu + built.cpu
-        return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran), cpu=cpu)
+        seen = attempt.outcome
+        cpu = 0.0 if seen.warm else seen.cpu + built.cpu
+        outcome = dataclasses.replace(seen, build_seconds=built.seconds, cpu=cpu)
+        return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran))
 
     def run(
         self, command: Command, limits: ProcessLimits, watch: Watch | None = None
@@ -88,11 +89,10 @@ class Workbench:
                 warm = self._taken(result, recipe, deadline)
                 outcome = dataclasses.replace(warm.outcome, warm=True)
                 if self._reruns.agrees(recipe, job.tree, outcome):
-                    cpu = max(warm.cpu, self._reruns.fresh_cpu(recipe, job.tree))
-                    return dataclasses.replace(warm, outcome=outcome, tests=runs, cpu=cpu)
+                    return dataclasses.replace(warm, outcome=outcome, tests=runs)
         result = self.run(recipe.test_in(self.slot.path), recipe.limits.test)
         fresh = self._taken(result, recipe, deadline)
-        self._reruns.note(recipe, job.tree, fresh.outcome, fresh.cpu)
+        self._reruns.note(recipe, job.tree, fresh.outcome)
         return dataclasses.replace(fresh, tests=runs + 1)
 
     def _taken(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
@@ -110,10 +110,9 @@ class Workbench:
         if result.ending is Ending.TIMEOUT and _is_past(deadline):
             outcome, by_test = _not_run(outcome), Told()
         return Attempt(
-            outcome,
+            dataclasses.replace(outcome, cpu=result.cpu_seconds),
             lasting=outcome.reason in _REPEATS and result.ending is not Ending.TIMEOUT,
             unrunnable=unrunnable_reason(result, recipe.test),
-            cpu=result.cpu_seconds,
             failures=tuple(by_test.failure(test, roots) for test in by_test.failed),
         )
 
