@@ -1,23 +1,22 @@
-"""Running the build command in a slot, incrementally, and saying what went wrong.
-
-What is known of the build products in a slot, kept beside it for the next session.
-"""
+"""Running the build command in a slot, incrementally, and saying what went wrong."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import threading
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Self
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
+from afterd.execution.build_record import BuildRecord, is_half_built
 from afterd.execution.freshness import Freshness
+from afterd.execution.includes import COMPILED, source_files
 from afterd.execution.losses import how_lost
-from afterd.execution.process import Ending, ProcessResult
+from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
-from afterd.execution.sandbox import run
+from afterd.execution.sandbox import Watch, run
+from afterd.limits import ProcessLimits
 from afterd.vcs.worktree import Slot
 
 _ERROR = re.compile(
@@ -27,6 +26,9 @@ _ERROR = re.compile(
     r"|\*\*\* ",
     re.IGNORECASE,
 )
+_ENDS = frozenset({Ending.EXITED, Ending.SIGNALLED, Ending.NOT_STARTED})
+"""How a run ends that nobody ended."""
+
 _NO_ERROR = re.compile(r"^checking |^configure: (?!error)")
 _MISSING = (
     re.compile(r"make(?:\[\d+\])?: (?P<tool>\S+): (?:No such file or directory|Permission denied)"),
@@ -76,9 +78,10 @@ class Builder:
         self.slot = slot
         self._scratch = scratch
         self._cancelled = cancelled
-        self._record = BuildRecord.load(_record_path(slot.path))
+        self._record = BuildRecord.load(slot.path)
         self._freshness = Freshness(slot.path, self._record.shipped)
         self._last: tuple[str, Built] | None = None  # the tree that is built, and how that ended
+        self._compiled: bool | None = None  # whether there is anything to compile; None: not looked
         self._incremental: bool | None = None  # whether a failure upon another tree is believed
 
     def build(self, recipe: Recipe, tree: str) -> Built:
@@ -87,8 +90,7 @@ class Builder:
         Raises SpaceError and RepositoryError as the slot does.
         """
         if not recipe.build:
-            self.slot.move_to(tree)
-            self._generate(recipe)
+            self._place(recipe, tree)
             return Built(ok=True, ran=False)
         cut_short = self._record.key == recipe.build_key and not self._record.whole
         self._examine_products(recipe)
@@ -108,6 +110,48 @@ class Builder:
         self._save(recipe, tree, whole=built.lasting)
         self._last = (tree, built) if built.lasting else None
         return built
+
+    def test(
+        self, command: Command, limits: ProcessLimits, watch: Watch | None = None
+    ) -> ProcessResult:
+        """Run a test in the slot, which may build too (``make check``): what an ended one left is not trusted."""
+        told = bool(self._record.key)
+        if told:
+            self._write(dataclasses.replace(self._record, testing=True))
+        result = run(
+            command,
+            limits,
+            scratch=self._scratch,
+            cancelled=self._cancelled,
+            watch=watch,
+            anew=self._rebuild_all,
+        )
+        if told:
+            whole = result.ending in _ENDS or not is_half_built(self.slot.path)
+            self._last = self._last if whole else None
+            whole = whole and self._record.whole
+            self._write(dataclasses.replace(self._record, testing=False, whole=whole))
+        return result
+
+    def _place(self, recipe: Recipe, tree: str) -> None:
+        """The slot moved to a tree, for a test that may build by itself: make must not be fooled there either."""
+        if self._record.key:
+            self._examine_products(recipe)
+        elif self.slot.tree is not None:
+            self._freshness.distrust()
+        changed = self.slot.move_to(tree)
+        self._generate(recipe)
+        if self._is_compiled(changed):
+            self._freshness.settle(changed)
+            self._save(recipe, tree, whole=True)
+
+    def _is_compiled(self, changed: Collection[str]) -> bool:
+        """Whether the project holds anything that a compiler turns into objects."""
+        if self._compiled is None:
+            changed = [entry.name for entry in source_files(self.slot.path)]
+        found = any(PurePath(name).suffix.lower() in COMPILED for name in changed)
+        self._compiled = self._compiled or found
+        return self._compiled
 
     def _built_tree(self) -> str:
         """The tree whose products are in the slot; empty where there are none."""
@@ -158,8 +202,11 @@ class Builder:
 
     def _save(self, recipe: Recipe, tree: str, *, whole: bool) -> None:
         shipped = self._freshness.shipped or frozenset()
-        self._record = BuildRecord(recipe.build_key, tree, shipped, whole)
-        self._record.save(_record_path(self.slot.path))
+        self._write(BuildRecord(recipe.build_key, tree, shipped, whole))
+
+    def _write(self, record: BuildRecord) -> None:
+        self._record = record
+        record.save(self.slot.path)
 
     def _run(self, recipe: Recipe) -> Built:
         result = run(
@@ -200,10 +247,6 @@ def _is_doubtful(built: Built) -> bool:
     return not built.ok and built.lasting and not built.missing
 
 
-def _record_path(slot: Path) -> Path:
-    return slot.with_name(f"{slot.name}.build")
-
-
 def diagnostics(text: str, lines: int) -> str:
     """The first ``lines`` lines of ``text`` from its first error on; its end where none is seen."""
     written = text.splitlines()
@@ -220,32 +263,3 @@ def missing_tool(text: str) -> str:
             if match := pattern.search(line):
                 return match["tool"]
     return ""
-
-
-@dataclass(frozen=True, slots=True)
-class BuildRecord:
-    """Which build the products are of (empty: none) and of which tree, which files were shipped,
-    and whether the last build ran to its end.
-    """
-
-    key: str = ""
-    tree: str = ""
-    shipped: frozenset[str] | None = None
-    whole: bool = True
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """The record at ``path``; an empty one where there is none that can be read."""
-        try:
-            stored = json.loads(path.read_text())
-            shipped = frozenset(map(str, stored["shipped"]))
-            return cls(str(stored["key"]), str(stored["tree"]), shipped, stored["whole"] is True)
-        except (OSError, ValueError, KeyError, TypeError):
-            return cls()
-
-    def save(self, path: Path) -> None:
-        """Replace the record at ``path``, in one step."""
-        content = asdict(self) | {"shipped": sorted(self.shipped or ())}
-        temporary = path.with_name(f"{path.name}.new")
-        temporary.write_text(json.dumps(content))
-        temporary.replace(path)

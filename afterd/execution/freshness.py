@@ -138,13 +138,18 @@ class Freshness:
         return {self.root / path for path in self.shipped or ()}
 
 
+def is_product(path: PurePath) -> bool:
+    """Whether it is called like an object or an archive."""
+    return path.suffix.lower() in _OBJECTS | _ARCHIVES
+
+
 def _generated_files(root: Path, files: Iterable[Path]) -> Iterator[str]:
     """Of a checkout's files those that a build could make as well."""
     parsers: set[Path] = set()
     for path in files:
         if path.suffix in _GRAMMARS:
             parsers |= {parser for parser in _parsers(path) if parser.is_file()}
-        elif path.name in _AUTOTOOLS_ORDER or path.suffix.lower() in _OBJECTS | _ARCHIVES:
+        elif path.name in _AUTOTOOLS_ORDER or is_product(path):
             yield str(path.relative_to(root))
     yield from (str(path.relative_to(root)) for path in parsers)
 

@@ -10,7 +10,7 @@ import pytest
 from trees_and_slots import Workshop, compiler, needs_make
 
 from afterd.execution.build import Builder, Built, diagnostics, missing_tool
-from afterd.execution.process import Command
+from afterd.execution.process import Command, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import detect
 from afterd.execution.sandbox import run
@@ -57,6 +57,9 @@ class Bench:
         files = {name.replace("__", "."): text for name, text in changed.items()}
         wanted = {name: text for name, text in (FILES | files).items() if text is not None}
         return self.builder.build(self.recipe, self.workshop.tree(wanted))
+
+    def test(self, limits: ProcessLimits = LIMITS.build) -> ProcessResult:
+        return self.builder.test(self.recipe.test_in(self.slot.path), limits)
 
     def printed(self) -> str:
         command = Command(("./prog",), self.slot.path, os.environ)
@@ -342,6 +345,55 @@ def test_a_build_command_that_does_not_exist(tmp_path: Path) -> None:
     built = Builder(workshop.slot()).build(recipe, workshop.tree({"a": ""}))
     assert (built.ok, built.missing) == (False, "no-such-make")
     assert "could not be started" in built.detail
+
+
+def test_a_test_that_builds_is_not_fooled_by_a_header(bench: Bench) -> None:
+    """`make check` without a build command: of three values each was once the one before it."""
+    bench.recipe = dataclasses.replace(bench.recipe, build=(), test=bench.recipe.build)
+    for value in (1, 2, 3, 1):
+        assert not bench.build(value__h=f"#define VALUE {value}\n").ran
+        bench.test()
+        assert bench.printed() == f"{value} 1"
+    assert bench.compiled() == {"main.c", "value.c", "limit.c"}
+    bench.build(value__h="#define VALUE 2\n")
+    bench.test()
+    assert bench.compiled() == {"value.c"}
+
+
+HALF = MAKEFILE.replace(
+    "\techo", "\t[ -e whole ] || { : > $@; touch whole; kill -9 $$PPID; }; echo"
+)
+
+
+def test_what_a_killed_test_left_half_built_is_made_again(bench: Bench) -> None:
+    """Its compiler had opened an object; the run that is made again linked what it found."""
+    bench.recipe = dataclasses.replace(bench.recipe, build=(), test=bench.recipe.build)
+    bench.build(Makefile=HALF)
+    assert bench.test().succeeded
+    assert bench.printed() == "1 1"
+
+
+@pytest.mark.parametrize("ended", ["by its limit", "with afterd"])
+@pytest.mark.parametrize("builds", [True, False], ids=["a build", "no build"])
+def test_what_an_ended_test_left_half_built_is_made_again(
+    bench: Bench, ended: str, builds: bool
+) -> None:
+    """Nobody makes it again at once; the next one in this slot would take it for whole."""
+    test = ("sh", "-c", f"rm -f *.o; : > value.o; {'sleep 60' if ended == 'by its limit' else ':'}")
+    build = bench.recipe.build
+    bench.recipe = dataclasses.replace(bench.recipe, build=build if builds else (), test=test)
+    bench.build()
+    if ended == "with afterd":  # as a process that was killed leaves it
+        record = bench.slot.path.with_name(f"{bench.slot.path.name}.build")
+        record.write_text(record.read_text().replace('"testing": false', '"testing": true'))
+        (bench.slot.path / "value.o").write_text("")
+        bench.builder = Builder(bench.workshop.slot())
+    else:
+        bench.test(ProcessLimits(timeout=0.3, grace=0.1))
+    bench.recipe = dataclasses.replace(bench.recipe, test=build)
+    bench.build()
+    assert bench.test().succeeded
+    assert bench.printed() == "1 1"
 
 
 def test_without_a_build_command_the_slot_is_only_moved(tmp_path: Path) -> None:

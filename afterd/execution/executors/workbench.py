@@ -14,7 +14,7 @@ from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Reruns
-from afterd.execution.sandbox import Watch, run
+from afterd.execution.sandbox import Watch
 from afterd.execution.told import Told, test_outcome
 from afterd.execution.verdict import unrunnable_reason
 from afterd.limits import MIB, ProcessLimits
@@ -70,7 +70,7 @@ class Workbench:
         self, command: Command, limits: ProcessLimits, watch: Watch | None = None
     ) -> ProcessResult:
         """Run something else in the slot, as a suite whose tests are counted as they end."""
-        return run(command, limits, scratch=self._scratch, cancelled=self._cancelled, watch=watch)
+        return self._builder.test(command, limits, watch)
 
     def judged(self, result: ProcessResult, recipe: Recipe) -> Attempt:
         """What such a run of the test command showed. Raises SpaceError when the disk is full."""
