@@ -126,7 +126,7 @@ class LlvmExecution:
         """The step; KeyError for an id that was never handed out."""
         pair = self._pairs[StepIds.process(identifier)]
         failed = self._failed.get(identifier)
-        if failed is not None and failed.at is not None:
+        if failed is not None and pair.bad.ids.is_failure(identifier):
             return self._failure_step(identifier, pair)
         try:
             statement = pair.bad.statements.statement(identifier)

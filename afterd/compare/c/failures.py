@@ -54,11 +54,10 @@ def _results(bad: Process, green: Process) -> Iterator[Failed]:
     found = call_pairs(bad, green)
     pairs = found.pairs[-C_PAIR.outer :]
     for mine, other in reversed(pairs) if found.parted else pairs:
-        step = bad.ids.of(mine.last.position) + 1
         for number, departure in enumerate(given_otherwise(bad, mine, green, other)):
             yield Failed(
                 FailureKind.RESULT,
-                step + number,
+                bad.ids.of_failure(mine.last.position, number),
                 departure.condition,
                 f"{departure.deed} something else, to code that is not followed",
                 departure.location,

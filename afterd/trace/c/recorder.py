@@ -74,8 +74,8 @@ class TraceRequest:
 class Version:
     """A variant that is to be run: its slot and tree, the modules of its build, where its runs go.
 
-    Its build numbered the blocks ``own`` and goes on from one that numbered ``base``. ``parked``: its
-    files are beside the slot, and in it only while it runs.
+    Its build numbered the blocks ``own`` and goes on from one that numbered ``base``, whose test had
+    ``inherited`` compiled. ``parked``: its files are beside the slot, and in it only while it runs.
     """
 
     slot: Slot
@@ -84,6 +84,7 @@ class Version:
     base: range
     runs: Path
     own: range = range(0)
+    inherited: range = range(0)
     parked: Path | None = None
 
     @property
@@ -133,6 +134,9 @@ class CRecorder:
     def __init__(self, request: TraceRequest) -> None:
         self._request = request
         self._others = 0
+        self._tested: dict[
+            Path, range
+        ] = {}  # blocks of what a version's test compiled, by where it ran
         self.seconds = 0.0
 
     def record(self, variant: ChangeSet) -> RecordedRun:
@@ -236,7 +240,8 @@ class CRecorder:
             shipped = json.loads((bad.runs.with_name(_SHIPPED)).read_text())
             Freshness(slot.path, shipped).settle(slot.move_to(tree))
             self.seconds += self._compile(slot, bad.store)
-        return replace(made, own=range(first, bad.store.blocks()))
+        own, inherited = range(first, bad.store.blocks()), self._tested.get(bad.runs, range(0))
+        return replace(made, own=own, inherited=inherited)
 
     def _recorded(self, version: Version) -> RecordedRun:
         """A version's test, run once; its recordings can be asked for what came before their window."""
@@ -261,8 +266,10 @@ class CRecorder:
                 " without a trace only reversion is possible."
             )
             raise TraceError(message)
-        during = range(*told["compiled"])
-        modules = built_modules(version.store, version.base, version.own, during)
+        numbers = self._tested[version.runs] = range(*told["compiled"])
+        modules = built_modules(
+            version.store, version.base, version.own, version.inherited, numbers
+        )
         program = Program(version.store, version.slot.path.resolve(), modules)
         self._allow_replay(version, recordings)
         place = version.parked or version.slot.path
@@ -356,6 +363,7 @@ class CRecorder:
         settings = {
             "AFTERD_RING": str(limits.trace.window),
             "AFTERD_BLOCKS": f"{version.blocks:012d}",  # as long in every variant, for the same reason
+            "AFTERD_NUMBERS": str(version.store.numbers),
             **self._stopped(version),
             **(extra or {}),
         }

@@ -37,7 +37,7 @@ class ModuleStore:
 
     def add(self, text: str, source: str, directory: str, counted: Counted) -> Instrumented:
         """Give a module its ids, keep its IR, and return it instrumented: beside others that are."""
-        with (self.directory / "numbers").open("a+") as file:
+        with self.numbers.open("a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
             first = Numbers(*json.loads(file.read() or "[1, 1, 1]"))
@@ -75,12 +75,16 @@ class ModuleStore:
         )
         return tuple(f"{row['source']}: {row['reason']}" for row in rows)
 
+    @property
+    def numbers(self) -> Path:
+        """The file that holds the next free ids; a traced program reads how many blocks there are."""
+        return self.directory / "numbers"
+
     def blocks(self) -> int:
         """One more than the highest block id that was given out."""
-        numbers = self.directory / "numbers"
-        if not numbers.exists():
+        if not self.numbers.exists():
             return 0
-        with numbers.open() as file:  # a test may still be building: make check does
+        with self.numbers.open() as file:  # a test may still be building: make check does
             fcntl.flock(file, fcntl.LOCK_SH)
             return int(json.loads(file.read() or "[0]")[0])
 
@@ -110,19 +114,28 @@ def modules_made(directory: Path) -> int:
     return sum(index.read_bytes().count(b"\n") for index in indexes)
 
 
-def built_modules(store: ModuleStore, base: range, own: range, tested: range) -> list[Module]:
+def built_modules(
+    store: ModuleStore, base: range, own: range, inherited: range, tested: range
+) -> list[Module]:
     """The modules of a build that went on from another one's products, in the order of compilation.
 
-    The ranges are of block ids: those of the build that it went on from, its own, and those of what
-    its test compiled (``make check``). What it compiled itself stands for what the build before it had
-    compiled of the same source in the same folder. Other variants' modules are in the store as well.
+    The ranges are of block ids: those of the build that it went on from, its own, what the test of the
+    other one had compiled (``make check``), and what its own test did. What it compiled itself stands for what
+    the build before it had compiled of the same source in the same folder; what a test compiled is also
+    replaced by what its own test did. Other variants' modules are in the store as well.
     """
     known = list(store.modules())
-    again = {(m.source, m.directory) for m in known if m.first_block in own}
+    again = {_source(module) for module in known if module.first_block in own}
+    retested = again | {_source(module) for module in known if module.first_block in tested}
     return [
         module
         for module in known
-        if (module.first_block in base and (module.source, module.directory) not in again)
+        if (module.first_block in base and _source(module) not in again)
+        or (module.first_block in inherited and _source(module) not in retested)
         or module.first_block in own
         or module.first_block in tested
     ]
+
+
+def _source(module: Module) -> tuple[str, str]:
+    return module.source, module.directory

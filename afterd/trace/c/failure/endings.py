@@ -78,7 +78,7 @@ def _status(
     shown = (f"exit status {status}", place, str(status), str(expected))
     if not isinstance(term, Const):
         condition = Apply(Op.EQ, (term, Const(expected, term.sort)), BOOL)
-        yield Failed(FailureKind.EXIT, process.ids.of(position) + 1, condition, *shown)
+        yield Failed(FailureKind.EXIT, process.ids.of_failure(position), condition, *shown)
         return
     branch = process.statements.control_of(instance)
     if branch is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from afterd.model.term import StepId, Value
 
 _OUTPUTS = 1 << 12  # per record
+_FAILED = 1 << 11  # the first of a record's outputs that is none of a statement
 _INITIAL = 1 << 28  # initial values per process, in units of _OUTPUTS
 _PROCESS_SHIFT = 52  # 2^40 records a process: a day of tracing
 
@@ -51,6 +52,14 @@ class StepIds:
         """Whether the step stands for a value that was there before the first record."""
         return self.position(step) < 0
 
+    def of_failure(self, position: int, number: int = 0) -> StepId:
+        """The id of what a run ended with, or gave to the outside, at a record: it is no statement's output."""
+        return self.of(position) + _FAILED + number
+
+    def is_failure(self, step: StepId) -> bool:
+        """Whether ``of_failure`` handed it out; asked of no initial value."""
+        return (step - self._base) % _OUTPUTS >= _FAILED
+
     def of_cells(self, position: int, cells: Cells, value: Value = None) -> StepId:
         """The id of one of several outputs of a record; ``value`` is what was read from it.
 
@@ -58,7 +67,7 @@ class StepIds:
         """
         key = (position, cells, repr(value))
         if key not in self._cells:
-            number = min(self._used.get(position, 0) + 1, _OUTPUTS - 1)
+            number = min(self._used.get(position, 0) + 1, _FAILED - 1)
             self._used[position] = number
             step = self.of(position) + number
             self._cells[key] = step
