@@ -109,9 +109,10 @@ def _written_term(term: Term, values: Evaluator, depth: int, *, signed: bool) ->
             _written_term(_plain_term(part, values), values, depth - 1, signed=signed)
             for part in term.args
         ]
-        left, *right = [part for part in parts if part is not None]
-        if len(parts) != len(right) + 1:
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
             return None
+        left, *right = known
         texts = [left.within(tightness - 1), *(part.within(tightness) for part in right)]
         return _Written(f" {sign} ".join(texts), tightness)
     text = literal(values.value(term), term.sort, signed=signed)

@@ -57,6 +57,8 @@ def _truth(text: str) -> Term:
         (_truth(""), EMPTY),
         (_truth("tools"), NOT_EMPTY),
         (Apply(Op.NOT, (_truth("tools"),), BOOL), NOT_EMPTY),
+        (compare(Op.EQ, Free("mine", INT), Free("other", INT)), ""),
+        (compare(Op.LT, ONE, Free("other", INT)), ""),
         (ONE, ""),
         (compare(Op.EQ, ONE, Concrete(None, OPAQUE, "an object")), ""),
     ],
