@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from afterd.causality.auxiliary import Builds
 from afterd.causality.deltas.closure import Closure
+from afterd.causality.halving import not_shorter
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.semantic import CoreOf
 from afterd.causality.standing import NOTHING_TOLD, Standing
@@ -20,11 +21,6 @@ from afterd.model.trace import Execution, Predicate
 
 TracedVariant = Callable[[ChangeSet], Execution | None]
 """The failing run of the bad version with a set of changes undone, the green run beside it."""
-
-
-def not_shorter() -> bool:
-    """The answer where no commits can be bisected."""
-    return False
 
 
 def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it answers a TracedVariant's question

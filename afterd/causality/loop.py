@@ -25,6 +25,7 @@ from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.causality.deltas.history import made_after
+from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, Root
@@ -88,7 +89,9 @@ class Loop:
             width=oracles.width,
         )
         executed = frozenset(execution.executed_changes())
-        self._reversion = Reversion(self._trials, changes, executed)
+        many = len(changes) > SEARCH.all_sets
+        self._halving = Halving(len(oracles.commits) if many else 0, oracles.shorter)
+        self._reversion = Reversion(self._trials, changes, executed, self._halving)
         self._green = Green(execution)
         self._causes = Causes(
             execution,
@@ -106,13 +109,14 @@ class Loop:
         try:
             root = self._only_one() or self._where_shown() or self._along_causes()
             root = root or self._whole_functions()
-            many = len(self._changes) > SEARCH.all_sets
-            if root is None and many and self._oracles.shorter():
-                return self._concluded(None)
+            if root is None:
+                self._halving.make()
             root = root or self._through_other_failures() or self._anywhere()
             root = root and self._that_broke_it(root)
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
+        except ShorterRangeError:
+            root = None
         return self._concluded(root)
 
     def _only_one(self) -> Root | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from afterd.causality.belief import Belief, Field, Predict
 from afterd.causality.deltas.dependencies import Changes, by_file, home, partition
+from afterd.causality.halving import Halving
 from afterd.causality.hypotheses import next_reversion
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
@@ -41,8 +42,16 @@ class Root:
 class Reversion:
     """Dynamic analysis; it remembers the verdicts of earlier calls."""
 
-    def __init__(self, trials: Trials, changes: Changes, executed: ChangeSet = NOTHING) -> None:
+    def __init__(
+        self,
+        trials: Trials,
+        changes: Changes,
+        executed: ChangeSet = NOTHING,
+        halving: Halving | None = None,
+    ) -> None:
         self._executed = executed
+        self._halving = halving or Halving()
+        self._smallest = len(changes) + 1  # of those that passed
         self._trials = trials
         self._changes = changes
         self._seen: dict[ChangeSet, Verdict | None] = {}
@@ -347,6 +356,8 @@ class Reversion:
         return bool(along) and not self._failed_within(along) and self._trials.plain(along).passed
 
     def _try(self, reverted: ChangeSet) -> Trial:
+        if self._smallest > SEARCH.put_back:
+            self._halving.make_when_due(len(self._seen))
         trial = self._trials.revert(reverted)
         self._note(trial)
         return trial
@@ -354,6 +365,8 @@ class Reversion:
     def _note(self, trial: Trial) -> None:
         """A variant that was not built says nothing of its parts."""
         self._seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
+        if trial.passed:
+            self._smallest = min(self._smallest, len(trial.asked))
         if (
             trial.outcome.reason is Unresolved.DIFFERENT_FAILURE
             and len(trial.reverted) <= SEARCH.put_back

@@ -158,7 +158,7 @@ def assurance(explanation: Explanation) -> Phrase:
         case True if len(explanation.root) == 1:
             return (*seen, ".", *also)
         case True:
-            return (*seen, "; putting back any one of the causes makes it fail again.", *also)
+            return (*seen, "; with any one of the causes put back it does not.", *also)
         case False:
             return (*seen, "; but a smaller set may do.", *also)
         case None:
