@@ -17,7 +17,7 @@ from afterd.execution.failures.written_reports import TestReport, begin_of_run, 
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, WritesReport, runner_named
-from afterd.execution.runners.unittest import REPORTING, test_under_way
+from afterd.execution.runners.unittest import REPORTING, reported_failure, test_under_way
 from afterd.execution.signature import Evidence, of_report, one_name, said_of_test, signature
 from afterd.execution.verdict import hang, judge
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -49,7 +49,7 @@ class Told:
                 return dataclasses.replace(of_report(report, roots), test=test)
         if test == self.hung:
             return hang(test)
-        if said := self.said(test):
+        if said := self.said(test) or reported_failure(self.output, test):
             found = signature(Evidence(1, 0, said, "", roots), test)
             if found.kind is not FailureKind.EXIT:
                 return dataclasses.replace(found, test=test)

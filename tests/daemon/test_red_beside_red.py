@@ -261,9 +261,30 @@ def test_words_that_change_make_no_failure_of_another_commit(tmp_path: Path) -> 
     assert first[:12] in verdicts(where, worded)[0].reason
 
 
-def test_the_same_test_that_fails_in_another_way_is_explained_again(tmp_path: Path) -> None:
-    test = (sys.executable, "-m", "pytest", "-q")
-    check = "from lib import one\n\n\ndef test_one():\n    assert one() == 1\n"
+FUNCTIONS = "from lib import one\n\n\ndef test_one():\n    assert one() == 1\n"
+METHODS = """\
+import unittest
+
+from lib import one
+
+
+class Test(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(one(), 1)
+
+    def test_two(self):
+        self.assertEqual(one(), 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("runner", "check", "tests"), [("pytest", FUNCTIONS, 1), ("unittest", METHODS, 2)]
+)
+def test_the_same_test_that_fails_in_another_way_is_explained_again(
+    runner: str, check: str, tests: int, tmp_path: Path
+) -> None:
+    """Also beside another red one, where the runner's report has what each of them raised."""
+    test = (sys.executable, "-m", runner, "-q")
     where = made(
         tmp_path / "r", {"lib.py": "def one():\n    return 1\n", "test_one.py": check, "n": "1\n"}
     )
@@ -274,9 +295,9 @@ def test_the_same_test_that_fails_in_another_way_is_explained_again(tmp_path: Pa
     once(where, test=test)
     raised = commit(where, {"lib.py": "def one():\n    return 1 // 0\n"})
     once(where, test=test)
-    assert [v.kind for v in verdicts(where, first)] == ["caused"]
-    assert [(v.kind, v.base) for v in verdicts(where, again)] == [("already-red", first)]
-    assert [v.kind for v in verdicts(where, raised)] == ["caused"]
+    assert [v.kind for v in verdicts(where, first)] == ["caused"] * tests
+    assert [(v.kind, v.base) for v in verdicts(where, again)] == [("already-red", first)] * tests
+    assert [v.kind for v in verdicts(where, raised)] == ["caused"] * tests
 
 
 @pytest.mark.parametrize("ways", [("crash", "wrong"), ("wrong", "crash")], ids=" then ".join)

@@ -19,6 +19,7 @@ _BEGUN = re.compile(r"^(?P<name>\w+) \((?P<place>[\w.]+)\)(?:\n.*)? \.\.\. ", re
 _ENDED = re.compile(
     r"(?:^|\s)(?:ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$", re.MULTILINE
 )
+_BETWEEN = re.compile(r"^(?:={70}|-{70})$", re.MULTILINE)
 REPORTING = frozenset({"unittest", "Django"})
 """Runners whose report is unittest's."""
 _UNLOADED = "unittest.loader._FailedTest"
@@ -73,6 +74,15 @@ class Unittest:
             python.asked.digest,
             generated=version_files(root, self.python.home),
         )
+
+
+def reported_failure(report: str, test_id: str) -> str:
+    """What a report says below the heading of a test that failed, of several its first; else empty."""
+    for found in _FAILED.finditer(report):
+        if _identifier(found["name"], found["place"]) == test_id:
+            parts = _BETWEEN.split(report[found.end() :], 2)
+            return parts[1].strip() if len(parts) > 1 else ""
+    return ""
 
 
 def test_under_way(report: str) -> str:
