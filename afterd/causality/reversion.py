@@ -51,7 +51,6 @@ class Reversion:
     ) -> None:
         self._executed = executed
         self._halving = halving or Halving()
-        self._smallest = len(changes) + 1  # of those that passed
         self._trials = trials
         self._changes = changes
         self._seen: dict[ChangeSet, Verdict | None] = {}
@@ -356,17 +355,22 @@ class Reversion:
         return bool(along) and not self._failed_within(along) and self._trials.plain(along).passed
 
     def _try(self, reverted: ChangeSet) -> Trial:
-        if self._smallest > SEARCH.put_back:
+        if not self._few_pass():
             self._halving.make_when_due(len(self._seen))
         trial = self._trials.revert(reverted)
         self._note(trial)
         return trial
 
+    def _few_pass(self) -> bool:
+        """Whether so few changes were seen to pass that each is put back at once."""
+        return any(
+            verdict is Verdict.PASS and len(asked) <= SEARCH.put_back
+            for asked, verdict in self._seen.items()
+        )
+
     def _note(self, trial: Trial) -> None:
         """A variant that was not built says nothing of its parts."""
         self._seen[trial.asked] = trial.outcome.verdict if trial.outcome.built else None
-        if trial.passed:
-            self._smallest = min(self._smallest, len(trial.asked))
         if (
             trial.outcome.reason is Unresolved.DIFFERENT_FAILURE
             and len(trial.reverted) <= SEARCH.put_back

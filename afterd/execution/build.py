@@ -7,11 +7,11 @@ import re
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from afterd.execution.build_record import BuildRecord, is_half_built
 from afterd.execution.freshness import Freshness
-from afterd.execution.includes import COMPILED, source_files
+from afterd.execution.includes import is_compiled, source_files
 from afterd.execution.losses import how_lost
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
@@ -26,9 +26,6 @@ _ERROR = re.compile(
     r"|\*\*\* ",
     re.IGNORECASE,
 )
-_ENDS = frozenset({Ending.EXITED, Ending.SIGNALLED, Ending.NOT_STARTED})
-"""How a run ends that nobody ended."""
-
 _NO_ERROR = re.compile(r"^checking |^configure: (?!error)")
 _MISSING = (
     re.compile(r"make(?:\[\d+\])?: (?P<tool>\S+): (?:No such file or directory|Permission denied)"),
@@ -40,6 +37,9 @@ _MISSING = (
     re.compile(r"Unknown compiler\(s\): (?P<tool>.*)"),
     re.compile(r"(?P<tool>linker) `\w+` not found"),
 )  # fmt: skip
+
+_ENDS = frozenset({Ending.EXITED, Ending.SIGNALLED, Ending.NOT_STARTED})
+"""How a run ends that nobody ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Builder:
             scratch=self._scratch,
             cancelled=self._cancelled,
             watch=watch,
-            anew=self._rebuild_all,
+            anew=self._rebuild_all if told else None,
         )
         if told:
             whole = result.ending in _ENDS or not is_half_built(self.slot.path)
@@ -148,9 +148,8 @@ class Builder:
     def _is_compiled(self, changed: Collection[str]) -> bool:
         """Whether the project holds anything that a compiler turns into objects."""
         if self._compiled is None:
-            changed = [entry.name for entry in source_files(self.slot.path)]
-        found = any(PurePath(name).suffix.lower() in COMPILED for name in changed)
-        self._compiled = self._compiled or found
+            self._compiled = any(is_compiled(entry.name) for entry in source_files(self.slot.path))
+        self._compiled = self._compiled or any(map(is_compiled, changed))
         return self._compiled
 
     def _built_tree(self) -> str:

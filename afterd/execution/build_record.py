@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from afterd.execution.freshness import is_product
+from afterd.execution.freshness import files_below, is_product
 
 _MAGIC = (b"\x7fELF", b"!<ar", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0\0\0\0")
 """What programs and libraries begin with (Linux, macOS, Windows), and where their heads come last."""
@@ -57,12 +56,10 @@ def is_half_built(slot: Path) -> bool:
     One that is killed leaves an object that is newer than its source, and make takes it for whole.
     """
     since = _path(slot).stat().st_mtime_ns
-    for folder, folders, names in os.walk(slot):
-        folders[:] = [name for name in folders if name != ".git"]
-        paths = (Path(folder, name) for name in names)
-        if any(_is_newer(path, since) and (is_product(path) or _is_linked(path)) for path in paths):
-            return True
-    return False
+    return any(
+        _is_newer(path, since) and (is_product(path) or _is_linked(path))
+        for path in files_below(slot)
+    )
 
 
 def _path(slot: Path) -> Path:

@@ -23,7 +23,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePath
 
-from afterd.execution.includes import COMPILED, IncludeGraph
+from afterd.execution.includes import IncludeGraph, is_compiled
 
 _DESCRIPTION = re.compile(
     r"(?:GNU|BSD)?[Mm]akefile(?:\.(?:am|in|inc|common|include|local))?|.*\.(?:mk|mak|m4)"
@@ -67,7 +67,7 @@ class Freshness:
         Returns the sources touched because of something make may not know.
         """
         first = self.shipped is None
-        written = list(_files(self.root) if first else (self.root / path for path in changed))
+        written = list(files_below(self.root) if first else (self.root / path for path in changed))
         _date_alike(written)
         if first:
             self.shipped = frozenset(_generated_files(self.root, written))
@@ -85,7 +85,7 @@ class Freshness:
     def _stale(self, changed: Collection[str]) -> set[Path]:
         """Sources whose objects may be older than what they were made from."""
         gone = [path for path in changed if not (self.root / path).exists()]
-        removed = [path for path in gone if PurePath(path).suffix.lower() in COMPILED]
+        removed = [path for path in gone if is_compiled(path)]
         self._forget_objects({PurePath(path).stem for path in removed})
         described = any(_DESCRIPTION.fullmatch(PurePath(path).name) for path in changed)
         if described or removed or self._distrusted:
@@ -97,7 +97,7 @@ class Freshness:
         if not stems:
             return
         shipped = self._shipped_paths()
-        for path in _files(self.root):
+        for path in files_below(self.root):
             suffix = path.suffix.lower()
             made = suffix in _ARCHIVES or (suffix in _OBJECTS and path.stem in stems)
             if made and path not in shipped:
@@ -217,7 +217,7 @@ def _date_alike(paths: Iterable[Path]) -> None:
             os.utime(path, ns=(now, now))
 
 
-def _files(root: Path) -> Iterator[Path]:
+def files_below(root: Path) -> Iterator[Path]:
     """Every file below ``root``, symbolic links not followed, git's own left out."""
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != ".git"]

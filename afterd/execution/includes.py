@@ -68,12 +68,12 @@ class IncludeGraph:
                 if path not in reached:
                     reached.add(path)
                     names.append(path.name)
-        return {path for path in reached if path.suffix.lower() in COMPILED}
+        return {path for path in reached if is_compiled(path)}
 
     def compiled(self) -> set[Path]:
         """Every compiled file of the tree."""
         self._scan()
-        return {path for path in self._scanned if path.suffix.lower() in COMPILED}
+        return {path for path in self._scanned if is_compiled(path)}
 
     def _scan(self) -> None:
         found: dict[Path, _Scanned] = {}
@@ -86,6 +86,11 @@ class IncludeGraph:
                 known if known and known.stamp == stamp else _Scanned(stamp, _included_files(path))
             )
         self._scanned = found
+
+
+def is_compiled(path: str | PurePath) -> bool:
+    """Whether it is called like what a build turns into an object."""
+    return PurePath(path).suffix.lower() in COMPILED
 
 
 def source_files(root: Path) -> Iterator[os.DirEntry[str]]:

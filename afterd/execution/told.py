@@ -17,7 +17,7 @@ from afterd.execution.failures.written_reports import TestReport, begin_of_run, 
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.recipe import Recipe, Scope
 from afterd.execution.runners import GIVEN, WritesReport, runner_named
-from afterd.execution.runners.unittest import REPORTING, reported_failure, test_under_way
+from afterd.execution.runners.unittest import REPORTING, reported_failures, test_under_way
 from afterd.execution.signature import Evidence, of_report, one_name, said_of_test, signature
 from afterd.execution.verdict import hang, judge
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -32,7 +32,7 @@ class Told:
 
     ``passed`` is None where the runner names only those that failed. ``hung`` is the one of those that
     failed during which the run was ended. ``written`` are the runner's own reports, by test; ``output`` is what
-    all printed, where there are none.
+    all printed, where there are none, and ``reported`` what is said there below the name of each.
     """
 
     failed: tuple[str, ...] = ()
@@ -41,6 +41,7 @@ class Told:
     hung: str = ""
     written: Mapping[str, TestReport] = field(default_factory=dict)
     output: str = ""
+    reported: Mapping[str, str] = field(default_factory=dict)
 
     def failure(self, test: str, roots: Collection[str]) -> FailureSignature:
         """How a test failed; of some runners it is known only that it did."""
@@ -49,7 +50,7 @@ class Told:
                 return dataclasses.replace(of_report(report, roots), test=test)
         if test == self.hung:
             return hang(test)
-        if said := self.said(test) or reported_failure(self.output, test):
+        if said := self.said(test) or self.reported.get(test, ""):
             found = signature(Evidence(1, 0, said, "", roots), test)
             if found.kind is not FailureKind.EXIT:
                 return dataclasses.replace(found, test=test)
@@ -88,7 +89,13 @@ def told_by_run(result: ProcessResult, recipe: Recipe, slot: Path) -> Told:
     named = passed_tests(output)
     failed = runner_named(recipe.told_by).failing_tests(result)
     hung = THE_END if result.ending is Ending.TIMEOUT and (failed or named) else ""
-    return Told((*failed, *filter(None, [hung])), named or None, hung=hung, output=output)
+    return Told(
+        (*failed, *filter(None, [hung])),
+        named or None,
+        hung=hung,
+        output=output,
+        reported=reported_failures(output),
+    )
 
 
 def _by_plugin(result: ProcessResult, recipe: Recipe, reports: Sequence[Report]) -> Told:

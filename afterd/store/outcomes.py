@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from afterd.execution.cache import BUILD_ONLY, OutcomeKey
@@ -17,6 +17,8 @@ from afterd.store.rows import Row, from_row, to_row
 from afterd.store.text import Cell, loaded_text, stored_text
 
 _APART = ("reason", "signature", "cached")
+_LACKING: Mapping[str, Cell] = {"warm": 0, "cpu": 0.0}
+"""What the table of builds has no columns for."""
 
 
 class StoredOutcomes:
@@ -51,7 +53,7 @@ class StoredOutcomes:
         if signature is not None and self._mask(signature.message) != signature.message:
             return
         table, columns = _place(key)
-        apart = _APART if table == "outcome" else (*_APART, "warm", "cpu")
+        apart = _APART if table == "outcome" else (*_APART, *_LACKING)
         row = columns | to_row(outcome, omit=apart) | {"created": time.time()}
         row["detail"] = stored_text(self._mask(outcome.detail))
         row["reason"] = outcome.reason.value if outcome.reason else ""
@@ -73,11 +75,10 @@ def outcome_from(row: Row) -> Outcome:
     reason = loaded_text(row["reason"])
     return from_row(
         Outcome,
-        {"cpu": 0.0} | dict(row),
+        {**_LACKING, **row},
         reason=Unresolved(reason) if reason else None,
         signature=signature_from(loaded_text(row["signature"])),
         cached=False,
-        warm=bool(row.get("warm")),
     )
 
 

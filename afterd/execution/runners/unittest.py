@@ -76,13 +76,15 @@ class Unittest:
         )
 
 
-def reported_failure(report: str, test_id: str) -> str:
-    """What a report says below the heading of a test that failed, of several its first; else empty."""
-    for found in _FAILED.finditer(report):
-        if _identifier(found["name"], found["place"]) == test_id:
-            parts = _BETWEEN.split(report[found.end() :], 2)
-            return parts[1].strip() if len(parts) > 1 else ""
-    return ""
+def reported_failures(report: str) -> dict[str, str]:
+    """What a report says below the heading of each test that failed, of several its first."""
+    found: dict[str, str] = {}
+    for heading in _FAILED.finditer(report):
+        if begin := _BETWEEN.search(report, heading.end()):
+            end = _BETWEEN.search(report, begin.end())
+            said = report[begin.end() : end.start() if end else len(report)].strip()
+            found.setdefault(_identifier(heading["name"], heading["place"]), said)
+    return found
 
 
 def test_under_way(report: str) -> str:

@@ -134,9 +134,7 @@ class CRecorder:
     def __init__(self, request: TraceRequest) -> None:
         self._request = request
         self._others = 0
-        self._tested: dict[
-            Path, range
-        ] = {}  # blocks of what a version's test compiled, by where it ran
+        self._tested: dict[Path, range] = {}  # what a version's test compiled, by where it ran
         self.seconds = 0.0
 
     def record(self, variant: ChangeSet) -> RecordedRun:
@@ -266,10 +264,8 @@ class CRecorder:
                 " without a trace only reversion is possible."
             )
             raise TraceError(message)
-        numbers = self._tested[version.runs] = range(*told["compiled"])
-        modules = built_modules(
-            version.store, version.base, version.own, version.inherited, numbers
-        )
+        during = self._tested[version.runs] = range(*told["compiled"])
+        modules = built_modules(version.store, version.base, version.own, version.inherited, during)
         program = Program(version.store, version.slot.path.resolve(), modules)
         self._allow_replay(version, recordings)
         place = version.parked or version.slot.path
