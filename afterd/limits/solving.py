@@ -56,6 +56,9 @@ class LogicLimits:
     interned_bits: int = 32  # of a string or an opaque value in a circuit: its number
     mixed: int = 150  # inputs that a core is tried on, mixed of those that were seen
     evaluated: int = 30_000  # constraints (10 µs each) before a core is let pass
+    units_a_term: int = (
+        33  # z3's resource units (0.3 µs each) that evaluating a constraint takes as long as
+    )
     unanswered: int = 2  # checks after which a core is left as it is
     seeds: int = 12  # constraints that are checked first, so that others need no check
     outside: int = 6  # sets that need a side outside of the formula, after which it grows

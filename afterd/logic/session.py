@@ -15,7 +15,9 @@ from enum import StrEnum
 
 import z3
 
+from afterd.limits import LOGIC
 from afterd.logic.constraint import Kind, Problem
+from afterd.logic.evaluation import UNKNOWN, Known
 from afterd.logic.terms import distinct_reads
 from afterd.logic.translate import Expression, Translator
 from afterd.model.term import Read, Sort, SortKind, StepId, Value
@@ -80,14 +82,20 @@ class Session:
         """z3's core of the last UNSAT: not minimal."""
         return {self._positions[literal.get_id()] for literal in self._solver.unsat_core()}
 
+    def count_evaluated(self, terms: int) -> None:
+        """Count ``terms`` that were evaluated beside z3: they are work of the same question."""
+        self._used += terms * LOGIC.units_a_term
+
+    def model(self) -> ModelValues:
+        """The last model, of which a value is read when it is asked for."""
+        return ModelValues(self._solver.model(), self._translator)
+
     def values(self, wanted: Iterable[Read]) -> dict[StepId, Value]:
         """The last model's values of reads; those that cannot be read back are left out."""
-        model = self._solver.model()
+        model = self.model()
         found: dict[StepId, Value] = {}
         for read in wanted:
-            variable = self._translator.variable(read.step, read.sort)
-            value = _python_value(model.eval(variable, model_completion=True), read.sort)
-            if value is not None:
+            if (value := model.of(read)) is not UNKNOWN:
                 found[read.step] = value
         return found
 
@@ -111,6 +119,27 @@ class Session:
         if reason not in {"canceled", "max. resource limit exceeded"}:
             return reason
         return "time-out" if time.monotonic() >= self._deadline else "resource limit"
+
+
+class ModelValues:
+    """What a model gives reads, and what was ``put`` in its place; UNKNOWN where it cannot be read back."""
+
+    def __init__(self, model: Expression, translator: Translator) -> None:
+        self._model = model
+        self._translator = translator
+        self._known: dict[StepId, Known] = {}
+
+    def of(self, read: Read) -> Known:
+        """The value of a read."""
+        if read.step not in self._known:
+            variable = self._translator.variable(read.step, read.sort)
+            value = _python_value(self._model.eval(variable, model_completion=True), read.sort)
+            self._known[read.step] = UNKNOWN if value is None else value
+        return self._known[read.step]
+
+    def put(self, step: StepId, value: Known) -> None:
+        """From now on the step has this value."""
+        self._known[step] = value
 
 
 def all_reads(problem: Problem, indices: Collection[int]) -> Mapping[StepId, Read]:

@@ -6,12 +6,15 @@ Runs in the solver's child process, on one incremental session.
 1. *Suffix.* "The constraints of the last n steps contradict the goal" is monotone in n, so the
    smallest n is found by galloping and bisection: O(log n) checks, not one a step.
 2. *Core.* z3's own core of that suffix, which need not be minimal, is only the start.
-3. *Minimality* by deletion: a constraint stays when the rest is satisfiable without it. A model of
+3. *Minimality*: what the run's own values show to be needed (``witnesses``) needs no check. Of the rest
+   by deletion: a constraint stays when the others are satisfiable without it. A model of
    "the rest without c" is a witness for c, and often for more: give c's step the value that its
    term has in the model, and if exactly one other constraint breaks, the model is a witness for
    that one too (recursive model rotation; Belov and Marques-Silva, FMCAD 2011). On the chains of
    assignments that programs are made of, one check so settles hundreds of steps. What is read by
    terms that are not followed (``Concrete``) needs no model at all: see ``Freed``.
+
+Where z3 has left some checks unanswered, those like them are not made: a core is left as it is.
 
 Deterministic: the same problem gives the same core. The order in which constraints are given up is
 the problem's ``drop_order``, then from the farthest step to the nearest.
@@ -19,7 +22,7 @@ the problem's ``drop_order``, then from the farthest step to the nearest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from afterd.limits import LOGIC
 from afterd.logic.constraint import (
@@ -32,14 +35,11 @@ from afterd.logic.constraint import (
 )
 from afterd.logic.evaluation import UNKNOWN, Known, Unknown, evaluate, normal, same_value
 from afterd.logic.propagation import contradiction
-from afterd.logic.session import Session, Verdict, all_reads
+from afterd.logic.session import ModelValues, Session, Verdict
 from afterd.logic.terms import distinct_reads
+from afterd.logic.witnesses import GOAL, Readers, Witnesses, core_readers, run_values
 from afterd.model.term import Concrete, Read, StepId, Term
 from afterd.weights import SOLVER_SHARES
-
-Readers = Mapping[StepId, Sequence[int]]
-_GOAL = -1
-"""Stands for the goal where an index of a constraint is expected."""
 
 
 def explain(session: Session) -> Answer:
@@ -57,6 +57,7 @@ def explain(session: Session) -> Answer:
 
 def contradicts(session: Session, indices: Sequence[int], units: int) -> tuple[Verdict, set[int]]:
     """Whether these constraints contradict the goal, and a core of them if so."""
+    session.count_evaluated(len(indices))
     proof = contradiction(session.problem, indices)
     if proof is not None:
         return Verdict.UNSAT, proof
@@ -71,8 +72,8 @@ def shortest_suffix(session: Session, core: set[int]) -> tuple[int, set[int]]:
     answer counts as satisfiable: the suffix may then be longer than it must, never wrong.
     """
     low, high = 0, 1 + max(core, default=-1)
-    width = 16
-    while low < high:
+    width, given_up = 16, 0
+    while low < high and given_up <= LOGIC.unanswered:
         middle = min(low + width, (low + high) // 2)
         verdict, smaller = contradicts(
             session, range(middle), session.rlimit // SOLVER_SHARES.suffix
@@ -80,20 +81,24 @@ def shortest_suffix(session: Session, core: set[int]) -> tuple[int, set[int]]:
         if verdict is Verdict.UNSAT:
             core, high = smaller, 1 + max(smaller, default=-1)
         else:
+            given_up += verdict is Verdict.UNKNOWN
             low, width = middle + 1, 4 * width
     return high, core
 
 
 def minimise(session: Session, core: set[int]) -> tuple[set[int], bool]:
     """A subset-minimal core; False beside it when the solver gave up on some constraint."""
-    readers = _readers(session.problem, core)
+    needed = _needed_in_the_run(session, core)
+    readers = core_readers(session.problem, core)
     freed = Freed(session.problem, core, readers)
-    needed: set[int] = set()
     given_up = 0
     units = session.rlimit // SOLVER_SHARES.deletion
     for seed in freed.seeds():
-        if contradicts(session, sorted(core - {seed}), units)[0] is Verdict.SAT:
-            needed.add(seed)
+        if seed in needed or given_up > LOGIC.unanswered:
+            continue
+        verdict, _ = contradicts(session, sorted(core - {seed}), units)
+        needed |= {seed} if verdict is Verdict.SAT else set()
+        given_up += verdict is Verdict.UNKNOWN
     needed |= freed.above(needed)
     for candidate in _drop_order(session.problem, core):
         if candidate in needed or candidate not in core or given_up > LOGIC.unanswered:
@@ -109,18 +114,30 @@ def minimise(session: Session, core: set[int]) -> tuple[set[int], bool]:
     return core, given_up == 0
 
 
+def _needed_in_the_run(session: Session, core: set[int]) -> set[int]:
+    """What the run's values show to be needed; nothing where they are not all known."""
+    session.count_evaluated(len(core))
+    values = run_values(session.problem, core)
+    if values is None:
+        return set()
+    witnesses = Witnesses(session.problem, core, values)
+    needed = witnesses.needed()
+    session.count_evaluated(witnesses.evaluated)
+    return needed
+
+
 def rotate(session: Session, core: set[int], readers: Readers, dropped: int) -> set[int]:
     """Constraints that the last model, a witness for ``dropped``, shows to be needed as well."""
     problem = session.problem
-    model: dict[StepId, Known] = dict(session.values(all_reads(problem, core).values()))
+    model = session.model()
     needed: set[int] = set()
     while problem.constraints[dropped].kind is Kind.DEFINES:
         constraint = problem.constraints[dropped]
         corrected = _value(constraint.term, model)
         if not isinstance(corrected, int):
             break
-        model[constraint.step] = corrected
-        affected = [i for i in readers.get(constraint.step, ()) if i == _GOAL or i in core]
+        model.put(constraint.step, corrected)
+        affected = [i for i in readers.get(constraint.step, ()) if i == GOAL or i in core]
         broken = _broken_constraint(problem, affected, model)
         if broken is None or broken in needed:
             break
@@ -181,7 +198,7 @@ class Freed:
         pending, copies = [step], {step}
         while pending:
             for index in self._readers.get(pending.pop(), ()):
-                if index == _GOAL or not self._unfollowed(index):
+                if index == GOAL or not self._unfollowed(index):
                     return False
                 reader = self._constraints[index]
                 if isinstance(reader.term, Read) and reader.step not in copies:
@@ -190,30 +207,26 @@ class Freed:
         return True
 
 
-def _broken_constraint(
-    problem: Problem, indices: Sequence[int], model: Mapping[StepId, Known]
-) -> int | None:
+def _broken_constraint(problem: Problem, indices: Sequence[int], model: ModelValues) -> int | None:
     """The one constraint that fails; None when it is not one, is the goal, or cannot be told."""
     broken = []
     for index in indices:
         holds = _constraint_holds(problem, index, model)
-        if holds is UNKNOWN or (index == _GOAL and not holds):
+        if holds is UNKNOWN or (index == GOAL and not holds):
             return None
         if not holds:
             broken.append(index)
     return broken[0] if len(broken) == 1 else None
 
 
-def _constraint_holds(
-    problem: Problem, index: int, model: Mapping[StepId, Known]
-) -> bool | Unknown:
-    if index == _GOAL:
+def _constraint_holds(problem: Problem, index: int, model: ModelValues) -> bool | Unknown:
+    if index == GOAL:
         return _truth(_value(problem.goal, model))
     constraint = problem.constraints[index]
     value = _value(constraint.term, model)
     if constraint.kind is Kind.ASSUMES:
         return _truth(value)
-    held = normal(model.get(constraint.step, UNKNOWN), constraint.sort)
+    held = normal(model.of(Read(constraint.step, constraint.sort)), constraint.sort)
     return UNKNOWN if UNKNOWN in (value, held) else same_value(value, held)
 
 
@@ -221,19 +234,8 @@ def _truth(value: Known) -> bool | Unknown:
     return value if isinstance(value, bool) else UNKNOWN
 
 
-def _value(term: Term, model: Mapping[StepId, Known]) -> Known:
-    return evaluate(term, lambda read: model.get(read.step, UNKNOWN))
-
-
-def _readers(problem: Problem, core: set[int]) -> Readers:
-    """For each step, the constraints of the core that read its value."""
-    found: dict[StepId, list[int]] = {}
-    for read in distinct_reads(problem.goal):
-        found.setdefault(read.step, []).append(_GOAL)
-    for index in sorted(core):
-        for read in distinct_reads(problem.constraints[index].term):
-            found.setdefault(read.step, []).append(index)
-    return found
+def _value(term: Term, model: ModelValues) -> Known:
+    return evaluate(term, model.of)
 
 
 def _drop_order(problem: Problem, core: set[int]) -> list[int]:

@@ -26,7 +26,9 @@ Json = Any
 
 
 class Encoder:
-    """Collects nodes; equal nodes get one index, however often a tracer built them."""
+    """Collects nodes; equal nodes get one index, however often a tracer built them, but for what is not followed:
+    two calls that were given the same and gave the same here may give different things elsewhere.
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Json] = []
@@ -58,7 +60,7 @@ class Encoder:
             case Free():
                 return ["free", *sort, len(self.nodes)]  # each one differs from all others
             case Concrete():
-                return ["concrete", *sort, encode_value(term.value), children]
+                return ["concrete", *sort, encode_value(term.value), children, len(self.nodes)]
             case Apply():
                 return ["apply", *sort, term.op.value, term.parameter, children]
 

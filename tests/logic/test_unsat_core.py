@@ -231,3 +231,18 @@ def test_refutation_finds_the_missing_step() -> None:
     problem = chain(6, lambda a, _b: Apply(Op.ADD, (a, number(1)), bitvec(8)))
     assert not refuted(problem, range(6))
     assert all(refuted(problem, [s for s in range(6) if s != missing]) for missing in range(6))
+
+
+def test_two_calls_that_gave_the_same_may_give_different_things_elsewhere() -> None:
+    """What each read decides whether the results differ: no core leaves it out because they were equal here."""
+    given = Read(0, OPAQUE, "token")
+    calls = [
+        Constraint(i, Kind.DEFINES, Concrete(None, OPAQUE, f"the result of call {i}", (given,)))
+        for i in (2, 1)
+    ]
+    origin = Constraint(0, Kind.DEFINES, Const(None, OPAQUE))
+    results = (Read(1, OPAQUE, "one"), Read(2, OPAQUE, "other"))
+    problem = Problem((*calls, origin), Apply(Op.NE, results, BOOL))
+    answer = Solver(worker=InProcess()).core(problem)
+    assert isinstance(answer, Unsatisfiable)
+    assert answer.core == (2, 1, 0)

@@ -1,0 +1,237 @@
+"""Which constraints of a core are needed, told from the run's own values: no solver is asked.
+
+A constraint is needed where there is a *witness*: values that satisfy the goal and every constraint but it. The
+run itself satisfies every constraint and not the goal, so it is a witness for the goal. From a witness for what
+reads a step comes one for the step's own constraint: give the step a value with which its readers hold, and
+nothing else changes (model rotation; Belov and Marques-Silva, FMCAD 2011, with the run in place of a first model).
+A term that is not followed (``Concrete``) may have any value once what it reads is not as it was.
+A program's chains of copies, calls and conditions are settled so in one walk. z3 needs a check for each, and is
+seldom able to make one where there are texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice, product
+from typing import TypeGuard
+
+from afterd.limits import LOGIC
+from afterd.logic.constraint import Constraint, Kind, Problem
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, same_value
+from afterd.logic.terms import distinct_reads, nodes
+from afterd.model.term import Concrete, Const, Read, Sort, SortKind, StepId, Term
+
+GOAL = -1
+"""Stands for the goal where an index of a constraint is expected."""
+
+Readers = Mapping[StepId, Sequence[int]]
+"""For each step, the constraints of a core that read its value, and the goal where it does."""
+
+
+def core_readers(problem: Problem, core: Collection[int]) -> Readers:
+    """Who reads what."""
+    found: dict[StepId, list[int]] = {}
+    for read in distinct_reads(problem.goal):
+        found.setdefault(read.step, []).append(GOAL)
+    for index in sorted(core):
+        for read in distinct_reads(problem.constraints[index].term):
+            found.setdefault(read.step, []).append(index)
+    return found
+
+
+def run_values(problem: Problem, core: Collection[int]) -> dict[StepId, Known] | None:
+    """The value of each step of a core by its constraints alone; None where one is not known by them, an
+    assumption is not seen to hold, or the goal is not seen to be false: then the run is no witness.
+    """
+    values: dict[StepId, Known] = {}
+    evaluator = Evaluator(lambda read: values.get(read.step, UNKNOWN))
+    for index in sorted(core, reverse=True):  # execution order
+        constraint = problem.constraints[index]
+        value = evaluator.value(constraint.term)
+        if value is UNKNOWN or (constraint.kind is Kind.ASSUMES and value is not True):
+            return None
+        if constraint.kind is Kind.DEFINES:
+            values[constraint.step] = value
+    return values if evaluator.value(problem.goal) is False else None
+
+
+class Witnesses:
+    """The walk from the goal to what it reads, to what that reads, and so on, as far as witnesses are found.
+
+    ``evaluated`` counts terms: what it took, the same on every machine.
+    """
+
+    def __init__(
+        self, problem: Problem, core: Collection[int], values: Mapping[StepId, Known]
+    ) -> None:
+        self.evaluated = 0
+        self._problem = problem
+        self._values = values
+        self._readers = core_readers(problem, core)
+        self._makers = {
+            problem.constraints[index].step: index
+            for index in core
+            if problem.constraints[index].kind is Kind.DEFINES
+        }
+        self._unfollowed = Counter(
+            id(node)
+            for index in (GOAL, *core)
+            for node in nodes(self._term(index))
+            if isinstance(node, Concrete)
+        )
+        self._changed: dict[StepId, Known] = {}  # of the witness at hand, beside the run
+
+    def needed(self) -> set[int]:
+        """The constraints that have a witness. Each is given one by the first reader that can."""
+        found: set[int] = set()
+        pending = [self._read_by(GOAL)]
+        path: list[Sequence[StepId]] = []
+        while pending:
+            step, reader = next(pending[-1], (None, GOAL))
+            if step is None:
+                pending.pop()
+                self._take_back(path.pop() if path else ())
+                continue
+            maker = self._makers[step]
+            if maker in found or self.evaluated > LOGIC.evaluated:
+                continue
+            if changed := self._change(step, reader):
+                found.add(maker)
+                path.append(changed)
+                pending.append(self._read_by(maker))
+        return found
+
+    def _read_by(self, reader: int) -> Iterator[tuple[StepId, int]]:
+        reads = distinct_reads(self._term(reader))
+        return ((read.step, reader) for read in reads if read.step in self._makers)
+
+    def _term(self, index: int) -> Term:
+        return self._problem.goal if index == GOAL else self._problem.constraints[index].term
+
+    def _change(self, step: StepId, reader: int) -> Sequence[StepId]:
+        """Give a step another value with which all constraints but its own hold, and what follows from it the
+        values that follow, as far as they are not given yet. Which steps were given one; none where it cannot be.
+        """
+        sort = self._problem.constraints[self._makers[step]].sort
+        for candidate in self._candidates(step, sort, reader):
+            value = normal(candidate, sort)
+            if value is UNKNOWN or same_value(value, self._values[step]):
+                continue
+            given = [step]
+            self._changed[step] = value
+            if self._followed(given):
+                return given
+            self._take_back(given)
+        return ()
+
+    def _followed(self, given: list[StepId]) -> bool:
+        """Give what reads ``given`` steps the values that follow, and so on; False where a constraint breaks."""
+        for step in given:  # it grows
+            for index in self._readers.get(step, ()):
+                if self._holds(index):
+                    continue
+                constraint = None if index == GOAL else self._problem.constraints[index]
+                if constraint is None or constraint.kind is Kind.ASSUMES:
+                    return False
+                value = _Chosen(self._value, {}).value(constraint.term)
+                if constraint.step in self._changed or value is UNKNOWN:
+                    return False
+                self._changed[constraint.step] = value
+                given.append(constraint.step)
+        return True
+
+    def _take_back(self, given: Sequence[StepId]) -> None:
+        for step in given:
+            del self._changed[step]
+
+    def _candidates(self, step: StepId, sort: Sort, reader: int) -> Iterator[Known]:
+        """Values to be tried: what a copy must have, any other one, and what the reader compares with."""
+        if reader != GOAL and self._problem.constraints[reader].kind is Kind.DEFINES:
+            yield self._changed[self._problem.constraints[reader].step]
+        yield from _others(self._values[step], sort, step)
+        term = self._term(reader)
+        if isinstance(term, Concrete | Read):
+            return
+        yield from self._compared_values(term, sort, step)
+
+    def _compared_values(self, term: Term, sort: Sort, step: StepId) -> Iterator[Known]:
+        """The values of a sort that stand in a term, and values near to them."""
+        for node in nodes(term):
+            if isinstance(node, Const | Read) and node.sort == sort:
+                value = self._value(node) if isinstance(node, Read) else normal(node.value, sort)
+                yield value
+                yield from _others(value, sort, step)
+
+    def _holds(self, index: int) -> bool:
+        """Whether a constraint holds, or can with some value of what it has that is not followed."""
+        term = self._term(index)
+        free = [node for node in nodes(term) if self._is_free(node)]
+        if any(node is term for node in free):
+            return True
+        chosen = [
+            [
+                normal(node.value, node.sort),
+                *_others(node.value, node.sort, 0),
+                *self._compared_values(term, node.sort, 0),
+            ]
+            for node in free
+        ]
+        for values in islice(product(*chosen), LOGIC.mixed):
+            self.evaluated += 1
+            found = _Chosen(self._value, dict(zip(map(id, free), values, strict=True))).value(term)
+            if self._is_held(index, found):
+                return True
+        return False
+
+    def _is_free(self, term: Term) -> TypeGuard[Concrete]:
+        """Whether a term is not followed, stands here alone, and reads what has another value than in the run."""
+        return (
+            isinstance(term, Concrete)
+            and self._unfollowed[id(term)] == 1
+            and any(read.step in self._changed for read in term.reads)
+        )
+
+    def _is_held(self, index: int, value: Known) -> bool:
+        """Whether this value of its term is what a constraint asks for."""
+        constraint = None if index == GOAL else self._problem.constraints[index]
+        if constraint is None or constraint.kind is Kind.ASSUMES:
+            return value is True
+        return value is not UNKNOWN and same_value(value, self._held(constraint))
+
+    def _held(self, constraint: Constraint) -> Known:
+        step = constraint.step
+        return self._changed[step] if step in self._changed else self._values[step]
+
+    def _value(self, read: Read) -> Known:
+        if read.step in self._changed:
+            return normal(self._changed[read.step], read.sort)
+        return normal(self._values.get(read.step, UNKNOWN), read.sort)
+
+
+class _Chosen(Evaluator):
+    """Evaluates terms where what is not followed has the values that were ``chosen``, by identity."""
+
+    def __init__(self, value_of: Callable[[Read], Known], chosen: Mapping[int, Known]) -> None:
+        super().__init__(value_of)
+        self._chosen = chosen
+
+    def _concrete(self, term: Concrete) -> Known:
+        if id(term) in self._chosen:
+            return normal(self._chosen[id(term)], term.sort)
+        return super()._concrete(term)
+
+
+def _others(value: Known, sort: Sort, step: StepId) -> Iterator[Known]:
+    """Values near to one, and one that no other is."""
+    match sort.kind, value:
+        case SortKind.BOOL, bool():
+            yield not value
+        case ((SortKind.INT | SortKind.BITVEC), int()):
+            yield from (value + 1, value - 1, 0)
+        case SortKind.FLOAT, float():
+            yield from (value + 1.0, 0.0)
+        case SortKind.STRING, str():
+            yield from (f"{value}\N{REPLACEMENT CHARACTER}", "")
+        case SortKind.OPAQUE, _:
+            yield f"\N{REPLACEMENT CHARACTER} none of the run's, of step {step}"
