@@ -59,6 +59,7 @@ class LogicLimits:
     units_a_term: int = (
         33  # z3's resource units (0.3 µs each) that evaluating a constraint takes as long as
     )
+    units_a_node: int = 300  # that translating a term for z3 takes as long as (0.1 ms, measured)
     unanswered: int = 2  # checks after which a core is left as it is
     seeds: int = 12  # constraints that are checked first, so that others need no check
     outside: int = 6  # sets that need a side outside of the formula, after which it grows

@@ -34,7 +34,8 @@ class Verdict(StrEnum):
 class Session:
     """The solver with the problem in it. Indices are those of ``problem.constraints``.
 
-    ``rlimit`` resource units and ``timeout`` seconds are for the problem, all checks together.
+    ``rlimit`` resource units and ``timeout`` seconds are for the problem, all checks together. It is
+    translated for the first check: most questions are answered by evaluation alone.
     """
 
     def __init__(self, problem: Problem, rlimit: int, timeout: float) -> None:
@@ -50,10 +51,11 @@ class Session:
         self._literals = [z3.Bool(f"p{i}", self._context) for i in range(len(problem.constraints))]
         self._positions = {literal.get_id(): i for i, literal in enumerate(self._literals)}
         self._used = 0
-        self._load()
+        self._is_loaded = False
 
     def check(self, indices: Iterable[int], units: int | None = None) -> Verdict:
         """Whether the goal can hold beside these constraints."""
+        self._load()
         seconds = self._deadline - time.monotonic()
         allowed = min(units or self.rlimit, self.rlimit - self._used)
         if seconds <= 0 or allowed <= 0:
@@ -100,6 +102,9 @@ class Session:
         return found
 
     def _load(self) -> None:
+        if self._is_loaded:
+            return
+        self._is_loaded = True
         for literal, constraint in zip(self._literals, self.problem.constraints, strict=True):
             meaning = self._translator.term(constraint.term)
             if constraint.kind is Kind.DEFINES:
@@ -107,6 +112,7 @@ class Session:
             self._solver.add(z3.Implies(literal, meaning))
         self._solver.add(self._translator.term(self.problem.goal))
         self._solver.add(*self._translator.facts)
+        self._used += self._translator.translated * LOGIC.units_a_node
 
     def _count(self) -> int:
         statistics = self._solver.statistics()

@@ -49,6 +49,11 @@ class Translator:
         distinct = list(self._opaque.values())
         return [*self._facts, z3.Distinct(*distinct)] if len(distinct) > 1 else list(self._facts)
 
+    @property
+    def translated(self) -> int:
+        """How many distinct terms were translated."""
+        return len(self._expressions)
+
     def variable(self, step: StepId, sort: Sort) -> Expression:
         """The SSA name of what ``step`` defined; another sort is another name."""
         name = f"v{step}" if sort.kind is not SortKind.BITVEC else f"v{step}.{sort.width}"

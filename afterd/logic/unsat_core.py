@@ -4,7 +4,8 @@ Runs in the solver's child process, on one incremental session.
 
 0. Where evaluation alone shows a contradiction (``propagation``), z3 is not asked.
 1. *Suffix.* "The constraints of the last n steps contradict the goal" is monotone in n, so the
-   smallest n is found by galloping and bisection: O(log n) checks, not one a step.
+   smallest n is found by galloping and bisection: O(log n) checks, not one a step. None where the run's own
+   values show that the farthest constraint of the core is needed beside all that are nearer.
 2. *Core.* z3's own core of that suffix, which need not be minimal, is only the start.
 3. *Minimality*: what the run's own values show to be needed (``witnesses``) needs no check. Of the rest
    by deletion: a constraint stays when the others are satisfiable without it. A model of
@@ -37,7 +38,7 @@ from afterd.logic.evaluation import UNKNOWN, Known, Unknown, evaluate, normal, s
 from afterd.logic.propagation import contradiction
 from afterd.logic.session import ModelValues, Session, Verdict
 from afterd.logic.terms import distinct_reads
-from afterd.logic.witnesses import GOAL, Readers, Witnesses, core_readers, run_values
+from afterd.logic.witnesses import GOAL, Readers, Witnesses, constraint_readers, run_values
 from afterd.model.term import Concrete, Read, StepId, Term
 from afterd.weights import SOLVER_SHARES
 
@@ -72,6 +73,8 @@ def shortest_suffix(session: Session, core: set[int]) -> tuple[int, set[int]]:
     answer counts as satisfiable: the suffix may then be longer than it must, never wrong.
     """
     low, high = 0, 1 + max(core, default=-1)
+    if high - 1 in _needed_in_the_run(session, range(high)):
+        return high, core
     width, given_up = 16, 0
     while low < high and given_up <= LOGIC.unanswered:
         middle = min(low + width, (low + high) // 2)
@@ -89,7 +92,7 @@ def shortest_suffix(session: Session, core: set[int]) -> tuple[int, set[int]]:
 def minimise(session: Session, core: set[int]) -> tuple[set[int], bool]:
     """A subset-minimal core; False beside it when the solver gave up on some constraint."""
     needed = _needed_in_the_run(session, core)
-    readers = core_readers(session.problem, core)
+    readers = constraint_readers(session.problem, core)
     freed = Freed(session.problem, core, readers)
     given_up = 0
     units = session.rlimit // SOLVER_SHARES.deletion
@@ -114,13 +117,13 @@ def minimise(session: Session, core: set[int]) -> tuple[set[int], bool]:
     return core, given_up == 0
 
 
-def _needed_in_the_run(session: Session, core: set[int]) -> set[int]:
-    """What the run's values show to be needed; nothing where they are not all known."""
-    session.count_evaluated(len(core))
-    values = run_values(session.problem, core)
+def _needed_in_the_run(session: Session, indices: Collection[int]) -> set[int]:
+    """What the run's values show to be needed for a contradiction; nothing where the run is not known to be one."""
+    session.count_evaluated(len(indices))
+    values = run_values(session.problem, indices)
     if values is None:
         return set()
-    witnesses = Witnesses(session.problem, core, values)
+    witnesses = Witnesses(session.problem, indices, values)
     needed = witnesses.needed()
     session.count_evaluated(witnesses.evaluated)
     return needed

@@ -1,4 +1,4 @@
-"""Which constraints of a core are needed, told from the run's own values: no solver is asked.
+"""Which constraints are needed for a contradiction, told from the run's own values: no solver is asked.
 
 A constraint is needed where there is a *witness*: values that satisfy the goal and every constraint but it. The
 run itself satisfies every constraint and not the goal, so it is a witness for the goal. From a witness for what
@@ -18,7 +18,7 @@ from typing import TypeGuard
 
 from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
-from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, same_value
+from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed_value, same_value
 from afterd.logic.terms import distinct_reads, nodes
 from afterd.model.term import Concrete, Const, Read, Sort, SortKind, StepId, Term
 
@@ -26,33 +26,35 @@ GOAL = -1
 """Stands for the goal where an index of a constraint is expected."""
 
 Readers = Mapping[StepId, Sequence[int]]
-"""For each step, the constraints of a core that read its value, and the goal where it does."""
+"""For each step, which of some constraints read its value, and the goal where it does."""
 
 
-def core_readers(problem: Problem, core: Collection[int]) -> Readers:
+def constraint_readers(problem: Problem, indices: Collection[int]) -> Readers:
     """Who reads what."""
     found: dict[StepId, list[int]] = {}
     for read in distinct_reads(problem.goal):
         found.setdefault(read.step, []).append(GOAL)
-    for index in sorted(core):
+    for index in sorted(indices):
         for read in distinct_reads(problem.constraints[index].term):
             found.setdefault(read.step, []).append(index)
     return found
 
 
-def run_values(problem: Problem, core: Collection[int]) -> dict[StepId, Known] | None:
-    """The value of each step of a core by its constraints alone; None where one is not known by them, an
+def run_values(problem: Problem, indices: Collection[int]) -> dict[StepId, Known] | None:
+    """The value of each step of some constraints in the run, UNKNOWN where they do not tell it; None where an
     assumption is not seen to hold, or the goal is not seen to be false: then the run is no witness.
+
+    What they read and do not define is as it was observed.
     """
     values: dict[StepId, Known] = {}
-    evaluator = Evaluator(lambda read: values.get(read.step, UNKNOWN))
-    for index in sorted(core, reverse=True):  # execution order
+    evaluator = Evaluator(lambda read: values.get(read.step, observed_value(read)))
+    for index in sorted(indices, reverse=True):  # execution order
         constraint = problem.constraints[index]
         value = evaluator.value(constraint.term)
-        if value is UNKNOWN or (constraint.kind is Kind.ASSUMES and value is not True):
-            return None
         if constraint.kind is Kind.DEFINES:
             values[constraint.step] = value
+        elif value is not True:
+            return None
     return values if evaluator.value(problem.goal) is False else None
 
 
@@ -63,20 +65,20 @@ class Witnesses:
     """
 
     def __init__(
-        self, problem: Problem, core: Collection[int], values: Mapping[StepId, Known]
+        self, problem: Problem, indices: Collection[int], values: Mapping[StepId, Known]
     ) -> None:
         self.evaluated = 0
         self._problem = problem
         self._values = values
-        self._readers = core_readers(problem, core)
+        self._readers = constraint_readers(problem, indices)
         self._makers = {
             problem.constraints[index].step: index
-            for index in core
+            for index in indices
             if problem.constraints[index].kind is Kind.DEFINES
         }
         self._unfollowed = Counter(
             id(node)
-            for index in (GOAL, *core)
+            for index in (GOAL, *indices)
             for node in nodes(self._term(index))
             if isinstance(node, Concrete)
         )
@@ -147,13 +149,33 @@ class Witnesses:
 
     def _candidates(self, step: StepId, sort: Sort, reader: int) -> Iterator[Known]:
         """Values to be tried: what a copy must have, any other one, and what the reader compares with."""
-        if reader != GOAL and self._problem.constraints[reader].kind is Kind.DEFINES:
-            yield self._changed[self._problem.constraints[reader].step]
-        yield from _others(self._values[step], sort, step)
         term = self._term(reader)
+        wanted: Known = UNKNOWN
+        if reader != GOAL and self._problem.constraints[reader].kind is Kind.DEFINES:
+            wanted = self._changed[self._problem.constraints[reader].step]
+            yield wanted
+        yield from _others(self._values[step], sort, step)
         if isinstance(term, Concrete | Read):
             return
         yield from self._compared_values(term, sort, step)
+        yield from self._on_a_line(step, term, wanted)
+
+    def _on_a_line(self, step: StepId, term: Term, wanted: Known) -> Iterator[Known]:
+        """Where a sum, a difference or a multiple would have the value that is wanted, by two points of it."""
+        value = self._values[step]
+        if not isinstance(value, int) or not isinstance(wanted, int):
+            return
+        here, near = self._at(step, value, term), self._at(step, value + 1, term)
+        if isinstance(here, int) and isinstance(near, int) and here != near:
+            yield value + (wanted - here) // (near - here)
+
+    def _at(self, step: StepId, value: Known, term: Term) -> Known:
+        """A term's value where one step has this one."""
+
+        def value_of(read: Read) -> Known:
+            return normal(value, read.sort) if read.step == step else self._value(read)
+
+        return Evaluator(value_of).value(term)
 
     def _compared_values(self, term: Term, sort: Sort, step: StepId) -> Iterator[Known]:
         """The values of a sort that stand in a term, and values near to them."""
@@ -197,7 +219,8 @@ class Witnesses:
         constraint = None if index == GOAL else self._problem.constraints[index]
         if constraint is None or constraint.kind is Kind.ASSUMES:
             return value is True
-        return value is not UNKNOWN and same_value(value, self._held(constraint))
+        held = self._held(constraint)  # what nothing tells is as its term will have it
+        return held is UNKNOWN or (value is not UNKNOWN and same_value(value, held))
 
     def _held(self, constraint: Constraint) -> Known:
         step = constraint.step
@@ -206,7 +229,7 @@ class Witnesses:
     def _value(self, read: Read) -> Known:
         if read.step in self._changed:
             return normal(self._changed[read.step], read.sort)
-        return normal(self._values.get(read.step, UNKNOWN), read.sort)
+        return normal(self._values.get(read.step, observed_value(read)), read.sort)
 
 
 class _Chosen(Evaluator):

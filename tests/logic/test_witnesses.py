@@ -76,6 +76,7 @@ def test_one_of_two_that_do_is_not_needed() -> None:
 
 
 def test_a_run_that_is_not_known_is_no_witness() -> None:
+    """What a call gave was not seen."""
     unknown = Constraint(0, Kind.DEFINES, Concrete(None, WORD, "a call", ()))
     goal = Apply(Op.EQ, (Read(0, WORD, "x"), Const(0, WORD)), BOOL)
     assert run_values(Problem((unknown,), goal), {0}) is None
