@@ -20,7 +20,7 @@ from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, normal, observed_value, same_value
 from afterd.logic.terms import distinct_reads, nodes
-from afterd.model.term import Concrete, Const, Read, Sort, SortKind, StepId, Term
+from afterd.model.term import Concrete, Const, Free, Read, Sort, SortKind, StepId, Term
 
 GOAL = -1
 """Stands for the goal where an index of a constraint is expected."""
@@ -191,14 +191,7 @@ class Witnesses:
         free = [node for node in nodes(term) if self._is_free(node)]
         if any(node is term for node in free):
             return True
-        chosen = [
-            [
-                normal(node.value, node.sort),
-                *_others(node.value, node.sort, 0),
-                *self._compared_values(term, node.sort, 0),
-            ]
-            for node in free
-        ]
+        chosen = [[*self._free_values(index, term, node)] for node in free]
         for values in islice(product(*chosen), LOGIC.mixed):
             self.evaluated += 1
             found = _Chosen(self._value, dict(zip(map(id, free), values, strict=True))).value(term)
@@ -206,13 +199,24 @@ class Witnesses:
                 return True
         return False
 
-    def _is_free(self, term: Term) -> TypeGuard[Concrete]:
-        """Whether a term is not followed, stands here alone, and reads what has another value than in the run."""
-        return (
+    def _is_free(self, term: Term) -> TypeGuard[Concrete | Free]:
+        """Whether a term may have any value: it is not followed, stands here alone, and reads what has another value
+        than in the run.
+        """
+        return isinstance(term, Free) or (
             isinstance(term, Concrete)
             and self._unfollowed[id(term)] == 1
             and any(read.step in self._changed for read in term.reads)
         )
+
+    def _free_values(self, index: int, term: Term, node: Concrete | Free) -> Iterator[Known]:
+        """Values to be tried of what may have any: the run's, the constraint's own, and those near or compared."""
+        value = normal(node.value, node.sort) if isinstance(node, Concrete) else UNKNOWN
+        if index != GOAL and self._problem.constraints[index].kind is Kind.DEFINES:
+            yield normal(self._held(self._problem.constraints[index]), node.sort)
+        yield value
+        yield from _others(value, node.sort, 0)
+        yield from self._compared_values(term, node.sort, 0)
 
     def _is_held(self, index: int, value: Known) -> bool:
         """Whether this value of its term is what a constraint asks for."""
@@ -239,17 +243,17 @@ class _Chosen(Evaluator):
         super().__init__(value_of)
         self._chosen = chosen
 
-    def _concrete(self, term: Concrete) -> Known:
+    def _node(self, term: Term) -> Known:
         if id(term) in self._chosen:
             return normal(self._chosen[id(term)], term.sort)
-        return super()._concrete(term)
+        return super()._node(term)
 
 
 def _others(value: Known, sort: Sort, step: StepId) -> Iterator[Known]:
     """Values near to one, and one that no other is."""
     match sort.kind, value:
-        case SortKind.BOOL, bool():
-            yield not value
+        case SortKind.BOOL, _:
+            yield value is not True
         case ((SortKind.INT | SortKind.BITVEC), int()):
             yield from (value + 1, value - 1, 0)
         case SortKind.FLOAT, float():

@@ -9,7 +9,19 @@ from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.propagation import contradiction
 from afterd.logic.session import Session, Verdict
 from afterd.logic.witnesses import Witnesses, run_values
-from afterd.model.term import BOOL, INT, OPAQUE, STRING, Apply, Concrete, Const, Op, Read, bitvec
+from afterd.model.term import (
+    BOOL,
+    INT,
+    OPAQUE,
+    STRING,
+    Apply,
+    Concrete,
+    Const,
+    Free,
+    Op,
+    Read,
+    bitvec,
+)
 
 WORD = bitvec(32)
 
@@ -80,3 +92,29 @@ def test_a_run_that_is_not_known_is_no_witness() -> None:
     unknown = Constraint(0, Kind.DEFINES, Concrete(None, WORD, "a call", ()))
     goal = Apply(Op.EQ, (Read(0, WORD, "x"), Const(0, WORD)), BOOL)
     assert run_values(Problem((unknown,), goal), {0}) is None
+
+
+def test_what_may_have_any_value_is_chosen() -> None:
+    """A read of whichever object stood there: of another one nothing is known."""
+    other = Concrete(
+        value=True, sort=BOOL, reason="which object was read", reads=(Read(0, OPAQUE, "tk"),)
+    )
+    found = Apply(Op.ITE, (other, Const(value=True, sort=BOOL), Free("", BOOL)), BOOL)
+    constraints = (
+        Constraint(1, Kind.DEFINES, found),
+        Constraint(0, Kind.DEFINES, Const(None, OPAQUE)),
+    )
+    goal = Apply(Op.NOT, (Read(1, BOOL, "found", value=True),), BOOL)
+    assert _needed(Problem(constraints, goal)) == {0, 1}
+
+
+def test_a_difference_is_undone_by_the_other_side() -> None:
+    constraints = (
+        Constraint(
+            2, Kind.DEFINES, Apply(Op.SUB, (Read(1, INT, "i", 13), Read(0, INT, "offset", 4)), INT)
+        ),
+        Constraint(1, Kind.DEFINES, Const(13, INT)),
+        Constraint(0, Kind.DEFINES, Const(4, INT)),
+    )
+    goal = Apply(Op.EQ, (Read(2, INT, "left", 9), Const(2, INT)), BOOL)
+    assert _needed(Problem(constraints, goal)) == {0, 1, 2}
