@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 
 from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.deltas.closure import Closure
 from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.compare import CautiousExecution, Runs, RunT
 from afterd.errors import ToolchainError, TraceError
+from afterd.execution.recipe import Recipe
 from afterd.model.change import ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, TwinExecution
@@ -20,9 +22,11 @@ from afterd.pipeline.runs_as_builds import (
     nothing_clashes,
     nothing_missing,
 )
+from afterd.trace.python.stage import python_command
 from afterd.workspace import FailingTest, Range, Workspace
 
 _CONTAINED = "Builds and tests run in a container, where no run is recorded: changes were found by undoing them alone."
+_RUNNERS = frozenset({"pytest", "py.test", "unittest"})
 TracedTwin = Callable[[ChangeSet], TwinExecution | None]
 
 
@@ -69,22 +73,26 @@ def traced_failure(
         return Tracing(None, _CONTAINED)
     languages = changed_languages(wanted)
     reasons: list[str] = []
-    if "c" in languages:
+
+    def c() -> Tracing:
         progress.stage("tracing the failing and the green run", "C and C++, through LLVM IR")
-        try:
-            from afterd.pipeline.tracers.c import traced_c  # noqa: PLC0415 - see the docstring
+        from afterd.pipeline.tracers.c import traced_c  # noqa: PLC0415 - see the docstring
 
-            return traced_c(workspace, wanted, test, progress, hangs=hangs)
-        except (TraceError, ToolchainError) as error:
-            reasons.append(str(error))
-    if "python" in languages:
+        return traced_c(workspace, wanted, test, progress, hangs=hangs)
+
+    def python() -> Tracing:
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
-        try:
-            from afterd.pipeline.tracers.python import traced_python  # noqa: PLC0415 - see the docstring
+        from afterd.pipeline.tracers.python import traced_python  # noqa: PLC0415 - see the docstring
 
-            return traced_python(workspace, wanted, test, hangs=hangs)
-        except TraceError as error:
-            reasons.append(str(error))
+        return traced_python(workspace, wanted, test, hangs=hangs)
+
+    tracers = {"c": c, "python": python}
+    for language in ("python", "c") if _is_python_alone(test.recipe) else ("c", "python"):
+        if language in languages:
+            try:
+                return tracers[language]()
+            except (TraceError, ToolchainError) as error:
+                reasons.append(str(error))
     if counted := languages & COUNTED:
         from afterd.pipeline.tracers.counts import traced_by_counts  # noqa: PLC0415 - see the docstring
 
@@ -97,6 +105,13 @@ def traced_failure(
             "No changed file is in a language that afterd traces; only reversion was used."
         )
     return Tracing(None, " ".join(reasons))
+
+
+def _is_python_alone(recipe: Recipe) -> bool:
+    """Whether nothing is built before a test that a runner of Python's runs: what C was changed is seldom in it."""
+    command = python_command(recipe.test, recipe.environment(Path()), Path())
+    runs = command is not None and PurePath(command.name).name in _RUNNERS
+    return runs and not recipe.build
 
 
 def compared_with(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> TwinExecution | None:
