@@ -82,7 +82,8 @@ class WorkLimits:
     """Work is counted in records of a trace that are looked through, so that it ends at the same place on
     every machine and under every load. About 500 million take a ``second``; what else is done costs as
     many as can be looked through in its time: a ``question`` to a recording, a ``step`` of Python (0.2 ms
-    and 1 ms, measured), a ``unit`` of z3's, a variant whose ``text`` is checked (0.3 µs and 0.05 s, chosen
+    and 1 ms, measured; in a longer trace more), a ``row`` of a Python trace that is indexed, a ``unit`` of
+    z3's, a variant whose ``text`` is checked (0.3 µs and 0.05 s, chosen
     after measured ones), a byte of preprocessed text that a ``compiler`` checks for its syntax.
 
     A byte is 0.47 µs, as measured on 2026-11-23 with zig 0.17.1: 0.32 to 0.56 CPU seconds a megabyte of text
@@ -95,6 +96,8 @@ class WorkLimits:
     text: int = 25_000_000
     question: int = 100_000
     step: int = 500_000
+    step_rows: int = 285_000  # of both traces, with which a step costs as much again (astroid: 4.5 million, 17 ms)
+    row: int = 3_900  # 8 µs, measured on the same
     predicate: int = 5_000_000_000  # to explain one
     conduct: int = (
         5_000_000_000  # to compare executed changes with their old text: it only orders runs

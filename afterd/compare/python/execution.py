@@ -301,8 +301,11 @@ class PythonExecution:
         return list(dict.fromkeys([*found, *self._removed_changes()]))
 
     def work(self) -> int:
-        """Every step that was made, as many records as can be looked through in its time."""
-        return len(self._made) * WORK.step
+        """What reading both traces and every step that was made cost, as many records as can be looked through in
+        that time.
+        """
+        rows = self.trace.raw.kept + (0 if self.green is None else self.green.trace.raw.kept)
+        return rows * WORK.row + len(self._made) * (WORK.step + WORK.step * rows // WORK.step_rows)
 
     def notes(self) -> Sequence[str]:
         """What was not followed."""

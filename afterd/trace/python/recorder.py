@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,6 +62,7 @@ class PythonRecorder:
         work = f"{self._request.work} {name}" if self._request.work else ""
         run = recorded_run(replace(self._request, work=work), self._built(variant), name)
         self.seconds += run.seconds
+        self._request = _wide_enough(self._request, run.traces)
         return replace(run, variant=variant)
 
     def record_replaced(self, run: RecordedRun, replaced: Replacement) -> RecordedRun:
@@ -79,13 +80,24 @@ def recorded_run(request: PythonTraceRequest, tree: Path, name: str) -> Recorded
     trace hides definitions. Raises TraceError.
     """
     found = record(request, tree, name)
-    most = max(raw.total for raw in found.traces)
-    room = (request.head + request.tail) * ROWS
-    if room < most <= request.most:
-        wider = replace(request, tail=math.ceil(most / ROWS) + 1)
+    wider = _wide_enough(request, found.traces)
+    if wider is not request:
         again = record(wider, tree, f"{name}-wide")
         found = replace(again, seconds=found.seconds + again.seconds)
     return _read(found, tree, request.directory / "cache")
+
+
+def _wide_enough(
+    request: PythonTraceRequest, traces: Sequence[Raw] | Sequence[Trace]
+) -> PythonTraceRequest:
+    """The request with a window for what a run recorded; as it is where that fits, or is too much for any. Other
+    versions' runs are about as long: they are recorded with that window at once.
+    """
+    most = max((trace if isinstance(trace, Raw) else trace.raw).total for trace in traces)
+    room = (request.head + request.tail) * ROWS
+    if not room < most <= request.most:
+        return request
+    return replace(request, tail=math.ceil(most / ROWS) + 1)
 
 
 def _read(found: Recorded, tree: Path, cache: Path) -> RecordedRun:

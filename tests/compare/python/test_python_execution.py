@@ -533,3 +533,20 @@ def _branches(execution: PythonExecution) -> list[Step]:
     rows = range(len(execution.trace))
     steps = (execution.step(execution.trace.number(row)) for row in rows)
     return [step for step in steps if step.kind is StepKind.BRANCH]
+
+
+def test_a_longer_trace_costs_more_work_to_read(tmp_path: Path) -> None:
+    """A step of astroid's cost 17 ms, not 1: evidence went on for minutes before a test of two seconds."""
+    spent = {}
+    for rounds in (10, 2_000):
+        loop = f"    for i in range({rounds}):\n        found += i\n"
+        text = f"def total():\n    found = 0\n{loop}    return found {{}} 1\n"
+        test = f"from lib import total\nassert total() == {sum(range(rounds)) + 1}\n"
+        folder = tmp_path / str(rounds)
+        folder.mkdir()
+        execution = one_file(folder, text.format("+"), text.format("-"), test, SCRIPT_TEST)
+        begun = execution.work()
+        execution.step(execution.failures()[0].step)
+        spent[rounds] = begun, execution.work() - begun
+    assert spent[2_000][0] > 20 * spent[10][0]
+    assert spent[2_000][1] > spent[10][1]

@@ -166,7 +166,8 @@ class Attributes:
         kind = identity(owner)
         born = self.births.born(owner, position) or 0
         writes = self._object_writes.get(kind, []) if kind is not None else []
-        return {name: row for row, name in writes if born <= row < position}
+        first, behind = bisect_left(writes, (born, "")), bisect_left(writes, (position, ""))
+        return {name: row for row, name in writes[first:behind]}
 
     @cached_property
     def _object_writes(self) -> dict[int, list[tuple[int, str]]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from afterd.model.term import Read, Term, reads
 from afterd.trace.python.read.cells import Cells
@@ -109,16 +110,12 @@ class Parameters:
         return left is not None and same_object(self.trace.raised.error(left), error)
 
     def _generator_call(self, frame: Frame) -> tuple[int, Node, Frame] | None:
-        name = _callable_name(frame.node)
         best: tuple[int, Node, Frame] | None = None
-        for module in self.trace.all_modules():
-            for node in module.of_type("Call"):
-                if _last_name(node["func"]) != name:
-                    continue
-                row = self.trace.last_at(node, None, frame.entered)
-                home = self.trace.frame(row) if row is not None else None
-                if row is not None and home is not None and (best is None or row > best[0]):
-                    best = (row, node, home)
+        for node in self._calls_by_name.get(_callable_name(frame.node), ()):
+            row = self.trace.last_at(node, None, frame.entered)
+            home = self.trace.frame(row) if row is not None else None
+            if row is not None and home is not None and (best is None or row > best[0]):
+                best = (row, node, home)
         return best
 
     # -- arguments ---------------------------------------------------------------------------
@@ -185,17 +182,33 @@ class Parameters:
     def _from_outside(self, name: str, position: int, frame: Frame) -> Term:
         """Called by code that is not followed: a test runner (fixtures), a callback."""
         value = self.trace.value(position)
-        handed = self.cells.handing.rows
+        handed = self._handed_by_name.get(name, [])
         for index in range(bisect_left(handed, position) - 1, -1, -1):
-            source = self.trace.frame(handed[index])
-            if source is None or source.node["name"] != name:
-                continue
             if same_object(self.terms.defined_value(handed[index]), value):
                 return self.terms.read(handed[index], name)
-        found = []
+        found: list[Read] = []
         if (definition := self.trace.last_at(frame.node, None, position)) is not None:
             found.append(self.terms.read(definition))
         return self.terms.concrete(value, f"{name}: called by code that is not followed", found)
+
+    @cached_property
+    def _handed_by_name(self) -> Mapping[str, Sequence[int]]:
+        """The rows at which a function of each name handed something on, in order."""
+        found: dict[str, list[int]] = {}
+        for row in self.cells.handing.rows:
+            source = self.trace.frame(row)
+            if source is not None:
+                found.setdefault(str(source.node["name"]), []).append(row)
+        return found
+
+    @cached_property
+    def _calls_by_name(self) -> Mapping[str, Sequence[Node]]:
+        """The calls in all modules, by the last name of what is called."""
+        found: dict[str, list[Node]] = {}
+        for module in self.trace.all_modules():
+            for node in module.of_type("Call"):
+                found.setdefault(_last_name(node["func"]), []).append(node)
+        return found
 
 
 def is_generator(function: Node) -> bool:
