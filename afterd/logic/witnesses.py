@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
-from typing import TypeGuard
 
 from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
@@ -59,9 +59,10 @@ def run_values(problem: Problem, indices: Collection[int]) -> dict[StepId, Known
 
 
 class Witnesses:
-    """The walk from the goal to what it reads, to what that reads, and so on, as far as witnesses are found.
+    """The walk from the goal to what it reads, to what that reads, and so on, as far as witnesses are found
+    and as many terms as a problem may have are evaluated.
 
-    ``evaluated`` counts terms: what it took, the same on every machine.
+    ``evaluated`` counts them: what it took, the same on every machine.
     """
 
     def __init__(
@@ -76,11 +77,9 @@ class Witnesses:
             for index in indices
             if problem.constraints[index].kind is Kind.DEFINES
         }
+        self._parts = {index: _Parts.of(self._term(index)) for index in (GOAL, *indices)}
         self._unfollowed = Counter(
-            id(node)
-            for index in (GOAL, *indices)
-            for node in nodes(self._term(index))
-            if isinstance(node, Concrete)
+            id(node) for parts in self._parts.values() for node in parts.unfollowed
         )
         self._changed: dict[StepId, Known] = {}  # of the witness at hand, beside the run
 
@@ -96,7 +95,7 @@ class Witnesses:
                 self._take_back(path.pop() if path else ())
                 continue
             maker = self._makers[step]
-            if maker in found or self.evaluated > LOGIC.evaluated:
+            if maker in found:
                 continue
             if changed := self._change(step, reader):
                 found.add(maker)
@@ -118,6 +117,8 @@ class Witnesses:
         sort = self._problem.constraints[self._makers[step]].sort
         for candidate in self._candidates(step, sort, reader):
             value = normal(candidate, sort)
+            if self.evaluated > LOGIC.terms:
+                break
             if value is UNKNOWN or same_value(value, self._values[step]):
                 continue
             given = [step]
@@ -157,7 +158,7 @@ class Witnesses:
         yield from _others(self._values[step], sort, step)
         if isinstance(term, Concrete | Read):
             return
-        yield from self._compared_values(term, sort, step)
+        yield from self._compared_values(reader, sort, step)
         yield from self._on_a_line(step, term, wanted)
 
     def _on_a_line(self, step: StepId, term: Term, wanted: Known) -> Iterator[Known]:
@@ -177,46 +178,45 @@ class Witnesses:
 
         return Evaluator(value_of).value(term)
 
-    def _compared_values(self, term: Term, sort: Sort, step: StepId) -> Iterator[Known]:
-        """The values of a sort that stand in a term, and values near to them."""
-        for node in nodes(term):
-            if isinstance(node, Const | Read) and node.sort == sort:
+    def _compared_values(self, index: int, sort: Sort, step: StepId) -> Iterator[Known]:
+        """The values of a sort that stand in a constraint's term, and values near to them."""
+        for node in self._parts[index].leaves:
+            if node.sort == sort:
                 value = self._value(node) if isinstance(node, Read) else normal(node.value, sort)
                 yield value
                 yield from _others(value, sort, step)
 
     def _holds(self, index: int) -> bool:
         """Whether a constraint holds, or can with some value of what it has that is not followed."""
-        term = self._term(index)
-        free = [node for node in nodes(term) if self._is_free(node)]
+        term, parts = self._term(index), self._parts[index]
+        free: list[Concrete | Free] = [*parts.free]
+        free += [node for node in parts.unfollowed if self._is_free(node)]
+        self.evaluated += 1
         if any(node is term for node in free):
             return True
-        chosen = [[*self._free_values(index, term, node)] for node in free]
+        chosen = [[*self._free_values(index, node)] for node in free]
         for values in islice(product(*chosen), LOGIC.mixed):
-            self.evaluated += 1
+            self.evaluated += parts.size
             found = _Chosen(self._value, dict(zip(map(id, free), values, strict=True))).value(term)
             if self._is_held(index, found):
                 return True
         return False
 
-    def _is_free(self, term: Term) -> TypeGuard[Concrete | Free]:
-        """Whether a term may have any value: it is not followed, stands here alone, and reads what has another value
-        than in the run.
+    def _is_free(self, term: Concrete) -> bool:
+        """Whether a term that is not followed stands here alone, and reads what has another value than in the run:
+        then it may have any.
         """
-        return isinstance(term, Free) or (
-            isinstance(term, Concrete)
-            and self._unfollowed[id(term)] == 1
-            and any(read.step in self._changed for read in term.reads)
-        )
+        alone = self._unfollowed[id(term)] == 1
+        return alone and any(read.step in self._changed for read in term.reads)
 
-    def _free_values(self, index: int, term: Term, node: Concrete | Free) -> Iterator[Known]:
+    def _free_values(self, index: int, node: Concrete | Free) -> Iterator[Known]:
         """Values to be tried of what may have any: the run's, the constraint's own, and those near or compared."""
         value = normal(node.value, node.sort) if isinstance(node, Concrete) else UNKNOWN
         if index != GOAL and self._problem.constraints[index].kind is Kind.DEFINES:
             yield normal(self._held(self._problem.constraints[index]), node.sort)
         yield value
         yield from _others(value, node.sort, 0)
-        yield from self._compared_values(term, node.sort, 0)
+        yield from self._compared_values(index, node.sort, 0)
 
     def _is_held(self, index: int, value: Known) -> bool:
         """Whether this value of its term is what a constraint asks for."""
@@ -234,6 +234,27 @@ class Witnesses:
         if read.step in self._changed:
             return normal(self._changed[read.step], read.sort)
         return normal(self._values.get(read.step, observed_value(read)), read.sort)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What a term has: how many terms, those that are not followed, those that are free, and its leaves."""
+
+    size: int
+    unfollowed: tuple[Concrete, ...]
+    free: tuple[Free, ...]
+    leaves: tuple[Const | Read, ...]
+
+    @classmethod
+    def of(cls, term: Term) -> _Parts:
+        """The parts of a term, in one walk."""
+        every = list(nodes(term))
+        return cls(
+            len(every),
+            tuple(node for node in every if isinstance(node, Concrete)),
+            tuple(node for node in every if isinstance(node, Free)),
+            tuple(node for node in every if isinstance(node, Const | Read)),
+        )
 
 
 class _Chosen(Evaluator):
