@@ -75,6 +75,14 @@ BUILDS = {
             ("main.o", "half.o", "-o", "prog"),
         ),
     ),
+    "options for the preprocessor": Build(
+        PAIR,
+        (
+            ("-Wp,-MMD,half.d,-MP,-MT,half.o", "-Wp,-D_FORTIFY_SOURCE=2", "-c", "half.c"),
+            ("-Wp,-DN=8,-DM=6", "-Xpreprocessor", "-UM", "-Wp,-MD,m.d", "-c", "main.c"),
+            ("main.o", "half.o", "-o", "prog"),
+        ),
+    ),
     "a dependency file of a program": Build({"a.c": HELLO}, (("-MMD", "a.c", "-o", "prog"),)),
     "a response file": Build(
         {**PAIR, "args": "-DN=100 'main.c'\n half.c -o \"prog\"", "more": '@args -DUNUSED="a b"'},
@@ -244,6 +252,23 @@ def test_options_of_other_compilers_are_dropped(laboratory: Laboratory, tmp_path
     done = laboratory.traced(*odd, "-c", "a.c", cwd=tmp_path)
     assert done.status == 0, done.errors
     assert len(laboratory.store.opaque()) == noted
+
+
+def test_options_for_the_preprocessor_are_given_to_any_compiler(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    """Makefiles in the style of Linux say ``-Wp,-MP,-MMD,file``; zig refuses all but the file."""
+    (tmp_path / "a.c").write_text('#include "half.h"\nint half(int x) { return x / N; }\n')
+    (tmp_path / "half.h").write_text(HALF_H)
+    os.utime(tmp_path / "a.c", (0, 0))  # it is no question of the build's
+    noted = len(laboratory.store.opaque())
+    options = ("-Wp,-MP,-MMD,.a.o.d", "-Wp,-D_FORTIFY_SOURCE=2,-DN=2", "-Xpreprocessor", "-DM")
+    done = laboratory.traced(*options, "-c", "a.c", cwd=tmp_path)
+    assert done.status == 0, done.errors
+    assert len(laboratory.store.opaque()) == noted
+    rules = (tmp_path / ".a.o.d").read_text().replace("\\\n", "").split("\n")
+    assert rules[0].split() == ["a.o:", "a.c", "half.h"]
+    assert "half.h:" in rules
 
 
 def test_a_device_is_written_to_and_not_replaced(laboratory: Laboratory, tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ _NO_OBJECT = frozenset(
     ]
 )
 _DEPENDENCIES = frozenset(["-MD", "-MMD", "-MP", "-MG", "-MV", "-MF", "-MT", "-MQ"])
+_MADE_BESIDE = frozenset(["-MD", "-MMD"])  # dependencies, in the same run as the object
 _LANGUAGES = {".c": "c", ".i": "cpp-output", ".ii": "c++-cpp-output"} | dict.fromkeys(
     (".cc", ".cpp", ".cxx", ".c++", ".C", ".cp", ".CPP"), "c++"
 )
@@ -207,11 +208,27 @@ def expand(arguments: Sequence[str], deep: int = 0) -> Iterator[str]:
             yield argument
 
 
+def _for_the_driver(arguments: Sequence[str]) -> Iterator[str]:
+    """What is handed to the preprocessor in words of its own, as an option of the compiler's: not every
+    compiler takes both (zig refuses ``-Wp,-MP,-MMD,file``, of which Makefiles in Linux's style are made).
+    """
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "-Xpreprocessor":
+            yield next(waiting, "")
+            continue
+        words = iter(argument.split(",")[1:] if argument.startswith("-Wp,") else [argument])
+        for word in words:
+            yield word
+            if word in _MADE_BESIDE and argument.startswith("-Wp,"):
+                yield from ("-MF", next(words, ""))
+
+
 def parse(arguments: Sequence[str]) -> CompileCommand:
     """Read a command line of cc, gcc or clang (without the program's own name)."""
     expanded = tuple(expand(arguments))
     reading = _Reading()
-    waiting = iter(expanded)
+    waiting = _for_the_driver(expanded)
     for argument in waiting:
         reading.every.add(argument)
         if argument in _WITH_VALUE:
@@ -222,7 +239,7 @@ def parse(arguments: Sequence[str]) -> CompileCommand:
             reading.language = argument[2:]
         elif argument == "-" or not argument.startswith("-"):
             _file(reading, argument)
-        elif argument in _DEPENDENCIES or argument.startswith("-Wp,-M"):
+        elif argument in _DEPENDENCIES:
             reading.dependencies.append(argument)
         elif not argument.startswith((*_LINKER_PREFIXES, *_DROPPED)) and argument != "-c":
             reading.flags.append(argument)
@@ -255,8 +272,7 @@ def _command(expanded: tuple[str, ...], reading: _Reading) -> CompileCommand:
     asks = bool(every & _NO_OBJECT) or any(
         argument.startswith(("-print", "--print")) for argument in every
     )
-    given = [argument for argument in reading.dependencies if argument.startswith("-Wp,-M")]
-    makes_them = bool({"-MD", "-MMD"} & every or given)
+    makes_them = not _MADE_BESIDE.isdisjoint(every)
     return CompileCommand(
         expanded=expanded,
         sources=tuple(reading.sources),
@@ -268,7 +284,7 @@ def _command(expanded: tuple[str, ...], reading: _Reading) -> CompileCommand:
         static=bool(every & {"-static", "-static-pie", "--static"}),
         relocatable=bool(every & {"-r", "-Wl,-r", "--relocatable"}),
         dependencies=tuple(reading.dependencies) if makes_them else (),
-        dependency_file=reading.dependency_file or (given[0].rpartition(",")[2] if given else ""),
+        dependency_file=reading.dependency_file,
         refusal=_refusal(expanded, reading),
     )
 
