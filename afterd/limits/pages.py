@@ -13,6 +13,7 @@ class ReportLimits:
 
     terminal_message: int = 400  # characters of a failure's message
     terminal_patch: int = 12  # lines of an undone change
+    tab: int = 4  # columns of a tab in one
     terminal_changes: int = 12  # of the root, and as many auxiliary ones
     terminal_causes: int = 20  # of a tree
     story: int = 12  # lines of the story of a failure

@@ -44,6 +44,15 @@ def undone_patch(patch: str) -> str:
     return "\n".join([*lines, *added, *removed])
 
 
+def without_tabs(lines: Sequence[str]) -> list[str]:
+    """A patch's lines with spaces where their tabs would be; tabs stay (and are shown as escapes) where two
+    lines differ in nothing else.
+    """
+    spread = [line[:1] + line[1:].expandtabs(REPORT.tab) for line in lines]
+    alike = len({line[1:] for line in spread}) < len({line[1:] for line in lines})
+    return list(lines) if alike else spread
+
+
 EDGE = REPORT.edge_steps
 
 

@@ -20,7 +20,7 @@ from afterd.model.change import Change
 from afterd.model.explanation import Explanation, Failure, Status
 from afterd.report.causal_tree import CausalTree
 from afterd.report.sanitize import clipped_text, one_line, visible_text
-from afterd.report.snippet import undone_patch
+from afterd.report.snippet import undone_patch, without_tabs
 from afterd.report.story_lines import Story
 from afterd.report.summary import (
     as_plain,
@@ -145,7 +145,7 @@ def _undo(root: Sequence[Change], *, whole: bool) -> RenderableType:
             line for line in undone_patch(change.patch).split("\n") if not line.startswith("@@")
         ]
         kept = lines if whole else lines[: REPORT.terminal_patch]
-        parts += [Text(f"  {one_line(line)}", _side(line)) for line in kept if line]
+        parts += [Text(f"  {one_line(line)}", _side(line)) for line in without_tabs(kept) if line]
         if len(kept) < len(lines):
             parts.append(Text(f"  {len(lines) - len(kept)} more lines", "dim"))
     return Group(*parts)

@@ -302,6 +302,16 @@ def test_an_unchecked_minimality_is_said() -> None:
     assert "smaller set" in shown(replace(RUNNING_EXAMPLE, minimal=False))
 
 
+def test_a_patch_of_lines_with_tabs_is_read_as_it_is_written() -> None:
+    """A line of C showed as ``\\t\\tif (!p)``, that of a program with four steps inwards as eight letters first."""
+    patch = "@@ -1,2 +1,2 @@\n \tp = f();\n-\tif (p)\t/* x */\n+\tif (!p)\n"
+    text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=patch),)))
+    assert "  -    if (!p)\n  +    if (p)  /* x */\n" in text
+    blank = "@@ -1 +1 @@\n-\techo\n+    echo\n"
+    text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=blank),)))
+    assert "  -    echo\n  +\\techo\n" in text
+
+
 def test_long_ranking_is_cut() -> None:
     lines = tuple(RankedLine("f.c", number, 0.5, {}, "x") for number in range(1, 50))
     text = shown(replace(OTHERS["inconclusive"], ranking=lines))
