@@ -303,7 +303,7 @@ def test_an_unchecked_minimality_is_said() -> None:
 
 
 def test_a_patch_of_lines_with_tabs_is_read_as_it_is_written() -> None:
-    """A line of C showed as ``\\t\\tif (!p)``, that of a program with four steps inwards as eight letters first."""
+    """A line of C began with the escapes of its tabs."""
     patch = "@@ -1,2 +1,2 @@\n \tp = f();\n-\tif (p)\t/* x */\n+\tif (!p)\n"
     text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=patch),)))
     assert "  -    if (!p)\n  +    if (p)  /* x */\n" in text
