@@ -16,7 +16,7 @@ from afterd.report.html_path import picture
 from afterd.report.html_source import SourceLines, listing, no_source
 from afterd.report.sanitize import html, one_line
 from afterd.report.snippet import undone_patch
-from afterd.report.story import Told, carried_words, story
+from afterd.report.story import carried_words, story
 from afterd.report.summary import (
     as_html,
     as_plain,
@@ -27,6 +27,7 @@ from afterd.report.summary import (
     next_steps,
     place,
 )
+from afterd.report.told_step import Told
 
 _STYLE = """
 :root { color-scheme: light dark; background: Canvas; color: CanvasText; }

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from afterd.limits import PICTURE
 from afterd.report.sanitize import clipped_text, html, one_line
-from afterd.report.story import Told, carried_words
+from afterd.report.story import carried_words
 from afterd.report.summary import as_plain
+from afterd.report.told_step import Told
 
 
 def picture(told: Sequence[Told]) -> Iterator[str]:

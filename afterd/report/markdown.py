@@ -18,7 +18,7 @@ from afterd.model.change import Change
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
 from afterd.report.sanitize import clipped_text, code_block, code_span, html, one_line, prose
 from afterd.report.snippet import EDGE, excerpt, undone_patch
-from afterd.report.story import Told, story
+from afterd.report.story import story
 from afterd.report.summary import (
     as_markdown,
     assurance,
@@ -29,6 +29,7 @@ from afterd.report.summary import (
     next_steps,
     place,
 )
+from afterd.report.told_step import Told
 
 MOST_CAUSES = REPORT.page_causes
 _URL = re.compile(r"https?://[A-Za-z0-9._~/?#%=&:@+,;$*!-]+")

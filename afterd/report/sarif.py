@@ -16,8 +16,9 @@ from afterd import __version__
 from afterd.limits import REPORT
 from afterd.model.change import Change
 from afterd.model.explanation import Explanation, RankedLine
-from afterd.report.story import Told, story
+from afterd.report.story import story
 from afterd.report.summary import Phrase, as_plain, assurance, goes_along_sentence, headline
+from afterd.report.told_step import Told
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -13,8 +13,9 @@ from rich.text import Text
 from afterd.limits import REPORT
 from afterd.model.explanation import Explanation
 from afterd.report.sanitize import clipped_text, one_line
-from afterd.report.story import Told, carried_words, story
+from afterd.report.story import carried_words, story
 from afterd.report.summary import Phrase, Quoted, as_terminal
+from afterd.report.told_step import Told
 
 _NARROWEST = 40  # columns that a statement has, however narrow the terminal is
 _INDENT = "  "

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from afterd.limits import REPORT
 from afterd.model.explanation import EMPTY, NOT_EMPTY, Evidence, Explanation, Failure, TreeStep
 from afterd.model.outcome import FailureKind
-from afterd.report.story import carried_words, story, values_beside
+from afterd.report.story import carried_words, story
 from afterd.report.story_lines import printed_story
 from afterd.report.summary import as_plain
+from afterd.report.told_step import values_beside
 
 
 def _explained(*steps: TreeStep) -> Explanation:

@@ -30,6 +30,9 @@ def test_order():
 def test_other():
     assert count() != 2
 
+def test_chain():
+    assert 0 < count() < 2
+
 def test_grown():
     found = words()
     assert found == ["x"], found.append("later")
@@ -62,6 +65,7 @@ def test_observed_and_expected_of_every_form(tmp_path: Path) -> None:
         "assert not found": ("['a', 'b']", ""),
         "assert count() < 2": ("2", "< 2"),
         "assert count() != 2": ("2", "not 2"),
+        "assert 0 < count() < 2": ("2", "< 2"),
         'assert found == ["x"], found.append("later")': ("['a', 'b']", "['x']"),
         "self.assertEqual(count(), 4)": ("2", "4"),
         'self.assertIn("c", words())': ("['a', 'b']", ""),

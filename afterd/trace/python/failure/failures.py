@@ -25,7 +25,7 @@ from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Module, Node, innermost_statement
 from afterd.trace.python.read.ssa import Steps, failing_expression, location
 from afterd.trace.python.read.tracefile import Recorded
-from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, render
+from afterd.trace.python.read.values import UNKNOWN, Unknown, identity, plain_value, render
 from afterd.trace.python.record.rows import Kind
 
 _RUNNER_FAILED = frozenset({"Failed", "Exit"})  # pytest.fail, pytest.raises that saw nothing
@@ -299,15 +299,19 @@ class Failures:
             return test if test.type == "Compare" else None
         if place.node.type == "Expr" and (compared := _compared_by_method(place.node["value"])):
             return compared
-        for read in reads(condition):
-            node = self.trace.node(self.trace.position(read.step))
-            if node is not None and node.line == place.node.line and _is_comparison(node):
-                return node
-        near = [self.trace.node(row) for row in place.frame.rows[-12:]]
-        for node in reversed(near):
-            if node is not None and node.line == place.node.line and _is_comparison(node):
-                return node
+        rows = [self.trace.position(read.step) for read in reads(condition)]
+        for found in (rows, place.frame.rows[-12:][::-1]):
+            asked = [row for row in found if self._compares(row, place)]
+            if asked:  # of ``a < b < c`` the part that does not hold
+                row = next(
+                    (row for row in asked if plain_value(self.trace.value(row)) is False), asked[0]
+                )
+                return self.trace.node(row)
         return None
+
+    def _compares(self, row: int, place: Place) -> bool:
+        node = self.trace.node(row)
+        return node is not None and node.line == place.node.line and _is_comparison(node)
 
 
 def _is_comparison(node: Node) -> bool:
