@@ -299,7 +299,8 @@ class _Told:
         if unlinked:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))
-        return Story(tree, unlinked, self._carrying.runs, self._walk.followed())
+        followed = NOTHING if self._predicate.by_others else self._walk.followed()
+        return Story(tree, unlinked, self._carrying.runs, followed)
 
     def _is_divided(self, kept: set[StepId]) -> bool:
         """Whether there are steps of which the text does not say whose they are, and runs for a twin a cause."""

@@ -137,7 +137,8 @@ class Predicate:
     ``condition`` is a Boolean term that is *false* in this execution: the negation of what
     happened ("the assertion holds", "the branch goes the other way", "this byte is as in green").
     ``failed_at`` is where a failure came up, which may be another line than the step's: a ``raise`` is
-    explained from the branch that led to it. ``text`` is the statement there.
+    explained from the branch that led to it. ``text`` is the statement there. ``by_others``: code that is not
+    followed found the fault, a test outside of the repository say.
     """
 
     step: StepId
@@ -148,13 +149,14 @@ class Predicate:
     observed: str = ""
     expected: str = ""
     failed_at: Location | None = None
+    by_others: bool = False
 
     @property
     def is_inferred(self) -> bool:
         """Whether it was seen to differ, but not that the test failed by it: code that is not followed
         judged it.
         """
-        return self.kind is FailureKind.RESULT
+        return self.by_others or self.kind is FailureKind.RESULT
 
 
 class Execution(Protocol):

@@ -206,8 +206,10 @@ def _where(file: str, line: int, permalink: Permalink) -> str:
 
 
 def _linked_label(label: str, file: str, line: int, permalink: Permalink) -> str:
-    """The label, as a link where there is a URL that cannot end the link or be another scheme."""
-    url = permalink(file, line)
+    """The label, as a link where there is a URL that cannot end the link or be another scheme; of a file outside
+    of the repository there is none.
+    """
+    url = "" if file.startswith("/") else permalink(file, line)
     return f"[{label}]({url})" if _URL.fullmatch(url) else label
 
 

@@ -236,3 +236,47 @@ def test_names_of_tests_that_passed() -> None:
     """As Meson, CTest and automake say them."""
     named = {"adds", "single file", "known", "two words", "suite_list"}
     assert passed_tests(PASSED) == named
+
+
+PYTEST = """\
+    def test_first():
+        box = Box([1, 2, 3])
+>       assert box.first() == 1, "box 'a == b' begins otherwise"
+E       AssertionError: box 'a == b' begins otherwise
+E       assert 2 == 1
+E        +  where 2 = first()
+E        +    where first = <lib.Box object at 0x7f>.first
+
+../../out/test_out.py:6: AssertionError
+=========================== short test summary info ============================
+FAILED ../../out/test_out.py::test_first - AssertionError: box 'a == b' begins otherwise
+1 failed in 0.03s
+"""
+
+
+def test_pytest_s_long_form_outside_of_the_repository() -> None:
+    """The message was the signature, in which numbers and quoted texts are masked, and it had no line."""
+    said = told_failure(PYTEST)
+    assert said is not None
+    assert (said.file, said.line) == ("out/test_out.py", 6)
+    assert said.message == "AssertionError: box 'a == b' begins otherwise"
+    assert (said.observed, said.expected) == ("2", "1")
+
+
+@pytest.mark.parametrize(
+    ("marked", "message", "values"),
+    [
+        ("assert 'a == b' == 'c'", "AssertionError: assert 'a == b' == 'c'", ("'a == b'", "'c'")),
+        ("assert not True", "AssertionError: assert not True", ("", "")),
+        ("assert <Box 1> == <Box 2>", "AssertionError: assert <Box 1> == <Box 2>", ("", "")),
+        ("ValueError: no 7", "ValueError: no 7", ("", "")),
+    ],
+)
+def test_what_pytest_compared(marked: str, message: str, values: tuple[str, str]) -> None:
+    """An equality has two values where both can be read; all else is told by its message."""
+    said = told_failure(
+        f">       it()\nE       {marked}\n\ntests/test_a.py:6: {message.split(':', maxsplit=1)[0]}\n"
+    )
+    assert said is not None
+    assert (said.message, said.observed, said.expected) == (message, *values)
+    assert (said.file, said.line) == ("tests/test_a.py", 6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -24,7 +23,7 @@ def _operand(target: str, observed: str, green: str) -> TreeStep:
 
 def _told(failure: Failure, *operands: TreeStep) -> str:
     """What the last line says; ``operands`` as the tree has them, the last one first."""
-    steps: Sequence[TreeStep] = (*operands, _CHANGE)
+    steps = (*operands, _CHANGE)
     tree = replace(TREE, predicate=_ASSERTED, file="test.py", line=6, steps=steps, causes=())
     explained = replace(RUNNING_EXAMPLE, failure=failure, tree=tree, root=RUNNING_EXAMPLE.root[:1])
     return as_plain(story(explained)[-1].values)

@@ -138,6 +138,14 @@ def always(url: str, _file: str, _line: int) -> str:
     return url
 
 
+def test_a_test_outside_of_the_repository_is_no_link() -> None:
+    failure = Failure(FailureKind.ASSERTION, "it failed", "/elsewhere/test_out.py", 6)
+    explained = replace(RUNNING_EXAMPLE, failure=failure)
+    text = render([explained], lambda file, line: f"https://example.org/{file}#L{line}")
+    assert "`/elsewhere/test_out.py:6`" in text
+    assert "example.org//elsewhere" not in text
+
+
 def test_links_are_http_or_none() -> None:
     for url in ("javascript:alert(1)", "https://x/)", "https://x y", "http://x/\n", "//x", "f.c"):
         text = render([RUNNING_EXAMPLE], functools.partial(always, url))

@@ -39,6 +39,7 @@ from afterd.model.trace import NO_EXCEPTION, Conduct, GreenValue, Predicate, Ste
 from afterd.model.trace import Alignment as Aligned
 from afterd.trace.python.failure import (
     Failures,
+    Outside,
     departures,
     output_predicate,
     reported_failures,
@@ -129,8 +130,13 @@ class PythonExecution:
             if predicate is not None:
                 found.append(predicate)
         if not found and self.green is not None:
-            found.extend(self._wrong_output())
+            reported = reported_failures(self.steps, self.test)
+            outside = Outside(self.steps, self._is_not_green_s, self._wrong_output)
+            found.extend(outside.failures(reported))
         return found
+
+    def _is_not_green_s(self, row: int) -> bool:
+        return self._green_value(row).alignment in {Aligned.DIFFERENT, Aligned.ABSENT}
 
     def step(self, identifier: StepId) -> Step:
         """The step, with its changes and the green run's value."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+from afterd.execution.failures.pytest_says import compared_values, said_by_pytest
 from afterd.execution.failures.text import LONGEST_MESSAGE, one_line
 from afterd.model.location import Location
 
@@ -115,6 +116,10 @@ class Told:
 def told_failure(text: str) -> Told | None:
     """The last failure with values that a text tells of, else the first message; None: no word."""
     text = where_raised(text.replace("\r\n", "\n"))
+    if pytest := said_by_pytest(text):
+        message, file, line, begins = pytest
+        values = compared_values(message)
+        return Told(one_line(message.split("\n", 1)[0]), file, line, *values, begins)
     for way in _READ:
         if matches := list(way.finditer(text)):
             return _with_place(_told_by_match(matches[-1]), text, matches[-1])

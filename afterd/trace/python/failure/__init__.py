@@ -7,6 +7,7 @@ from afterd.trace.python.failure.assertions import (
     body_observing,
     looked_at,
 )
+from afterd.trace.python.failure.elsewhere import Outside
 from afterd.trace.python.failure.failures import (
     Failures,
     departures,
@@ -19,6 +20,7 @@ from afterd.trace.python.failure.hangs import rounds
 __all__ = [
     "RAISED",
     "Failures",
+    "Outside",
     "Seen",
     "body_expecting",
     "body_observing",

@@ -1,11 +1,13 @@
 """Failures as the test runners see them, in one plain form.
 
-A failure is ``{"test", "phase", "type", "message", "frames", "row"}``; ``frames`` are (file, line,
-function) of the traceback, outermost first, and ``row`` is how many rows had been written.
+A failure is ``{"test", "phase", "type", "message", "frames", "judged", "row"}``; ``frames`` are (file, line,
+function) of the traceback, outermost first, ``judged`` the innermost that is of no library as (file, line,
+text), and ``row`` is how many rows had been written.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +21,10 @@ Report = Callable[[Failure], None]
 
 HANG = "Hang"
 _LAUNCHER = str(Path(__file__).with_name("script.py"))
+_LIBRARY = str(Path(os.__file__).parent)
+_INSTALLED = ("/site-packages/", "/dist-packages/")
 _LINKS = 20  # of a chain of causes and contexts
+_LINE = 400  # characters of a line
 
 
 def failure(test: str, phase: str, error: BaseException, row: int) -> Failure:
@@ -32,6 +37,7 @@ def failure(test: str, phase: str, error: BaseException, row: int) -> Failure:
         "message": _message(error),
         "name": _missing_name(error),
         "frames": frames(error.__traceback__),
+        "judged": _judged(error.__traceback__),
         "chain": _chain(error),
         "row": row,
     }
@@ -45,6 +51,27 @@ def frames(traceback: TracebackType | None) -> list[tuple[str, int, str]]:
         found.append((code.co_filename, traceback.tb_lineno, code.co_qualname))
         traceback = traceback.tb_next
     return found
+
+
+def _judged(traceback: TracebackType | None) -> tuple[str, int, str] | None:
+    """Where, as far as is known, somebody who is no library found fault; None where nobody is on the way."""
+    found = None
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith((_LIBRARY, "<")) and not any(part in file for part in _INSTALLED):
+            found = (file, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    if found is None or found[0] == _LAUNCHER:
+        return None
+    return (*found, _line(*found))
+
+
+def _line(file: str, number: int) -> str:
+    try:
+        lines = Path(file).read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[number - 1].strip()[:_LINE] if number <= len(lines) else ""
 
 
 def _message(error: BaseException) -> str:

@@ -1,0 +1,46 @@
+"""What pytest says of a failed test: the message, the two values of an equality, and the place."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from afterd.execution.failures.text import LONGEST_MESSAGE
+
+_ASSERTED = re.compile(r"(?:^|\n)assert (?P<test>[^\n]+)")
+_PLACE = re.compile(
+    r"^(?:\.\.?/)*(?P<file>[^:\s]+\.py):(?P<line>\d+): [A-Za-z_][\w.]*$", re.MULTILINE
+)
+_MARKED = re.compile(r"(?:^E(?: [^\n]*)?\n)+", re.MULTILINE)
+_TYPED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Failed|Warning)\b")
+
+
+def compared_values(message: str) -> tuple[str, str]:
+    """What an equality had and expected, of a message of pytest's own; both empty where it says so of none."""
+    asserted = _ASSERTED.search(message.removeprefix("AssertionError: "))
+    try:
+        whole = asserted["test"] if asserted else ""
+        node = ast.parse(whole, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return "", ""
+    match node:
+        case ast.Compare(left, [ast.Eq()], [right]):
+            sides = (ast.get_source_segment(whole, side) or "" for side in (left, right))
+            mine, other = (side[:LONGEST_MESSAGE] for side in sides)
+            return mine, other
+    return "", ""
+
+
+def said_by_pytest(text: str) -> tuple[str, str, int, int] | None:
+    """The last failure in pytest's long form: the message as it was raised, the place, and where the report of it
+    begins; None where there is none.
+    """
+    places = list(_PLACE.finditer(text))
+    for place in reversed(places):
+        blocks = list(_MARKED.finditer(text, 0, place.start()))
+        if blocks:
+            lines = [line[1:].strip() for line in blocks[-1][0].splitlines()]
+            first = lines[0] if _TYPED.match(lines[0]) else f"AssertionError: {lines[0]}"
+            said = "\n".join([first, *lines[1:]])
+            return said, place["file"], int(place["line"]), blocks[-1].start()
+    return None

@@ -1,0 +1,106 @@
+"""A test that is not followed, as one outside of the repository: it is told as its runner saw it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from python_pairs import PYTEST, traced_pair, written
+
+GOOD = {
+    "lib.py": """\
+        class Box:
+            def __init__(self, items):
+                self.items = items
+
+            def first(self):
+                return self.items[0]
+
+            def clear(self):
+                if self.items:
+                    self.items = []
+        """
+}
+BAD = {"lib.py": GOOD["lib.py"].replace("[0]", "[1]").replace("if self.items", "if not self.items")}
+PYTESTS = """\
+    from lib import Box
+
+    def test_first():
+        assert Box([1, 2]).first() == 1, "it begins with %s" % "two"
+
+    def test_not():
+        assert not Box([1, 2]).first() > 1
+
+    def test_attribute():
+        box = Box([1, 2])
+        box.clear()
+        assert box.items == []
+    """
+UNITTESTS = """\
+    import unittest
+    from lib import Box
+
+    class Cases(unittest.TestCase):
+        def test_first(self):
+            self.assertEqual(Box([1, 2]).first(), 1)
+
+        def test_truth(self):
+            self.assertTrue(Box([1, 2]).first() < 2)
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "line", "text", "values", "message"),
+    [
+        ("test_first", 4, "assert Box", ("2", "1"), "AssertionError: it begins with two"),
+        ("test_not", 7, "assert not", ("", ""), "AssertionError: assert not 2 > 1"),
+        (
+            "test_attribute",
+            12,
+            "assert box",
+            ("[1, 2]", "[]"),
+            "AssertionError: assert [1, 2] == []",
+        ),
+    ],
+)
+def test_what_pytest_s_own_test_said(
+    tmp_path: Path, test: str, line: int, text: str, values: tuple[str, str], message: str
+) -> None:
+    """The output was said to be 'F' where '.' was expected."""
+    outside = written(tmp_path / "outside", {"test_out.py": PYTESTS}) / "test_out.py"
+    (failure,) = traced_pair(tmp_path, GOOD, BAD, (*PYTEST, f"{outside}::{test}")).failures()
+    assert failure.by_others
+    assert failure.text.startswith(text)
+    assert (failure.observed, failure.expected) == values
+    assert failure.message == message
+    at = failure.failed_at
+    assert at is not None
+    assert (at.file, at.line) == (str(outside), line)
+
+
+@pytest.mark.parametrize(
+    ("test", "values", "message"),
+    [
+        ("test_first", ("2", "1"), "AssertionError: 2 != 1"),
+        ("test_truth", ("", ""), "AssertionError: False is not true"),
+    ],
+)
+def test_what_unittest_s_own_test_said(
+    tmp_path: Path, test: str, values: tuple[str, str], message: str
+) -> None:
+    """Nothing is written to standard output, so there was no failed assertion at all."""
+    outside = str(written(tmp_path / "outside", {"test_out.py": UNITTESTS}))
+    command = (sys.executable, "-m", "unittest", "discover", "-s", outside, "-k", test)
+    (failure,) = traced_pair(tmp_path, GOOD, BAD, command).failures()
+    assert (failure.observed, failure.expected) == values
+    assert failure.message == message
+
+
+def test_what_was_given_last_that_green_did_not_give(tmp_path: Path) -> None:
+    """A value is told once: that the function has ended is no second one, and gave nothing."""
+    outside = written(tmp_path / "outside", {"test_out.py": PYTESTS}) / "test_out.py"
+    execution = traced_pair(tmp_path, GOOD, BAD, (*PYTEST, f"{outside}::test_first"))
+    (failure,) = execution.failures()
+    step = execution.step(failure.step)
+    assert (step.target, step.rendered, step.green.shown) == ("return", "2", "1")
