@@ -33,7 +33,7 @@ from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
-from afterd.trace.python.stage import PythonTraceRequest, python_command
+from afterd.trace.python.stage import PythonTraceRequest, folders_beside, python_command
 from afterd.vcs.worktree import Slot
 from afterd.workspace.test_command import (
     assigned_variables,
@@ -253,6 +253,7 @@ def python_request(
         folder=recipe.folder,
         pythonpath=inside,
         original=Path(checkout) if checkout else None,
+        beside=folders_beside(recipe.test),
         limits=workspace.limits.test,
         work=f"{workspace.work} {piece}" if workspace.work and piece else "",
     )

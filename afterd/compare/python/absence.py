@@ -165,6 +165,7 @@ class Absence:
         self.inverse = Alignment(green.trace, alignment.bad, alignment.matching.inverted())
         self.green = green
         self.ties = ties
+        self._sources_of: dict[int, Sequence[int]] = {}
 
     def changes(self, position: int) -> Iterator[ChangeId]:
         """The changes that removed or altered what only the green counterpart had."""
@@ -203,8 +204,13 @@ class Absence:
                 if definition is not None:
                     yield from self._own(definition)
 
-    def _sources(self, row: int) -> Iterator[int]:
-        """What a green row reads, and the branch that let it happen."""
+    def _sources(self, row: int) -> Sequence[int]:
+        """What a green row reads, and the branch that let it happen, each once."""
+        if row not in self._sources_of:
+            self._sources_of[row] = tuple(dict.fromkeys(self._each_source(row)))
+        return self._sources_of[row]
+
+    def _each_source(self, row: int) -> Iterator[int]:
         step = self.green.step(self.green.trace.number(row))
         for read in reads(step.term):
             yield self.green.trace.position(read.step)

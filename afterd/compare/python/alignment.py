@@ -34,6 +34,7 @@ class Alignment:
         self._keys: dict[int, dict[_Key, int]] = {}
         self._names: dict[tuple[bool, int], dict[int, tuple[_Key, _Key]]] = {}
         self._claimed: dict[int, set[_Key]] = {}
+        self._rows: dict[int, int | None] = {}
         self._activations: dict[Node, list[Frame]] = {}
         for frame in green.frames:
             self._activations.setdefault(frame.node, []).append(frame)
@@ -145,6 +146,11 @@ class Alignment:
 
     def row(self, position: int) -> int | None:
         """The green row; None when the green run has none at this point."""
+        if position not in self._rows:
+            self._rows[position] = self._row(position)
+        return self._rows[position]
+
+    def _row(self, position: int) -> int | None:
         node, frame = self.bad.node(position), self.bad.frame(position)
         if node is None or frame is None:
             return None

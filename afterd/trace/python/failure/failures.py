@@ -97,11 +97,8 @@ class Failures:
 
     def _module(self, file: str) -> Module | None:
         parts = PurePosixPath(file).parts
-        for start in range(len(parts)):
-            module = self._paths.get("/".join(parts[start:]))
-            if module is not None:
-                return module
-        return None
+        called = (file, *("/".join(parts[start:]) for start in range(len(parts))))
+        return next((self._paths[path] for path in called if path in self._paths), None)
 
     def _before(self, row: int) -> int:
         """The position of the first row at or after a row number."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
 
+from .importing import Territory
 from .instrument import Instrumenter
 from .replacing import Replacement
 from .rows import fingerprint
@@ -21,16 +22,20 @@ Rewrite = Callable[[ast.Module, bytes], None]  # pytest's assertion rewriting
 
 
 class Compiler:
-    """Compiles modules below ``tree`` and remembers which it compiled.
+    """Compiles modules of the ``territory`` and remembers which it compiled.
 
     The module of which a value is ``replaced`` is compiled for this run alone.
     """
 
-    def __init__(self, tree: Path, cache: Path, replaced: Replacement | None = None) -> None:
-        self.tree = tree
+    def __init__(
+        self, territory: Territory, cache: Path, replaced: Replacement | None = None
+    ) -> None:
+        self.territory = territory
         self.cache = cache
         self.replaced = replaced
-        self.modules: dict[int, tuple[str, str]] = {}  # fingerprint: (path in the tree, file name)
+        self.modules: dict[
+            int, tuple[str, str]
+        ] = {}  # fingerprint: (path, see ``Territory``; file name)
         self.refused: dict[str, str] = {}  # path: why it runs uninstrumented
         cache.mkdir(parents=True, exist_ok=True)
 
@@ -41,7 +46,7 @@ class Compiler:
 
         ``flavour`` tells apart what ``rewrite`` does. Raises what ``compile`` raises on the text.
         """
-        path = self.relative(filename)
+        path = self.territory.path(filename)
         module = fingerprint(path + "\0" + flavour, source)
         name = f"{module:x}-{sys.implementation.cache_tag}"
         cached = self.cache / f"{name}.code"
@@ -57,10 +62,6 @@ class Compiler:
         self.modules[module] = (path, name)
         return code
 
-    def relative(self, filename: str) -> str:
-        """``filename`` as a path in the tree."""
-        return Path(os.path.relpath(filename, self.tree)).as_posix()
-
     def _instrument(
         self, source: bytes, filename: str, rewrite: Rewrite | None, module: int
     ) -> CodeType:
@@ -74,7 +75,7 @@ class Compiler:
             instrumented = Instrumenter(numbered, module, replaced).run()
             code = compile(instrumented, filename, "exec", dont_inherit=True)
         except (RecursionError, ValueError) as error:
-            self.refused[self.relative(filename)] = str(error)
+            self.refused[self.territory.path(filename)] = str(error)
             return self._plain(source, filename, rewrite)
         text = source.decode("utf-8", "replace").splitlines()
         name = f"{module:x}-{sys.implementation.cache_tag}.json"

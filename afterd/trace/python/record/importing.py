@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
@@ -15,17 +16,28 @@ NEVER = {"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", "nod
 
 
 class Territory:
-    """Which files are the program's own."""
+    """Which files are the program's own: those of the tree, and of the test where it lies outside the tree."""
 
-    def __init__(self, tree: Path, excluded: Sequence[str] = ()) -> None:
+    def __init__(
+        self, tree: Path, excluded: Sequence[str] = (), beside: Sequence[str] = ()
+    ) -> None:
         self.root = str(tree.resolve()) + "/"
         self.excluded = tuple(self.root + folder.strip("/") + "/" for folder in excluded)
+        self.beside = frozenset(beside) - {os.path.dirname(os.__file__)}  # noqa: PTH120 # a string, often
 
     def owns(self, filename: str) -> bool:
-        """Below the tree, and not in an environment that happens to live there."""
-        if not filename.startswith(self.root) or filename.startswith(self.excluded or ("\0",)):
+        """Below the tree, and not in an environment that happens to live there; or in a folder ``beside`` it."""
+        if not filename.startswith(self.root):
+            return os.path.dirname(filename) in self.beside  # noqa: PTH120 # a string, often
+        if filename.startswith(self.excluded or ("\0",)):
             return False
         return NEVER.isdisjoint(filename[len(self.root) :].split("/"))
+
+    def path(self, filename: str) -> str:
+        """What a file of the program is called: its path in the tree, or where it lies outside."""
+        if not filename.startswith(self.root) and self.owns(filename):
+            return filename
+        return Path(os.path.relpath(filename, self.root)).as_posix()
 
 
 class OwnLoader(SourceFileLoader):

@@ -40,9 +40,8 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        tree = Path(settings.tree)
-        self.territory = Territory(tree, settings.excluded)
-        self.compiler = Compiler(tree.resolve(), Path(settings.cache), settings.replaced)
+        self.territory = Territory(Path(settings.tree), settings.excluded, settings.beside)
+        self.compiler = Compiler(self.territory, Path(settings.cache), settings.replaced)
         self.recorder = Recorder(settings.head, settings.tail)
         self.replacing: Replacing | None = None
         if settings.replaced is not None:

@@ -20,7 +20,8 @@ class Settings:
     install points there: its entries on ``sys.path`` are moved to ``tree``). ``out`` is where
     results are written, ``cache`` where instrumented code is kept, ``head`` and ``tail`` the window
     in chunks. ``excluded``
-    are folders below ``tree`` that are not the program (a virtual environment). The process runs
+    are folders below ``tree`` that are not the program (a virtual environment), ``beside`` those outside
+    of which the files (not what lies deeper) are the program's too: the test lies there. The process runs
     share ``share`` of ``shares`` of its tests. It is ended after about ``stop`` rows (0: never).
     ``replaced``: the one value of the run that is set to another.
     """
@@ -33,6 +34,7 @@ class Settings:
     head: int = 16
     tail: int = 32
     excluded: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     share: int = 0
     shares: int = 1
     stop: int = 0
@@ -42,7 +44,7 @@ class Settings:
     def read(cls, path: Path) -> Settings:
         """The settings file at ``path``."""
         fields = json.loads(path.read_text(encoding="utf-8"))
-        fields["excluded"] = tuple(fields["excluded"])
+        fields |= {name: tuple(fields[name]) for name in ("excluded", "beside")}
         if fields["replaced"] is not None:
             fields["replaced"] = Replacement(**fields["replaced"])
         return cls(**fields)

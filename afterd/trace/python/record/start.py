@@ -52,7 +52,10 @@ def _is_own_script(settings: Settings) -> bool:
     if position is None:
         return False
     script = Path(sys.orig_argv[position]).resolve()
-    return script.suffix == ".py" and script.is_relative_to(Path(settings.tree).resolve())
+    return script.suffix == ".py" and (
+        script.is_relative_to(Path(settings.tree).resolve())
+        or str(script.parent) in settings.beside
+    )
 
 
 def script_position(argv: Sequence[str]) -> int | None:

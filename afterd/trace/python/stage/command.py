@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.limits import PYTHON_TRACE
+from afterd.trace.python.record.importing import NEVER
 
+_TESTS = ("test_*.py", "*_test.py")
 _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _SHELLS = frozenset({"sh", "bash", "dash"})
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
@@ -49,6 +51,33 @@ def python_command(
     if interpreter is None:
         return None
     return PythonCommand(interpreter, (), "script", program, tuple(command[1:]))
+
+
+def folders_beside(command: Sequence[str]) -> tuple[str, ...]:
+    """The folders of the Python files that a command names by where they lie, whatever tree it is run in: a test
+    that is younger than the versions it is run at is kept where no checkout touches it.
+
+    A file is named by its absolute path, with or without a test in it (``/tmp/test_new.py::test_it``); a folder
+    that is named counts where tests lie in it.
+    """
+    named = {Path(word.partition("::")[0]) for word in _words(command) if word.startswith("/")}
+    found = {path.parent for path in named if path.suffix == ".py" and path.is_file()}
+    found |= {
+        path for path in named if path.is_dir() and any(any(path.glob(each)) for each in _TESTS)
+    }
+    folders = {same for each in found for same in (each, each.resolve())}
+    return tuple(sorted(str(each) for each in folders if NEVER.isdisjoint(each.parts)))
+
+
+def _words(command: Sequence[str]) -> list[str]:
+    """The words of a command, and of what it gives a shell."""
+    words: list[str] = []
+    for argument in command:
+        try:
+            words += shlex.split(argument)
+        except ValueError:
+            words.append(argument)
+    return words
 
 
 def of_shell(command: Sequence[str]) -> tuple[str, ...]:

@@ -28,7 +28,12 @@ from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.rerunning import ColdError, Recording
 from afterd.limits import WARM, ProcessLimits
 from afterd.trace.python.record.warm import VARIABLE
-from afterd.trace.python.stage.command import PythonCommand, of_shell, python_command
+from afterd.trace.python.stage.command import (
+    PythonCommand,
+    folders_beside,
+    of_shell,
+    python_command,
+)
 from afterd.trace.python.stage.runner import PACKAGE, stage
 from afterd.weights import WARM_SHARES
 
@@ -194,8 +199,13 @@ class WarmPython:
         try:
             said = json.loads((result.directory / "modules.json").read_text(encoding="utf-8"))
             home, tree = str(result.directory), f"{self.tree}/"
+            beside = folders_beside(self.command.argv)  # the test's own, run each time
             return Seen(
-                tuple((name, file) for name, file in said["outside"] if not file.startswith(home)),
+                tuple(
+                    (name, file)
+                    for name, file in said["outside"]
+                    if not file.startswith(home) and os.path.dirname(file) not in beside  # noqa: PTH120 # a string
+                ),
                 tuple(said["foreign"]),
                 tuple(file.removeprefix(tree) for file in said["inside"]),
                 tuple(said["rewritten"]),
@@ -259,7 +269,9 @@ def _is_own_script(recording: Recording) -> bool:
     started = python_command(command.argv, command.environment, command.cwd)
     if started is None or started.target != "script":
         return False
-    return (command.cwd / started.name).resolve().is_relative_to(recording.tree.resolve())
+    script, tree = (command.cwd / started.name).resolve(), recording.tree.resolve()
+    beside = folders_beside(command.argv)
+    return script.is_relative_to(tree) or str(script.parent) in beside
 
 
 def _connection_to(path: Path, server: threading.Thread) -> socket.socket:

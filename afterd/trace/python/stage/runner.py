@@ -40,7 +40,8 @@ class PythonTraceRequest:
     entries on the import path are moved to the tree that is traced. ``directory`` takes traces
     and the code cache. ``head`` and ``tail`` bound the trace, in chunks of 32,768 rows; a run
     that outgrew them is repeated with room for all it needs, up to ``most`` rows. ``excluded``
-    folders of the tree are not the program's. Of the tests, those of share ``share`` of ``shares`` are
+    folders of the tree are not the program's; a trace has the files of folders ``beside`` it too, where the
+    test lies. Of the tests, those of share ``share`` of ``shares`` are
     run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
     ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
     killed; empty: everything is recorded anew. ``replaced`` is a value of the run that is set to another.
@@ -59,6 +60,7 @@ class PythonTraceRequest:
     tail: int = 24
     most: int = 5_000_000
     excluded: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     share: int = 0
     shares: int = 1
     work: str = ""
@@ -185,6 +187,7 @@ def _settings(request: PythonTraceRequest, tree: Path, out: Path, mode: str) -> 
         head=request.head,
         tail=request.tail,
         excluded=request.excluded,
+        beside=request.beside if mode == "trace" else (),
         share=request.share,
         shares=request.shares,
         stop=request.stop,
