@@ -7,7 +7,8 @@ from afterd.compare.c.dual import DualSlice
 from afterd.model.term import StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
-from afterd.trace.c.read import Instance, Process, Statement, same_address
+from afterd.trace.c.read import Instance, Process, Statement, in_variable_of_both, same_address
+from afterd.trace.c.read.allocations import Allocated
 from afterd.trace.c.window import records
 from afterd.trace.rendering import rendered_value
 
@@ -205,23 +206,34 @@ class Counterparts:
     def _same_address(self, mine: int, other: int) -> bool:
         return same_address(self._bad.symbols, self._green.symbols, mine, other)
 
+    def _is_variable_of_both(self, mine: int, other: int) -> bool:
+        """Whether either run's address is in a variable that both programs have."""
+        bad, green = self._bad.symbols, self._green.symbols
+        return in_variable_of_both(bad, green, mine) or in_variable_of_both(green, bad, other)
+
     def _same_object(self, here: StepId, there: StepId, mine: int, other: int) -> bool | None:
         """Whether two addresses are the same place in corresponding heap objects; None where that
-        cannot be told. Sorting a list differently only moves pointers: with all of them taken for
+        cannot be told. A variable that both programs have, as one that stands in for "nothing", is no
+        heap object. Sorting a list differently only moves pointers: with all of them taken for
         the same, a wrong order had no cause. Nor has a jump in bytecode that grew in other steps,
         if not even the distance to the object's start is compared.
         """
-        if self._bad.ids.is_initial(here) or self._green.ids.is_initial(there):
-            return None
-        place = self._bad.allocations.of(mine, self._bad.ids.position(here))
-        partner = self._green.allocations.of(other, self._green.ids.position(there))
+        place, partner = _allocated(self._bad, here, mine), _allocated(self._green, there, other)
         if place is None or partner is None:
-            return None
+            mixed = self._is_variable_of_both(mine, other) if place or partner else False
+            return False if mixed else None
         found = self._alignment.instance(place.instance).instance
         call = self._record(place.instance, place.instruction, found) if found else -1
         if call >= 0 and call != partner.call:
             return False
         return False if place.offset != partner.offset else None if call < 0 else True
+
+
+def _allocated(process: Process, step: StepId, address: int) -> Allocated | None:
+    """The heap object that an address was in at a step; an initialiser names none."""
+    if process.ids.is_initial(step):
+        return None
+    return process.allocations.of(address, process.ids.position(step))
 
 
 def _text(statement: Statement) -> str:

@@ -217,6 +217,7 @@ GUILTY = {
     "struct_through_pointer": "-struct row *chosen = &low; +struct row *chosen = &high;",
     "rounds": "flag = level > 5; }",
     "ternary": "-int wide = 1; +int wide = 0;",
+    "stand_in": "-int known = 1; +int known = 2;",
     "enclosed": '-if (entering) { -put(page, "<<");',
     "conduct": "-int third = whole / 3; +int third = whole / 4;",
 }
@@ -306,6 +307,13 @@ def test_of_two_literals_the_one_that_was_meant_is_another_value(cases: dict[str
     assert found[StepKind.ASSIGN].green.alignment is Alignment.DIFFERENT
     byte = found[StepKind.INITIAL]
     assert (byte.rendered, byte.green.elsewhere) == ("'f' (102)", True)
+
+
+def test_a_variable_that_stands_in_for_an_allocated_object_is_another_object(
+    cases: dict[str, Case],
+) -> None:
+    (used,) = cases["stand_in"].at("struct check *used")
+    assert used.green.alignment is Alignment.DIFFERENT
 
 
 def test_a_branch_is_followed_to_where_it_first_went_another_way(cases: dict[str, Case]) -> None:

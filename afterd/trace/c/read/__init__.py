@@ -16,7 +16,12 @@ from afterd.trace.c.read.process import Process, partners, recorded_processes
 from afterd.trace.c.read.program import DEFINITION, FunctionView, Program, Unit
 from afterd.trace.c.read.statements import Passed, Statement
 from afterd.trace.c.read.steps import StepIds
-from afterd.trace.c.read.symbols import Placed, initial_counterpart, same_address
+from afterd.trace.c.read.symbols import (
+    Placed,
+    in_variable_of_both,
+    initial_counterpart,
+    same_address,
+)
 from afterd.trace.c.read.values import known_value
 
 __all__ = [
@@ -41,6 +46,7 @@ __all__ = [
     "choices",
     "conversions",
     "format_of",
+    "in_variable_of_both",
     "initial_counterpart",
     "known_value",
     "partners",

@@ -133,6 +133,12 @@ def same_address(bad: Symbols, green: Symbols, mine: int, other: int) -> bool:
     return any((placed.symbol, offset) in wanted for placed, offset in meant)
 
 
+def in_variable_of_both(own: Symbols, others: Symbols, address: int) -> bool:
+    """Whether an address is in a variable that the other program has too."""
+    placed = own.at(address)
+    return placed is not None and placed.variable is not None and _has(others, placed)
+
+
 def _has(symbols: Symbols, placed: Placed) -> bool:
     """Whether the other program has a variable too, of the same type."""
     other = symbols.named(placed.symbol)

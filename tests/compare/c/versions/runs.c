@@ -191,3 +191,27 @@ int case_interpreted(void) {
     interpret();
     return 0;
 }
+
+struct check {
+    int (*judge)(const struct check *);
+    int most;
+};
+
+static int refuses(const struct check *check) { return check->most < 0; }
+static int fits(const struct check *check) { return check->most > 2; }
+
+static struct check never = {.judge = refuses};
+
+static struct check *settled(int known, struct check *given) { return known == 2 ? &never : given; }
+
+int case_stand_in(void) {
+    struct check *given = malloc(sizeof *given);
+    given->judge = fits;
+    given->most = 3;
+-    int known = 1;
++    int known = 2;
+    struct check *used = settled(known, given);
+    int judged = used->judge(used);
+    printf("it %s\n", judged ? "fits" : "is refused");
+    return 0;
+}
