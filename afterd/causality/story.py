@@ -93,6 +93,8 @@ class _Walk:
                 self._visit(found, predicate)
         for change in in_order(root - self.entered.keys()):
             self._bridge(change, predicate.step)
+        for change in in_order(frozenset(self.entered)):
+            self._begin_at_guard(change)
 
     def _visit(self, found: _Reached, predicate: Predicate) -> None:
         self.reached[found.step] = found
@@ -139,6 +141,17 @@ class _Walk:
             self.reached[step] = _Reached(step, Way.CALL, nearer, Way.CALL)
             nearer = step
         self.entered[change] = chain[0]
+
+    def _begin_at_guard(self, change: ChangeId) -> None:
+        """Where a change begins with the condition of what it did: that is told first, with how it went."""
+        at = self.entered[change]
+        while (guard := self._execution.step(at).control) is not None and guard < at:
+            asked = self._execution.step(guard)
+            if change not in asked.changes or not is_infected(asked):
+                return
+            cost = self.reached[at].cost + Way.BRANCH
+            self.reached.setdefault(guard, _Reached(guard, cost, at, Way.BRANCH))
+            self.entered[change] = at = guard
 
     def _calls_around(self, step: StepId, failed: StepId) -> Iterator[StepId]:
         """What the calls that a step was in gave, up to one that is on the way already."""

@@ -19,6 +19,9 @@ class ReportLimits:
     story: int = 12  # lines of the story of a failure
     story_value: int = 44  # characters of one of two values beside each other
     story_was: int = 28  # of what a statement was, shown whole
+    carried: int = (
+        6  # places that a line of a story names, through which a value was only handed on
+    )
     story_width: int = 100  # columns of its lines, where the terminal is not narrower
     statement: int = 160  # characters
     value: int = 80  # characters

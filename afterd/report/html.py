@@ -18,6 +18,7 @@ from afterd.report.sanitize import html, one_line
 from afterd.report.snippet import undone_patch
 from afterd.report.story import carried_words, story
 from afterd.report.summary import (
+    acting_line,
     as_html,
     as_plain,
     assurance,
@@ -127,7 +128,8 @@ def _article(explanation: Explanation, source: SourceLines) -> Iterator[str]:
 
 def _changes(explanation: Explanation) -> Iterator[str]:
     for change in explanation.root:
-        yield f'<li><code class="changed">{_text(change.id)}</code> {as_html(place(change))}</li>\n'
+        where = as_html(place(change, acting=acting_line(explanation, change)))
+        yield f'<li><code class="changed">{_text(change.id)}</code> {where}</li>\n'
     for change in explanation.auxiliary:
         yield f"<li><code>{_text(change.id)}</code> {as_html(place(change))} "
         yield f'<span class="quiet">{_text(goes_along_sentence(explanation))}</span></li>\n'

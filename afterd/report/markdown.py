@@ -20,6 +20,7 @@ from afterd.report.sanitize import clipped_text, code_block, code_span, html, on
 from afterd.report.snippet import EDGE, excerpt, undone_patch
 from afterd.report.story import story
 from afterd.report.summary import (
+    acting_line,
     as_markdown,
     assurance,
     clipped_phrase,
@@ -63,7 +64,7 @@ def opening_blocks(explanation: Explanation, permalink: Permalink) -> Iterator[t
 def changes_block(explanation: Explanation, permalink: Permalink) -> str:
     """The root and auxiliary changes, each with its place."""
     lines = [
-        _change(change, permalink, end)
+        _change(change, acting_line(explanation, change), permalink, end)
         for changes, end in (
             (explanation.root, ""),
             (explanation.auxiliary, f" ({goes_along_sentence(explanation)})"),
@@ -74,9 +75,10 @@ def changes_block(explanation: Explanation, permalink: Permalink) -> str:
     return "\n".join([*lines, *([f"- and {more} more"] if more else []), ""])
 
 
-def _change(change: Change, permalink: Permalink, end: str) -> str:
-    first, *rest = clipped_phrase(place(change), REPORT.page_name)
-    link = _linked_label(as_markdown((first,)), change.file, change.new.start, permalink)
+def _change(change: Change, acting: int, permalink: Permalink, end: str) -> str:
+    first, *rest = clipped_phrase(place(change, acting=acting), REPORT.page_name)
+    line = acting or change.new.start
+    link = _linked_label(as_markdown((first,)), change.file, line, permalink)
     return f"- {code_span(change.id)} {link}{as_markdown(tuple(rest))}{end}"
 
 

@@ -88,12 +88,28 @@ def _is_same_truth(one: Told, next_one: Told) -> bool:
 
 
 def carried_words(carried: Sequence[TreeStep]) -> str:
-    """``through 6 steps of text.c``."""
-    files = list(dict.fromkeys(step.file.rpartition("/")[2] for step in carried))
-    named = ", ".join(files[:2]) + (" and others" if len(files) > 2 else "")
-    told = f"through {len(carried)} step{'' if len(carried) == 1 else 's'} of {one_line(named)}"
+    """``through text.c:3, 7, main.c:12``: the whole way, as far as there is room; it stands under no file's heading."""
+    places = list(dict.fromkeys((step.file, step.line) for step in carried))
+    kept = REPORT.carried // 2
+    if len(places) <= REPORT.carried:
+        named = _named_places(places)
+    else:
+        first, last = _named_places(places[:kept]), _named_places(places[-kept:])
+        named = f"{first}, {len(places) - 2 * kept} more, {last}"
+    told = f"through {one_line(named)}"
     changed = listed(in_order(frozenset(step.change for step in carried) - {""}))
     return f"{told}, changed by {as_plain(changed)}" if changed else told
+
+
+def _named_places(places: Sequence[tuple[str, int]]) -> str:
+    """Places, a file named where it is another one than before."""
+    found: list[str] = []
+    before = ""
+    for file, line in places:
+        name = file.rpartition("/")[2]
+        found.append(f"{line}" if file == before else f"{name}:{line}")
+        before = file
+    return ", ".join(found)
 
 
 def _in_order(tree: CauseNode) -> Iterator[TreeStep]:

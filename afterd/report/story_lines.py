@@ -70,8 +70,8 @@ def _grid(
     grid.add_column(no_wrap=True, justify="right")
     for place, step in steps:
         if step.carried:
-            sign = ":" if ascii_only else "⋮"
-            grid.add_row("", Text(f"{sign} {carried_words(step.carried)}", "dim"), "")
+            sign = (":" if ascii_only else "⋮").rjust(first)
+            grid.add_row(Text(sign, "dim"), Text(carried_words(step.carried), "dim"), "")
         grid.add_row(
             Text(place, "dim"), _statement(step, room), "" if step.values else _how_known(step)
         )

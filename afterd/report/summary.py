@@ -95,8 +95,11 @@ def headline(explanation: Explanation) -> Phrase:
     match explanation.status:
         case Status.EXPLAINED:
             guilty = listed([change.id for change in explanation.root])
-            where = (" at ", location(explanation.root[0])) if len(explanation.root) == 1 else ()
-            return (test, " fails because of ", *guilty, *where)
+            where = [
+                location(change, acting_line(explanation, change)) for change in explanation.root
+            ]
+            at: Phrase = (" at ", *where) if len(where) == 1 else ()
+            return (test, " fails because of ", *guilty, *at)
         case Status.INCONCLUSIVE if explanation.verified:
             left = len(explanation.root) + len(explanation.auxiliary)
             several = f"{left} of {explanation.changes.total} changes"
@@ -120,15 +123,29 @@ def headline(explanation: Explanation) -> Phrase:
             return (test, " passes at ", Quoted(explanation.range.bad[: REPORT.commit]))
 
 
-def location(change: Change) -> Quoted:
-    """File and line in the bad version (of a removal: the line before it, or where it was)."""
-    line = change.new.start or change.old.start
+def acting_line(explanation: Explanation, change: Change) -> int:
+    """The first line of a change that its story tells of: a hunk may begin with a comment; 0 where it tells of none."""
+    nodes = explanation.tree.nodes() if explanation.tree is not None else ()
+    lines = range(change.new.start, change.new.start + change.new.count)
+    told = (step for node in nodes for step in node.steps if step.change == change.id)
+    return min(
+        (step.line for step in told if step.file == change.file and step.line in lines), default=0
+    )
+
+
+def location(change: Change, acting: int = 0) -> Quoted:
+    """File and line in the bad version (of a removal: the line before it, or where it was); ``acting``: the line at
+    which it acts, where that is known.
+    """
+    line = acting or change.new.start or change.old.start
     return Quoted(f"{change.file}:{line}" if line else change.file)
 
 
-def place(change: Change, subjects: Mapping[str, str] = MappingProxyType({})) -> Phrase:
+def place(
+    change: Change, subjects: Mapping[str, str] = MappingProxyType({}), acting: int = 0
+) -> Phrase:
     """Where a change is, and which commits made it, with their subjects where they are known."""
-    parts: list[str | Quoted] = [location(change)]
+    parts: list[str | Quoted] = [location(change, acting)]
     if change.symbol:
         parts += [" in ", Quoted(change.symbol)]
     if change.form != "hunk":
@@ -173,7 +190,7 @@ def goes_along_sentence(explanation: Explanation) -> str:
 
 
 def measure(explanation: Explanation) -> Phrase:
-    """How many changes there were, and what the answer cost against the floor of k + 1 runs."""
+    """How many changes there were, and what the answer cost; the floor of k + 1 runs is the search's alone."""
     counts, runs, seconds = explanation.changes, explanation.runs, explanation.runs.seconds
     traced = explanation.tree is not None or counts.executed > 0
     roots = len(explanation.root)
@@ -183,13 +200,12 @@ def measure(explanation: Explanation) -> Phrase:
         roots and runs.tests >= least
     )  # what was seen before, or when the ends were, needs no run
     floor = f" (no fewer than {least} for {_count(roots, 'cause')})" if counted else ""
-    confirmed = "both ends"
-    if runs.warm:
-        confirmed = f"both ends and the answer ({runs.warm} of all runs in a warm process)"
+    both = runs.tests + runs.confirmation
+    warm = f" ({runs.warm} of these {both} in a warm process)" if runs.warm else ""
     return (
         f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
         f"{f'{counts.executed} executed' if traced else 'not traced'}. "
-        f"{_count(runs.tests, 'test run')}{floor}, {runs.confirmation} to confirm {confirmed}, "
+        f"{_count(runs.tests, 'test run')} to search{floor}, {runs.confirmation} to confirm outcomes{warm}, "
         f"{f'{runs.interventions} to test steps of the story, ' if runs.interventions else ''}"
         f"{_count(runs.builds, 'build')}, {runs.cached} from the cache, "
         f"{_count(runs.smt_calls, 'solver call')}; {seconds.total:.1f} s "

@@ -23,6 +23,7 @@ from afterd.report.sanitize import clipped_text, one_line, visible_text
 from afterd.report.snippet import undone_patch, without_tabs
 from afterd.report.story_lines import Story
 from afterd.report.summary import (
+    acting_line,
     as_plain,
     as_terminal,
     assurance,
@@ -105,7 +106,8 @@ def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> Renderabl
     """The changes that did it, and those that go along, each with where it is."""
     grid = _grid(2)
     for change in explanation.root[: REPORT.terminal_changes]:
-        grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(place(change, subjects)))
+        where = place(change, subjects, acting_line(explanation, change))
+        grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(where))
     for change in explanation.auxiliary[: REPORT.terminal_changes]:
         also = as_terminal(place(change, subjects)).append(
             f"; {goes_along_sentence(explanation)}", "dim"

@@ -11,6 +11,8 @@ from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, NOT_EXECUTED
 from afterd.report.summary import Phrase, Quoted
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_NOTHING = "None"
+"""What a statement that gives nothing is recorded with."""
 _FACTS = frozenset({EMPTY, NOT_EMPTY})
 VERDICTS = frozenset({"True", "False", "true", "false", ANOTHER_ITEM, NO_ITEM})
 """What a decision is shown as."""
@@ -55,6 +57,8 @@ class Told:
 
 def step_values(step: TreeStep, without: str) -> Phrase:
     """What a step did, and what it did without the changes."""
+    if step.observed == _NOTHING and step.green == NOT_EXECUTED and not step.target:
+        return (f"not run {without}",)
     if step.observed == NOT_EXECUTED:
         return (f"does not run; {without}, it does",)
     if not step.observed:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from afterd.model.explanation import Explanation, Status
-from afterd.report.summary import Phrase, Quoted, listed, location
+from afterd.report.summary import Phrase, Quoted, acting_line, listed, location
 
 
 class VerdictKind(StrEnum):
@@ -91,6 +91,11 @@ def sentence(verdict: TestVerdict, explanation: Explanation | None) -> Phrase:
     parts: list[str | Quoted] = [Quoted(verdict.test), f": {said}"]
     if explanation is not None and explanation.root:
         root = explanation.root
-        parts += [" – ", *listed([change.id for change in root]), " at ", location(root[0])]
+        parts += [
+            " – ",
+            *listed([change.id for change in root]),
+            " at ",
+            location(root[0], acting_line(explanation, root[0])),
+        ]
         parts += [f" and {len(root) - 1} more places"] if len(root) > 1 else []
     return tuple(parts)

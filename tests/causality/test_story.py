@@ -86,6 +86,20 @@ def test_where_the_trail_ends_the_change_is_inferred() -> None:
     assert (last.change, last.evidence) == ("c9", Evidence.INFERRED)
 
 
+def test_a_change_that_begins_with_a_condition_is_told_from_there() -> None:
+    """The answer's first line named the condition, and the story began with what stands in it."""
+    run = Recorded()
+    flag = run.input(1, "flag", 0)
+    outer = run.branch(2, compare(Op.EQ, flag, 0), green=True, changes=["c1"])
+    guard = run.branch(3, compare(Op.LT, flag, 5), green=ABSENT, control=outer, changes=["c1"])
+    value = run.assign(4, "value", 7, green=ABSENT, control=guard, changes=["c1"])
+    run.fail(5, compare(Op.EQ, value, 8))
+    found = _told(aligned(run), "c1")
+    assert [(step.line, step.change) for step in _steps(found.tree)] == [(4, "c1"), (3, "c1")]
+    assert list(_steps(found.tree))[-1].observed == "True"
+    assert found.followed == {"c1"}
+
+
 def test_what_the_twin_overwrote_leads_to_the_branch_that_did_not() -> None:
     """A guard that is false here lets the old value stand: nothing that was read differs but it."""
     run = Recorded()

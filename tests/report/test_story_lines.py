@@ -53,6 +53,16 @@ def test_what_the_text_computes_and_what_the_old_one_would() -> None:
     assert as_plain(story(_explained(gone))[0].values) == "does not run; without them, it does"
 
 
+def test_a_statement_that_gives_nothing_has_no_value() -> None:
+    """Not "None; not run without it" of a `break`."""
+    left = TreeStep(
+        "a.py", 3, "break", "", "None", "not executed", "c2", Evidence.OBSERVED,
+    )  # fmt: skip
+    assert as_plain(story(_explained(left))[0].values) == "not run without them"
+    given = replace(left, text="return", target="return")
+    assert as_plain(story(_explained(given))[0].values) == "return = None; not run without them"
+
+
 def test_the_truth_of_a_text_is_told_in_words() -> None:
     """Not "7 == 0 is false", which is true of its length."""
     asked = TreeStep(
@@ -88,7 +98,7 @@ def test_what_only_carries_is_counted_and_what_is_equal_is_not_there() -> None:
     same = TreeStep("text.c", 3, "y = g()", "y", "1", "1", "", Evidence.INFERRED)
     told = story(_explained(*carried, same, _step(2, "7", "9", change="c2")))
     assert [step.line for step in told] == [2, 13]
-    assert carried_words(told[-1].carried) == "through 4 steps of text.c"
+    assert carried_words(told[-1].carried) == "through text.c:3, 4, 5, 6"
 
 
 def test_a_truth_is_handed_on_by_what_stores_it_and_decides_again_where_a_branch_asks() -> None:
@@ -97,7 +107,18 @@ def test_a_truth_is_handed_on_by_what_stores_it_and_decides_again_where_a_branch
     returned = [_step(line, "True", "False") for line in (4, 3)]
     told = story(_explained(asked, *returned, _step(2, "True", "False", change="c2")))
     assert [step.line for step in told] == [2, 5, 13]
-    assert carried_words(told[1].carried) == "through 2 steps of a.py"
+    assert carried_words(told[1].carried) == "through a.py:3, 4"
+
+
+def test_what_hands_a_value_on_is_named_by_its_places() -> None:
+    """The words "through 5 steps of parser.py and others" hid the whole way, below a third file's name."""
+    way = [("lib/parser.py", 82), ("lib/grammar.py", 141), ("lib/grammar.py", 76), ("test.py", 94)]
+    carried = [_step(line, "1", "2", file=file) for file, line in way]
+    assert carried_words(carried) == "through parser.py:82, grammar.py:141, 76, test.py:94"
+    long = [_step(line, "1", "2") for line in range(1, 31)]
+    assert carried_words(long) == "through a.py:1, 2, 3, 24 more, a.py:28, 29, 30"
+    twice = [_step(3, "1", "2", change="c4"), _step(3, "1", "2")]
+    assert carried_words(twice) == "through a.py:3, changed by c4"
 
 
 def test_no_addresses() -> None:

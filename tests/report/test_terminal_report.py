@@ -24,6 +24,7 @@ from afterd.model.explanation import (
     Status,
     TreeStep,
 )
+from afterd.model.location import LineSpan
 from afterd.model.outcome import FailureKind
 from afterd.report.summary import next_steps
 from afterd.report.terminal import TerminalReport
@@ -128,7 +129,7 @@ def test_a_reader_finds_place_values_evidence_and_commands() -> None:
         "sum = sum - z;  c3",
         "sum = 1; without them 4",
         "+        if (x > y)",
-        "3 test runs (no fewer than 3 for 2 causes)",
+        "3 test runs to search (no fewer than 3 for 2 causes)",
         "afterd patch 42 | git apply",
         "afterd replay 42 --revert c2,c3,c7",
     ):
@@ -139,8 +140,25 @@ def test_fewer_runs_than_the_floor_are_not_held_against_it() -> None:
     """'0 test runs (no fewer than 1)' stood where the ends' own runs showed the answer."""
     runs = replace(RUNNING_EXAMPLE.runs, tests=0)
     text = shown(replace(RUNNING_EXAMPLE, runs=runs))
-    assert "0 test runs, " in text
+    assert "0 test runs to search, " in text
     assert "no fewer than" not in text
+
+
+def test_runs_that_confirm_are_no_part_of_what_the_floor_is_held_against() -> None:
+    """An answer that only warm processes saw is run once more, and that run was not in the count beside the floor."""
+    runs = replace(RUNNING_EXAMPLE.runs, tests=3, confirmation=7, warm=6)
+    text = shown(replace(RUNNING_EXAMPLE, runs=runs), 300)
+    assert "3 test runs to search (no fewer than 3 for 2 causes), " in text
+    assert "7 to confirm outcomes (6 of these 10 in a warm process)" in text
+
+
+def test_the_headline_names_the_line_at_which_the_change_acts() -> None:
+    """A hunk may begin with a comment: the first step of the story was another line than the headline's."""
+    longer = replace(C2, new=LineSpan(3, 4))
+    one = replace(RUNNING_EXAMPLE, root=(longer,))
+    assert "fails because of c2 at sum.c:5" in shown(one)
+    assert "c2  sum.c:5 in sum_of" in shown(one)
+    assert "fails because of c2 at sum.c:3" in shown(replace(one, tree=None))
 
 
 @pytest.mark.parametrize("width", [20, 24, 40, 60, 79, 80, 120, 200])
