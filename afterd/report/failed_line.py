@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from afterd.model.explanation import CauseNode, Explanation, Failure, TreeStep
+from afterd.model.outcome import FailureKind
 from afterd.model.trace import NOT_EXECUTED, RAISES
 from afterd.report.summary import Phrase, Quoted
 from afterd.report.told_step import VERDICTS, Told, step_values, values_beside
@@ -104,6 +105,11 @@ def _instead(green: str, without: str) -> Phrase:
 
 
 def _said(failure: Failure, text: str) -> Phrase:
-    """The message, as far as the statement does not say it."""
+    """The message, as far as the statement does not say it; of output that is missing, what it would have been."""
     message = failure.message.split("\n")[0].removeprefix(text).strip()
-    return (Quoted(message),) if message else ()
+    said: Phrase = (Quoted(message),) if message else ()
+    if failure.kind is not FailureKind.OUTPUT or failure.observed or not failure.expected:
+        return said
+    between = ("; ",) if said else ()
+    wanted = Quoted(values_beside("", failure.expected)[1])
+    return (*said, *between, wanted, " was expected")

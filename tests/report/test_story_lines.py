@@ -250,6 +250,17 @@ def test_a_statement_without_a_word_is_no_failure_to_quote() -> None:
     assert end.text == "exit status 1"
 
 
+def test_of_output_that_is_missing_is_said_what_it_would_have_been() -> None:
+    """That it was missing at a line where nothing is written told nobody which output was meant."""
+    message = "output on standard output is missing"
+    failure = Failure(FailureKind.OUTPUT, message, "eval.c", 943, "", "user.d/file")
+    at = replace(TREE, predicate="ret = eval();", file="eval.c", line=943, steps=(), causes=())
+    (end,) = story(replace(RUNNING_EXAMPLE, failure=failure, tree=at))
+    assert as_plain(end.values) == f"{message}; user.d/file was expected"
+    (end,) = story(replace(RUNNING_EXAMPLE, failure=failure, tree=replace(at, line=1)))
+    assert (end.text, as_plain(end.values)) == (message, "user.d/file was expected")
+
+
 def _raised_at_the_end(*steps: TreeStep) -> Explanation:
     """A statement of line 9 raised, and says so in the tree."""
     failure = Failure(FailureKind.EXCEPTION, "KeyError: 'A'", "a.py", 9)
