@@ -163,6 +163,13 @@ class _Walk:
                 return
             step, caller = caller, self._execution.calling(caller)
 
+    def way_from(self, step: StepId) -> Iterator[StepId]:
+        """The steps from one to the failed assertion, both among them."""
+        at: StepId | None = step
+        while at is not None:
+            yield at
+            at = self.reached[at].nearer
+
     def followed(self) -> ChangeSet:
         """The changes from which a chain of dependences, all of steps that differ, leads to the failed assertion."""
         return frozenset(change for change, at in self.entered.items() if self._is_seen(at))
@@ -296,13 +303,13 @@ class _Told:
             wanted.add(end)
         kept: set[StepId] = set()
         for step in wanted:
-            at: StepId | None = step
-            while at is not None and at not in kept:
+            way = self._without_rounds(list(self._walk.way_from(step)))
+            for at, nearer in zip(way, [*way[1:], None], strict=True):
+                if at in kept:
+                    break
                 kept.add(at)
-                nearer = self._walk.reached[at].nearer
                 if nearer is not None:
                     self._behind[nearer].append(at)
-                at = nearer
         if self._is_divided(kept):
             self._twins = twins_alone(self._root, self._alone)
         for step in sorted(set(self._walk.entered.values())):
@@ -314,6 +321,24 @@ class _Told:
             tree = replace(tree, steps=(*tree.steps, *behind))
         followed = NOTHING if self._predicate.by_others else self._walk.followed()
         return Story(tree, unlinked, self._carrying.runs, followed)
+
+    def _without_rounds(self, way: list[StepId]) -> list[StepId]:
+        """A way to the failure; where a loop decided at the same place in very many rounds, from the first
+        of them on to the last: a tree as deep as a loop that does not end tells nothing, and cannot be kept.
+        """
+        if sum(self._walk.reached[at].way not in _DATA for at in way) <= self._limits.deep:
+            return way
+        places = [(self._walk.reached[at].way, self._execution.step(at).location) for at in way]
+        last = {place: number for number, place in enumerate(places) if place[0] not in _DATA}
+        short: list[StepId] = []
+        number = 0
+        while number < len(way):
+            short.append(way[number])
+            at = last.get(places[number], number)
+            if at > number:
+                short.append(way[at])
+            number = at + 1
+        return short
 
     def _is_divided(self, kept: set[StepId]) -> bool:
         """Whether there are steps of which the text does not say whose they are, and runs for a twin a cause."""

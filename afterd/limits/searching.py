@@ -106,7 +106,8 @@ class StoryLimits:
     steps costs seven, and one where its change acts), of which each ``runs_a_test`` runs that the answer took
     before allow one: testing adds a quarter to it. ``runs_a_twin`` allow the twin of one cause, for at most so many
     causes ``alone``, as long as there is one for each. ``steps`` that differ are walked from each of so many
-    ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps. An expression
+    ``failures``; so many ``proofs`` are asked of the solver, each of a ``slice`` of steps. Of a way that is more
+    than so many branches ``deep`` the rounds of a loop between its first and its last are left out. An expression
     with its values put in has ``infix`` characters and so many levels, a text in it ``literal`` ones.
     A line that was taken away is what a statement was where so much of the two is ``alike``.
     """
@@ -119,6 +120,7 @@ class StoryLimits:
     alone: int = 4
     proofs: int = 8
     slice: int = 200
+    deep: int = 40
     infix: int = 60
     infix_depth: int = 5
     literal: int = 24

@@ -67,6 +67,24 @@ def test_the_paper_s_tree() -> None:
     assert not found.unlinked
 
 
+def test_of_the_rounds_of_a_loop_that_did_not_end_the_first_and_the_last_are_told() -> None:
+    """Each round is decided by the one before: a search for an existing folder went round for ever, and its
+    story was deeper than Python calls.
+    """
+    run = Recorded()
+    broken = run.assign(1, "errno", 2, green=20, changes=["c1"], line=1)
+    round_ = run.branch(2, compare(Op.EQ, broken, 2), green=False, line=2)
+    for number in range(900):
+        again = compare(Op.GT, run.input(3 + 2 * number, "ret", 9), 0)
+        round_ = run.branch(4 + 2 * number, again, green=ABSENT, control=round_, line=3)
+    run.fail(3000, compare(Op.EQ, run.input(2999, "cut", 0), 1), control=round_)
+    found = _told(aligned(run), "c1")
+    lines = [step.line for step in _steps(found.tree)]
+    assert {1, 2, 3} <= set(lines)
+    assert lines.count(3) < 10
+    assert found.followed == {"c1"}
+
+
 def test_a_harmless_change_on_the_way_is_not_marked() -> None:
     """c1 and c4 are executed, on values that are the same: neither is in the story of c3."""
     found = _told(_running_example_s_twin(), "c3")
