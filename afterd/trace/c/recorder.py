@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from afterd.errors import TraceError
 from afterd.execution.build import diagnostics
@@ -44,6 +44,7 @@ from afterd.vcs.worktree import Slot, remove_directory
 RECORD_BYTES = 16
 _MARK = "complete"
 _SHIPPED = "shipped"
+_STANDING = "standing"  # the paths that were there when the build was done
 _REPLAYS = "replays"
 _SHOWN = "shown"
 
@@ -204,6 +205,7 @@ class CRecorder:
         surroundings = request.recipe.build_in(slot.path).environment
         store = prepare(directory / "build", request.toolchain, surroundings)
         seconds, blocks = self._compile(slot, store), store.blocks()
+        (directory / _STANDING).write_text(json.dumps(_paths(slot.path)))
         mark.write_text(f"{key} {blocks}")
         return seconds, blocks
 
@@ -236,8 +238,14 @@ class CRecorder:
         made = replace(bad, tree=tree, runs=bad.runs.with_name(name), parked=parked)
         with made.in_place():
             shipped = json.loads((bad.runs.with_name(_SHIPPED)).read_text())
-            Freshness(slot.path, shipped).settle(slot.move_to(tree))
-            self.seconds += self._compile(slot, bad.store)
+            altered = slot.move_to(tree)
+            Freshness(slot.path, shipped).settle(altered)
+            try:
+                self.seconds += self._compile(slot, bad.store)
+            except TraceError:
+                if not _remove_what_tests_left(slot.path, bad.runs.with_name(_STANDING), altered):
+                    raise
+                self.seconds += self._compile(slot, bad.store)
         own, inherited = range(first, bad.store.blocks()), self._tested.get(bad.runs, range(0))
         return replace(made, own=own, inherited=inherited)
 
@@ -399,6 +407,25 @@ def _checked_out(slot: Slot) -> list[str]:
     freshness = Freshness(slot.path)
     freshness.settle(())
     return sorted(freshness.shipped or ())
+
+
+def _paths(directory: Path) -> list[str]:
+    return [str(path.relative_to(directory)) for path in directory.rglob("*")]
+
+
+def _remove_what_tests_left(directory: Path, standing: Path, altered: Sequence[str]) -> bool:
+    """Remove what neither a build made (``standing`` lists what was there behind it) nor a move to another
+    tree brought; whether there was any of it. A makefile may take it for its own: ``-include *.d``.
+    """
+    known = {*json.loads(standing.read_text()), *altered}
+    known |= {str(parent) for path in altered for parent in PurePath(path).parents}
+    left = [path for path in _paths(directory) if path not in known]
+    for path in map(directory.joinpath, left):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return bool(left)
 
 
 def _made_anew(folder: Path) -> None:

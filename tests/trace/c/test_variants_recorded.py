@@ -38,9 +38,13 @@ prog: main.o first.o second.o
 \t$(CC) $^ -o $@
 first.c: first.y
 \tnobody-has-this-yacc first.y
+-include $(wildcard *.d)
 """
 _TEST = "./prog\nsh hold.sh test\n"
-_HOLD = "if [ -e {0}/hold-$1 ]; then touch {0}/reached; sleep 60; fi\n"
+_HOLD = """\
+if [ -e {0}/hold-$1 ]; then touch {0}/reached; sleep 60; fi
+if [ -e {0}/leave-$1 ]; then mkdir -p left.d; fi
+"""
 FIRST, SECOND = frozenset({"c1"}), frozenset({"c2"})
 
 
@@ -123,6 +127,16 @@ def test_a_variant_compiles_what_it_touches_and_is_read_with_its_own_modules(
         assert sources(run) == ["first.c", "main.c", "second.c"]
         views = [view.name for view in run.processes[0].program.views()]
         assert sorted(views) == ["first", "main", "second"]
+
+
+def test_what_a_test_left_does_not_stand_in_the_way_of_a_variant(directory: Path) -> None:
+    """A folder of bfs's test was named as the files that its makefile includes are: the twin did not build, and
+    the story was told without it.
+    """
+    (directory / "leave-test").touch()
+    recorder = CRecorder(request_in(directory))
+    recorder.record(NOTHING)
+    assert output(recorder.record(FIRST)) == b"first 1\nsecond 2\n"
 
 
 @pytest.mark.parametrize("phase", ["build", "test"])
