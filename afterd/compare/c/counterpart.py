@@ -7,8 +7,14 @@ from afterd.compare.c.dual import DualSlice
 from afterd.model.term import StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
-from afterd.trace.c.read import Instance, Process, Statement, in_variable_of_both, same_address
-from afterd.trace.c.read.allocations import Allocated
+from afterd.trace.c.read import (
+    Allocated,
+    Instance,
+    Process,
+    Statement,
+    in_variable_of_both,
+    same_address,
+)
 from afterd.trace.c.window import records
 from afterd.trace.rendering import rendered_value
 

@@ -1,5 +1,6 @@
 """Records as steps in SSA form: frames, registers, memory, statements and the branches that decided them."""
 
+from afterd.trace.c.read.allocations import Allocated
 from afterd.trace.c.read.formats import (
     MESSAGES,
     WRITTEN,
@@ -28,6 +29,7 @@ __all__ = [
     "DEFINITION",
     "MESSAGES",
     "WRITTEN",
+    "Allocated",
     "Call",
     "Conversion",
     "Frames",
