@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from afterd.limits import REPORT
 from afterd.model.explanation import EMPTY, NOT_EMPTY, TreeStep
-from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, NOT_EXECUTED
+from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, NOT_EXECUTED, RAISES
 from afterd.report.summary import Phrase, Quoted
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -93,7 +93,10 @@ def _step_phrase(step: TreeStep, mine: str) -> Phrase:
 
 
 def values_beside(mine: str, other: str) -> tuple[str, str]:
-    """Two values, cut so that where they part can be seen."""
+    """Two values, cut so that where they part can be seen; that both were raised is not cut off."""
+    if mine.startswith(RAISES) and other.startswith(RAISES):
+        raised = values_beside(mine.removeprefix(RAISES), other.removeprefix(RAISES))
+        return RAISES + raised[0], RAISES + raised[1]
     room = REPORT.story_value
     if max(len(mine), len(other)) <= room:
         return mine, other

@@ -121,6 +121,18 @@ def test_what_hands_a_value_on_is_named_by_its_places() -> None:
     assert carried_words(twice) == "through a.py:3, changed by c4"
 
 
+def test_that_both_runs_raised_is_not_cut_off() -> None:
+    """The two exceptions part behind what there is room for."""
+    mine, other = (
+        f"raises Missing(IndexError('list index out of range'), <{name}>, 1)"
+        for name in ("Raw", "Path")
+    )
+    shown = values_beside(mine, other)
+    assert all(value.startswith("raises …") for value in shown)
+    assert "<Raw>" in shown[0]
+    assert "<Path>" in shown[1]
+
+
 def test_no_addresses() -> None:
     step = _step(2, "0x55550000aa", "0x55550000bb", change="c2")
     assert as_plain(story(_explained(step))[0].values) == "another one without them"

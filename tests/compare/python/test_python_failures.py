@@ -7,6 +7,8 @@ from pathlib import Path
 
 from python_pairs import one_file, traced_pair
 
+from afterd.model.term import reads
+
 TESTS = """\
 import unittest
 from lib import words, count
@@ -129,3 +131,43 @@ def test_a_list_that_was_filled_elsewhere_is_not_shown_as_it_was_made(tmp_path: 
     failure = one_file(tmp_path, good, bad, test).failures()[0]
     assert (failure.observed, failure.expected) == ("", "['x', 'X']")
     assert failure.message == "AssertionError: assert ['X', 'x'] == ['x', 'X']"
+
+
+TYPED = """\
+class Raw:
+    pass
+
+class Path:
+    def __eq__(self, other):
+        return type(other) is Path or type(other) is Raw
+
+class Missing(Exception):
+    def __init__(self, path):
+        self.path = path
+
+def find():
+    raise Missing({made}())
+"""
+ASKED = """\
+import pytest
+from lib import Missing, Path, find
+
+def test_class():
+    with pytest.raises(Missing) as info:
+        find()
+    assert info.value.path == Path()
+    assert info.value.path.__class__ is Path
+"""
+
+
+def test_a_class_that_was_looked_up_elsewhere_was_not_made_there(tmp_path: Path) -> None:
+    """`type(other)` of another assertion's `__eq__` stood in the story, as what gave the class."""
+    execution = one_file(tmp_path, TYPED.format(made="Path"), TYPED.format(made="Raw"), ASKED)
+    (failure,) = execution.failures()
+    pending, texts = [failure.step, *(read.step for read in reads(failure.condition))], set[str]()
+    while pending:
+        step = execution.step(pending.pop())
+        texts.add(step.text)
+        pending += [read.step for read in reads(step.term)]
+    assert "self.path = path" in texts
+    assert not any("type(other)" in text for text in texts)

@@ -19,6 +19,8 @@ from afterd.trace.python.record.rows import Kind
 
 _MAKERS = COMPREHENSIONS | {"List", "Dict", "Set", "Lambda", "BinOp"}
 _COPYING = frozenset({"list", "dict", "set", "sorted"})
+_FINDING = {"type": 1, "getattr": 3}
+"""Functions that give what was there before, where they are given no more arguments."""
 _CONTAINERS = frozenset(
     {"l", "s", "d"}
 )  # as ``describe`` calls them: kind, identity, length, items
@@ -52,6 +54,13 @@ def _makes_new_object(node: Node) -> bool:
         and function["owner"] == BUILTIN
         and function["id"] in _COPYING
     )
+
+
+def _finds(call: Node) -> bool:
+    """Whether a call only looks something up: ``type(a)`` makes no class."""
+    function = call["func"]
+    builtin = function.type == "Name" and function["owner"] == BUILTIN
+    return builtin and len(call["args"]) <= _FINDING.get(function["id"], -1)
 
 
 def is_empty(value: Recorded) -> bool:
@@ -142,7 +151,7 @@ class Births:
         if made:
             return _Making.ALWAYS
         if node.type == "Call":
-            return _Making.CALL
+            return _Making.NOT if _finds(node) else _Making.CALL
         return _Making.PARAMETER if kind is Kind.VALUE and node.type == "arg" else _Making.NOT
 
     def _is_made(
