@@ -17,6 +17,7 @@ from afterd.trace.python.read import Frame, Node, Trace
 from afterd.trace.python.record.rows import Kind
 
 _OF_FRAMES = frozenset({Kind.ENTER, Kind.EXIT})
+_SILENT = frozenset({"Try", "TryStar", "Pass"})
 
 
 class Acted:
@@ -45,10 +46,14 @@ class Acted:
             yield from (row for row, known in found.items() if known is alignment)
 
     def missed(self, change: ChangeId) -> int | None:
-        """The number of the last of green's rows in a change's lines that has no counterpart."""
+        """The number of the last of green's rows in a change's lines that has no counterpart; of those the last that
+        says what it did, and not that something is tried or goes on.
+        """
         rows = _rows(self.green, lambda node: change in self.ties.removed(node))
-        missed = (row for row in rows if self.inverse.row(row) is None)
-        return next(map(self.green.number, missed), None)
+        missed = [row for row in rows if self.inverse.row(row) is None]
+        telling = (row for row in missed if _tells(self.green, row))
+        row = next(telling, missed[0] if missed else None)
+        return None if row is None else self.green.number(row)
 
     def calling(self, position: int) -> int | None:
         """The row of the calling activation that follows the call: of the rows of its statement the
@@ -73,6 +78,11 @@ class Acted:
         while row is not None and self.trace.kind(row) is Kind.SYNC:
             row = self.trace.next_in_frame(frame, row)
         return row
+
+
+def _tells(trace: Trace, row: int) -> bool:
+    node = trace.node(row)
+    return node is not None and trace.kind(row) is not Kind.SYNC and node.type not in _SILENT
 
 
 def _statement(trace: Trace, row: int) -> Node | None:

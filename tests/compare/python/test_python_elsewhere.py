@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from python_pairs import PYTEST, traced_pair, written
+from python_pairs import PYTEST, one_file, traced_pair, written
 
 GOOD = {
     "lib.py": """\
@@ -104,3 +104,35 @@ def test_what_was_given_last_that_green_did_not_give(tmp_path: Path) -> None:
     (failure,) = execution.failures()
     step = execution.step(failure.step)
     assert (step.target, step.rendered, step.green.shown) == ("return", "2", "1")
+
+
+SCOPED = """\
+    class Scopes:
+        def __init__(self):
+            self.names = ["outer"]
+
+        def check(self, items):
+            {begin}
+                for item in items:
+                    yield self.names[-1] + item
+            {end}
+                self.names.pop()
+    """
+PUSHED = """self.names.append("inner")
+            try:"""
+SCOPE_TEST = """\
+    from lib import Scopes
+
+    def test_scopes():
+        assert list(Scopes().check("ab")) == ["innera", "innerb"]
+    """
+
+
+def test_what_is_missing_is_told_by_what_it_did(tmp_path: Path) -> None:
+    """A bare "try:" that does not run stood for the call before it, which tells nobody anything."""
+    good = SCOPED.format(begin=PUSHED, end="finally:")
+    bad = SCOPED.format(begin="if items:", end="if not items:")
+    execution = one_file(tmp_path, good, bad, SCOPE_TEST)
+    missed = execution.missed("c1")
+    assert missed is not None
+    assert missed.text == 'self.names.append("inner")'
