@@ -6,7 +6,7 @@ did is in both runs all the same, and so is what each call around it gave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from afterd.compare.python.absence import Absence, Ties
 from afterd.compare.python.alignment import Alignment
@@ -47,11 +47,13 @@ class Acted:
 
     def missed(self, change: ChangeId) -> int | None:
         """The number of the last of green's rows in a change's lines that has no counterpart; of those the last that
-        says what it did, and not that something is tried or goes on.
+        says what it did, not that something is tried or goes on, nor what was only moved: that runs here too.
         """
         rows = _rows(self.green, lambda node: change in self.ties.removed(node))
         missed = [row for row in rows if self.inverse.row(row) is None]
-        telling = (row for row in missed if _tells(self.green, row))
+        mine = _rows(self.trace, lambda node: change in self.ties.of_node(node))
+        run = {node.text for row in mine if (node := _statement(self.trace, row)) is not None}
+        telling = (row for row in missed if _tells(self.green, row, run))
         row = next(telling, missed[0] if missed else None)
         return None if row is None else self.green.number(row)
 
@@ -80,9 +82,11 @@ class Acted:
         return row
 
 
-def _tells(trace: Trace, row: int) -> bool:
+def _tells(trace: Trace, row: int, run: Collection[str]) -> bool:
+    """Whether a row says what it did, and its statement is none of those that were ``run``."""
     node = trace.node(row)
-    return node is not None and trace.kind(row) is not Kind.SYNC and node.type not in _SILENT
+    silent = node is None or trace.kind(row) is Kind.SYNC or node.type in _SILENT
+    return not silent and node is not None and node.statement.text not in run
 
 
 def _statement(trace: Trace, row: int) -> Node | None:

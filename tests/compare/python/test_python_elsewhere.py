@@ -136,3 +136,31 @@ def test_what_is_missing_is_told_by_what_it_did(tmp_path: Path) -> None:
     missed = execution.missed("c1")
     assert missed is not None
     assert missed.text == 'self.names.append("inner")'
+
+
+MOVED = """\
+    class Scopes:
+        def __init__(self):
+            self.names = ["outer"]
+
+        def check(self, items):
+            {body}
+            {end}
+                self.names.pop()
+    """
+WITHIN = """self.names.append("inner")
+            try:
+                for item in items:
+                    yield self.names[-1] + item"""
+ALONE = """for item in items:
+                yield self.names[-1] + item"""
+
+
+def test_what_was_only_moved_is_not_said_not_to_run(tmp_path: Path) -> None:
+    """The loop of which another indentation stands in the failing version runs there."""
+    good = MOVED.format(body=WITHIN, end="finally:")
+    bad = MOVED.format(body=ALONE, end="if not items:")
+    execution = one_file(tmp_path, good, bad, SCOPE_TEST)
+    missed = execution.missed("c1")
+    assert missed is not None
+    assert missed.text == 'self.names.append("inner")'
