@@ -48,6 +48,11 @@ def run_work(cpu: float) -> int:
     return int(2.0 ** round(log2(max(cpu, WORTH.quickest))) * WORK.second)
 
 
+def bisection_work(commits: int, run: int) -> int:
+    """What it costs to halve so many commits down to one."""
+    return commits.bit_length() * run if commits > 1 else 0
+
+
 def question_units(run: int) -> int:
     """z3's resource units that one question is worth where a test run costs so much work."""
     return int(max(WORTH.least * WORK.second, WORTH.runs_saved * run) // WORK.unit)

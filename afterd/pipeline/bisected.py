@@ -49,6 +49,14 @@ class Bisection:
         self.within = replace(part, variants=part.variants.on(self._version(found.bad)))
         return True
 
+    def red_commits(self) -> frozenset[str]:
+        """The commits in which the test turned red, as far as their versions tell; none where they do not."""
+        return (
+            frozenset(self.within.changes.commits)
+            if self.narrows() and self.within
+            else frozenset()
+        )
+
     def note(self) -> str:
         """What was seen, as a sentence; empty where nothing was."""
         if self.within is None:

@@ -307,9 +307,13 @@ def _searched_range(
 
     _try_only_change(case, wanted, oracle)
     bisection = Bisection(case.workspace, wanted, oracle)
-    found = searched_explanation(case, wanted, oracle, confirmation, bisection.narrows)
+    found = searched_explanation(case, wanted, oracle, confirmation, bisection)
     if bisection.within is None:
         return found
+    if (
+        found.status is not Status.INCONCLUSIVE
+    ):  # its commits told which changes to undo in the bad version
+        return replace(found, notes=(bisection.note(), *found.notes))
     left = _left_after(case, found)
     if left is not None:
         inside = replace(case, settings=replace(case.settings, budget=left))

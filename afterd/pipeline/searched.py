@@ -9,13 +9,17 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from afterd.causality.halving import not_shorter
+from afterd.causality.worth import bisection_work, run_work
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
 from afterd.model.change import Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
+from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.by_chance import unless_by_chance
+from afterd.pipeline.by_commits import of_red_commits, range_of_changes, traced_beside
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing, traced_failure
@@ -32,29 +36,48 @@ def searched_explanation(
     wanted: Range,
     oracle: Oracle,
     confirmation: Confirmation,
-    shorter: Callable[[], bool],
+    bisection: Bisection,
 ) -> Explanation:
-    """The answer to a failure that was seen at both ends, as the case's strategy finds it; none where there is
-    a ``shorter`` range to search.
+    """The answer to a failure that was seen at both ends, as the case's strategy finds it; none where the
+    ``bisection`` of its commits tells a shorter range to search.
     """
-    blind = case.settings.strategy is Strategy.DD  # it looks at no execution: none is paid for
+    clock, hangs = case.workspace.clock, confirmation.bad.hangs
     test = _bounded_test(case.test, oracle.ledger.seconds_left)
-    clock = case.workspace.clock
-    with clock.during(Phase.TRACE):
-        hangs = confirmation.bad.hangs
-        test = _patient(test) if hangs else test
-        tracing = (
-            Tracing(None)
-            if blind
-            else traced_failure(case.workspace, wanted, test, case.progress, hangs=hangs)
-        )
+    tracing = _traced(case, wanted, oracle, _patient(test) if hangs else test, hangs=hangs)
+    searched, shorter = wanted, bisection.narrows
+    if tracing.beside is not None:
+        with clock.during(Phase.RUN):
+            made = of_red_commits(wanted, oracle, bisection.red_commits)
+        if made:
+            searched, shorter = range_of_changes(wanted, made), not_shorter
+        with clock.during(Phase.TRACE):
+            tracing = traced_beside(tracing, searched)
     with clock.during(Phase.COMPARE):
-        found = _checked_search(case, wanted, oracle, tracing, shorter)
+        found = _checked_search(case, searched, oracle, tracing, shorter)
     answer = _answered_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
     )
     with clock.during(Phase.CONFIRM):
         return unless_by_chance(case, oracle, confirmation, answer, found.followed)
+
+
+def _traced(
+    case: Case, wanted: Range, oracle: Oracle, test: FailingTest, *, hangs: bool
+) -> Tracing:
+    """What is recorded for the case's strategy: delta debugging looks at no execution, and pays for none."""
+    strategy = case.settings.strategy
+    if strategy is Strategy.DD:
+        return Tracing(None)
+    halving = bisection_work(len(wanted.changes.commits), run_work(oracle.cpu))
+    with case.workspace.clock.during(Phase.TRACE):
+        return traced_failure(
+            case.workspace,
+            wanted,
+            test,
+            case.progress,
+            hangs=hangs,
+            bisection=halving if strategy is Strategy.AFTER else 0,
+        )
 
 
 def _bounded_test(test: FailingTest, seconds: float | None) -> FailingTest:

@@ -42,7 +42,8 @@ class Tracing:
     by its names.
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
     not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
-    of changes.
+    of changes. ``beside`` gives what was put off: the failing run alone was recorded, and to read it beside the
+    version without a set of changes costs more than to bisect the commits.
     """
 
     execution: Execution | None
@@ -54,6 +55,7 @@ class Tracing:
     closure: Closure = field(default_factory=Closure)
     variant: TracedVariant = not_traced
     twin: TracedTwin = no_twin
+    beside: Callable[[ChangeSet], Tracing] | None = None
 
 
 def traced_failure(
@@ -63,11 +65,13 @@ def traced_failure(
     progress: Progress,
     *,
     hangs: bool = False,
+    bisection: int = 0,
 ) -> Tracing:
     """The failing run with the green run beside it, where a language can be traced.
 
-    ``hangs``: the failing run does not end by itself. A tracer is imported when its language is met: that of
-    C alone takes as long as a short test.
+    ``hangs``: the failing run does not end by itself. ``bisection`` is the work of bisecting the commits (0: there are
+    none): where two runs are dearer to read, the green one is put off. A tracer is imported when its language is met:
+    that of C alone takes as long as a short test.
     """
     if test.recipe.container:
         return Tracing(None, _CONTAINED)
@@ -84,7 +88,7 @@ def traced_failure(
         progress.stage("tracing the failing and the green run", "Python, through its syntax tree")
         from afterd.pipeline.tracers.python import traced_python  # noqa: PLC0415 - see the docstring
 
-        return traced_python(workspace, wanted, test, hangs=hangs)
+        return traced_python(workspace, wanted, test, hangs=hangs, bisection=bisection)
 
     tracers = {"c": c, "python": python}
     for language in ("python", "c") if _is_python_alone(test.recipe) else ("c", "python"):

@@ -8,7 +8,7 @@ the front shifts none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -18,7 +18,6 @@ from afterd.trace.python.read import Frame, Node, Trace
 from afterd.trace.python.record.rows import Kind
 
 _Key = tuple[object, ...]
-_LOOPS = frozenset({"For", "AsyncFor", "While", "comprehension"})
 _OUTCOMES = {Kind.TRUE: Kind.FALSE, Kind.FALSE: Kind.TRUE}
 
 
@@ -31,8 +30,7 @@ class Alignment:
         self.matching = matching
         self._frames: dict[int, Frame | None] = {}
         self._children: dict[int, dict[int, Frame]] = {}
-        self._keys: dict[int, dict[_Key, int]] = {}
-        self._names: dict[tuple[bool, int], dict[int, tuple[_Key, _Key]]] = {}
+        self._keys: dict[tuple[int, Node], dict[_Key, int]] = {}
         self._claimed: dict[int, set[_Key]] = {}
         self._rows: dict[int, int | None] = {}
         self._activations: dict[Node, list[Frame]] = {}
@@ -165,10 +163,10 @@ class Alignment:
         twin = self.matching.good.get(node)
         if twin is None:
             return None
-        keys = self._green_keys(green)
+        keys = self._green_keys(green, twin)
         for name in self._bad_names(frame).get(position, ()):
             for outcome in (kind, _OUTCOMES.get(kind)):
-                found = keys.get((twin, outcome, *name)) if outcome is not None else None
+                found = keys.get((outcome, *name)) if outcome is not None else None
                 if found is not None and self._trusted(name, found, green, frame):
                     return found
         return None
@@ -181,7 +179,7 @@ class Alignment:
         if claimed is None:
             claimed = {names[0] for names in self._bad_names(frame).values()}
             self._claimed[frame.number] = claimed
-        by_value = self._named(self.green, green)[row][0]
+        by_value = self.green.iterations.of(green).names[row][0]
         return by_value not in claimed
 
     def opposite(self, green_row: int) -> int | None:
@@ -200,7 +198,7 @@ class Alignment:
         """What green's run did where a statement raised: the last row of its counterpart in that round."""
         twin = self.matching.good.get(raising)
         rounds = {name[::2] for name in self._bad_names(frame)[position]}
-        for row, names in reversed(self._named(self.green, green).items()):
+        for row, names in reversed(self.green.iterations.of(green).names.items()):
             node = self.green.raised.statement(row) or self.green.node(row)
             if node is not None and node.statement is twin and rounds & {n[::2] for n in names}:
                 return row
@@ -215,68 +213,20 @@ class Alignment:
                 return row
         return green.left
 
-    def _green_keys(self, frame: Frame) -> dict[_Key, int]:
-        found = self._keys.get(frame.number)
+    def _green_keys(self, frame: Frame, node: Node) -> dict[_Key, int]:
+        """The rows of a node in a green activation, by kind and name."""
+        found = self._keys.get((frame.number, node))
         if found is None:
-            found = self._keys[frame.number] = {}
-            for row, names in self._named(self.green, frame).items():
-                node, kind = self.green.node(row), self.green.kind(row)
-                for name in names:
-                    found.setdefault((node, kind, *name), row)
+            found = self._keys[frame.number, node] = {}
+            named = self.green.iterations.of(frame)
+            for row in named.rows.get(node, ()):
+                kind = self.green.kind(row)
+                for name in named.names[row]:
+                    found.setdefault((kind, *name), row)
         return found
 
-    def _bad_names(self, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
-        return self._named(self.bad, frame)
-
-    def _named(self, trace: Trace, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
-        """For each row of a frame its iterations: by the items' values, and by count."""
-        key = (trace is self.bad, frame.number)
-        found = self._names.get(key)
-        if found is None:
-            found = self._names[key] = self._name_rows(trace, frame)
-        return found
-
-    def _name_rows(self, trace: Trace, frame: Frame) -> dict[int, tuple[_Key, _Key]]:
-        loops: dict[Node, tuple[int, object]] = {}
-        seen: dict[tuple[Node, int, _Key], int] = {}
-        named: dict[int, tuple[_Key, _Key]] = {}
-        for index, row in enumerate(frame.rows):
-            node = trace.raised.statement(row) or trace.node(row)
-            if node is None:
-                continue
-            kind = trace.kind(row)
-            if node.type in _LOOPS and kind is Kind.TRUE:
-                self._iterate(trace, frame, index, node, loops)
-            around = [outer for outer in node.ancestors() if outer in loops]
-            if node in loops and kind is Kind.TRUE:
-                around.insert(0, node)
-            by_count = tuple(loops[loop][0] for loop in around)
-            by_value = tuple(loops[loop][1] for loop in around)
-            again = seen.get((node, kind, by_count), 0)
-            seen[node, kind, by_count] = again + 1
-            named[row] = (("value", again, by_value), ("count", again, by_count))
-        return named
-
-    def _iterate(
-        self,
-        trace: Trace,
-        frame: Frame,
-        index: int,
-        loop: Node,
-        loops: dict[Node, tuple[int, object]],
-    ) -> None:
-        count = loops[loop][0] + 1 if loop in loops else 0
-        for inner in [other for other in loops if loop in set(other.ancestors())]:
-            del loops[inner]
-        item: object = count
-        if index + 1 < len(frame.rows) and loop.type in {"For", "comprehension"}:
-            row = frame.rows[index + 1]
-            value = trace.value(row)
-            target = trace.node(row)
-            bound = target is not None and target["store"] and target.type == "Name"
-            if bound and not isinstance(value, tuple) and value is not None:
-                item = (type(value).__name__, value)
-        loops[loop] = (count, item)
+    def _bad_names(self, frame: Frame) -> Mapping[int, tuple[_Key, _Key]]:
+        return self.bad.iterations.of(frame).names
 
 
 def _frames_below(frames: Iterable[Frame]) -> Iterator[Frame]:

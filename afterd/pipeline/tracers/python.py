@@ -26,21 +26,47 @@ from afterd.workspace import FailingTest, Range, Workspace, python_request
 
 
 def traced_python(
-    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool
+    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool, bisection: int = 0
 ) -> Tracing:
-    """Both ends, recorded. Raises TraceError."""
+    """Both ends, recorded; the failing one alone, where a ``bisection`` of the commits is less work than reading two
+    runs. Raises TraceError.
+    """
     tracer, runs = _python_runs(workspace, wanted, test, hangs=hangs)
-    pair = runs.pair(NOTHING, wanted.everything)
-    check = _variant_check(workspace, wanted, pair)
-    return Tracing(
-        CautiousExecution(tracer.execution(pair)),
-        "",
-        tracer.seconds,
-        counted_questions(Standing(check.against, proves=False, certain=check.certain), WORK.text),
+    alone = Tracing(
+        None,
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
-        variant=lambda reverted: compared_with(runs, reverted, wanted.everything),
         twin=partial(compared_with, runs, NOTHING),
+    )
+    beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)
+    if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:
+        return replace(alone, seconds=tracer.seconds, beside=beside)
+    return beside(wanted.everything)
+
+
+def _reading_work(run: RecordedRun) -> int:
+    """What it costs to look through what a run left."""
+    return max(trace.raw.kept for trace in run.traces) * WORK.row
+
+
+def _traced_beside(
+    workspace: Workspace,
+    wanted: Range,
+    tracer: PythonTracer,
+    runs: Runs[RecordedRun],
+    alone: Tracing,
+    green: ChangeSet,
+) -> Tracing:
+    """The failing run with the version without ``green`` beside it. Raises TraceError."""
+    pair = runs.pair(NOTHING, green)
+    check = _variant_check(workspace, wanted, green, pair)
+    standing = Standing(check.against, proves=False, certain=check.certain)
+    return replace(
+        alone,
+        execution=CautiousExecution(tracer.execution(pair)),
+        seconds=tracer.seconds,
+        standing=counted_questions(standing, WORK.text),
+        variant=lambda reverted: compared_with(runs, reverted, green),
     )
 
 
@@ -61,12 +87,12 @@ def _python_clashes(wanted: Range) -> Clashing:
     return lambda reverted, outcome: clashing(live, reverted, raised_at(outcome, files))
 
 
-def _variant_check(workspace: Workspace, wanted: Range, pair: Pair[RecordedRun]) -> VariantCheck:
+def _variant_check(
+    workspace: Workspace, wanted: Range, green: ChangeSet, pair: Pair[RecordedRun]
+) -> VariantCheck:
     reader = TreeReader(workspace.objects)
     files_of = variant_files(reader, wanted)
-    return VariantCheck(
-        files_of, reader.read, wanted.everything, executed_lines(pair), loaded_files(pair)
-    )
+    return VariantCheck(files_of, reader.read, green, executed_lines(pair), loaded_files(pair))
 
 
 def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTracer:

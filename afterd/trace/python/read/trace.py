@@ -13,6 +13,7 @@ from pathlib import Path
 
 from afterd.trace.python.read.addresses import Addresses
 from afterd.trace.python.read.frames import Frame, FrameBuilder
+from afterd.trace.python.read.iterations import Iterations
 from afterd.trace.python.read.program import Module, Node, load_module
 from afterd.trace.python.read.raised import Raised
 from afterd.trace.python.read.tracefile import Raw, Recorded
@@ -35,6 +36,7 @@ class Trace:
         self._nodes: dict[int, tuple[Node | None, Kind]] = {}
         self.raised = Raised(self)
         self.addresses = Addresses(self)
+        self.iterations = Iterations(self)
 
     def __len__(self) -> int:
         return len(self.sites)

@@ -1,0 +1,50 @@
+"""Commits first: where two recorded runs are dearer to read than the commits are to bisect.
+
+What the commits changed in which the test turned red is undone in the bad version. Where that passes, no other change
+needs to be looked at, and the failing run is read beside that version, from which it differs by these changes alone. A
+run of millions of steps is so read once the commit is known, or not at all where few changes are left: these are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from afterd.errors import ToolchainError, TraceError
+from afterd.execution.oracle import Oracle
+from afterd.limits import SEARCH
+from afterd.model.change import NOTHING, ChangeSet
+from afterd.pipeline.tracing import Tracing
+from afterd.workspace import Range
+
+
+def of_red_commits(
+    wanted: Range, oracle: Oracle, red_commits: Callable[[], frozenset[str]]
+) -> ChangeSet:
+    """The live changes that the commits made in which the test turned red; none where undoing them all repairs nothing,
+    or spares nothing.
+    """
+    commits = red_commits()
+    live = {change.id: change for change in wanted.changes.live}
+    made = frozenset(name for name, change in live.items() if commits & set(change.commits))
+    if not made or len(made) == len(live) or not oracle.outcome(made).passed:
+        return NOTHING
+    return made
+
+
+def range_of_changes(wanted: Range, made: ChangeSet) -> Range:
+    """The range in which no other changes can be undone, of commits that are known already."""
+    changes = tuple(change for change in wanted.changes.changes if change.id in made)
+    return replace(
+        wanted, changes=replace(wanted.changes, changes=changes, commits=()), everything=made
+    )
+
+
+def traced_beside(tracing: Tracing, wanted: Range) -> Tracing:
+    """The failing run beside the good version of a range; few changes are tried without it."""
+    if tracing.beside is None or len(wanted.everything) <= SEARCH.put_back:
+        return tracing
+    try:
+        return tracing.beside(wanted.everything)
+    except (TraceError, ToolchainError) as error:
+        return replace(tracing, reason=str(error))

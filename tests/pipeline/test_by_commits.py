@@ -1,0 +1,115 @@
+"""Where two long runs are dearer to read than a few commits are to bisect, the commits come first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from afterd.config import Budget, Settings
+from afterd.limits import SEARCH, WORK
+from afterd.model.explanation import Explanation, Status
+from afterd.model.progress import Silent
+from afterd.pipeline import searched
+from afterd.pipeline.explain import explain
+
+COMMITS = 4
+BREAKS = 2
+LONG = (
+    20_000  # rounds of a loop, of which reading costs more than two runs of a quarter of a second
+)
+TEST = "from ops import total\n\n\ndef test_total():\n    assert total({rounds}) == {rounds} + 7\n"
+
+
+@pytest.fixture(autouse=True)
+def quick_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run costs is measured, and differs from machine to machine."""
+    monkeypatch.setattr(searched, "run_work", lambda _cpu: WORK.second // 4)
+
+
+class Heard(Silent):
+    """The stages, in order."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def stage(self, name: str, detail: str = "") -> None:  # noqa: ARG002 - as the protocol has it
+        """Keep its name."""
+        self.stages.append(name)
+
+
+def _git(path: Path, *arguments: str) -> str:
+    settings = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    command = ["git", *settings, *arguments]
+    return subprocess.run(command, cwd=path, capture_output=True, text=True, check=True).stdout
+
+
+def _program(commit: int, parts: int) -> str:
+    """Each commit changes a line of its own, and the one that breaks it ``parts`` others, all of them guilty."""
+    offsets = "\n\n\n".join(
+        f"def part{each}():\n    return {7 if not each and commit < BREAKS else int(commit >= BREAKS)}"
+        for each in range(parts)
+    )
+    others = "\n\n\n".join(
+        f"def other{each}():\n    return {int(commit >= each)}" for each in range(COMMITS)
+    )
+    called = " + ".join(f"part{each}()" for each in range(parts))
+    loop = "    found = 0\n    for _ in range(rounds):\n        found += 1\n"
+    return f"{offsets}\n\n\n{others}\n\n\ndef total(rounds):\n{loop}    return found + {called}\n"
+
+
+def _history(path: Path, rounds: int, parts: int) -> list[str]:
+    _git(path.parent, "init", "-q", "-b", "main", str(path))
+    (path / "test_ops.py").write_text(TEST.format(rounds=rounds))
+    for commit in range(COMMITS):
+        (path / "ops.py").write_text(_program(commit, parts))
+        _git(path, "add", "-A")
+        _git(path, "commit", "-q", "-m", f"version {commit}")
+    return _git(path, "rev-list", "--reverse", "HEAD").split()
+
+
+def _explained(path: Path, good: str, budget: Budget | None = None) -> tuple[Explanation, Heard]:
+    heard = Heard()
+    command = (sys.executable, "-m", "pytest", "-q", "test_ops.py::test_total")
+    settings = Settings(path, range=f"{good}..HEAD", test=command, budget=budget or Budget())
+    [found] = explain(settings, heard)
+    return found, heard
+
+
+@pytest.mark.parametrize(("rounds", "bisected"), [(LONG, True), (3, False)], ids=["long", "short"])
+def test_a_long_run_is_read_once_the_commit_is_known(
+    tmp_path: Path, rounds: int, *, bisected: bool
+) -> None:
+    path = tmp_path / "repository"
+    commits = _history(path, rounds, parts=1)
+    found, heard = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    assert (found.range.good, found.range.bad) == (commits[0], commits[-1]), "undone in the bad one"
+    [guilty] = found.root
+    assert "+    return 1" in guilty.patch
+    assert guilty.commits == (commits[BREAKS],)
+    assert ("bisecting the commits" in heard.stages) is bisected
+    assert ("reading the two runs" in heard.stages) is not bisected
+    assert any(note.startswith("Commits of the range") for note in found.notes) is bisected
+    assert found.tree is not None, "its story is told all the same"
+    assert found.runs.tests <= (COMMITS.bit_length() + 2 if bisected else 4)
+
+
+def test_a_commit_of_many_changes_is_searched_beside_the_version_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "repository"
+    commits = _history(path, LONG, parts=SEARCH.put_back + 2)
+    found, heard = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    assert found.range.bad == commits[-1]
+    assert all(change.commits == (commits[BREAKS],) for change in found.root)
+    assert heard.stages.index("bisecting the commits") < heard.stages.index("reading the two runs")
+
+
+def test_a_budget_that_ends_in_the_bisection_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "repository"
+    commits = _history(path, LONG, parts=1)
+    found, _ = _explained(path, commits[0], Budget(runs=1))
+    assert found.status is Status.INCONCLUSIVE
+    assert found.runs.tests <= 1
