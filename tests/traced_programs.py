@@ -24,7 +24,12 @@ SINGLE = sorted(
     if path.suffix in {".c", ".cc"} and "library" not in path.name
 )
 RING = 1 << 16  # records: enough for every program here but the one that waits for signals
-_PLAIN = ("-O0", "-w", "-fno-sanitize=all")
+_PLAIN = (
+    "-O0",
+    "-w",
+    "-fno-sanitize=all",
+    "-fno-sanitize=undefined",
+)  # zig takes no other for none
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,8 @@ class Laboratory:
         self.directory = directory
         (directory / "store").mkdir(parents=True)
         chosen = {"CC": toolchain.argv, "CXX": _driver(toolchain, cxx=True)}
-        base = {**os.environ, **{name: shlex.join(argv) for name, argv in chosen.items()}}
+        users = {name: shlex.join((*argv, *toolchain.untrapped)) for name, argv in chosen.items()}
+        base = {**os.environ, **users}
         self.store = prepare(directory / "store", toolchain, base)
         self._runs = 0
 

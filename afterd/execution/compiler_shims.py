@@ -33,12 +33,9 @@ def path_with_compiler(directory: Path) -> str:
 
 
 def _write(path: Path, toolchain: Toolchain, language: str) -> None:
-    """Zig compiles with traps on undefined behaviour unless it is told not to: no compiler that a
-    project was written for does that.
-    """
     argv = toolchain.argv
     if toolchain.is_zig:
-        argv = (*argv[:-1], language, "-fno-sanitize=undefined")
+        argv = (*argv[:-1], language, *toolchain.untrapped)
     elif language == "c++":
         argv = (argv[0].replace("clang", "clang++", 1), *argv[1:])
     path.write_text(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')

@@ -39,6 +39,13 @@ class Toolchain:
         """The major version: which LLVM its bitcode needs."""
         return int(self.version.partition(".")[0])
 
+    @property
+    def untrapped(self) -> tuple[str, ...]:
+        """What makes it a compiler as projects are written for: zig traps undefined behaviour unless it is told
+        not to, and compiles a library for that, for half a minute, before the first program that it links.
+        """
+        return ("-fno-sanitize=undefined",) if self.is_zig else ()
+
 
 def find(environment: Mapping[str, str] | None = None) -> Toolchain:
     """The first that can be used of ``$AFTERD_CLANG``, the system's clang, and zig's.

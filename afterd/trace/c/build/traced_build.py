@@ -80,7 +80,8 @@ def prepare(
     for name, is_cxx in _names(base).items():
         real = cxx if is_cxx else clang
         # zig's C++ library is another one: what is compiled plainly would not go with the rest
-        plain = real if is_cxx and toolchain.is_zig else _users(name, base) or real
+        users = () if is_cxx and toolchain.is_zig else _users(name, base)
+        plain = users or (*real, *toolchain.untrapped)
         _write_shim(shims / name, directory, real, plain)
     return store
 
