@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy import special
-
 from afterd.config import Settings
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
@@ -50,6 +48,8 @@ def calibration(record: Record) -> Calibration:
     """What checks and people say of the answers: an answer refuted by either does not hold."""
     held = record.held + record.marked - record.refuted
     wrong = record.failed + record.refuted
+    from scipy import special  # noqa: PLC0415 - half of what a daemon would import to start
+
     a, b = held + 0.5, wrong + 0.5  # of the posterior, a beta distribution
     low, high = (float(special.betaincinv(a, b, share)) for share in (0.025, 0.975))
     return Calibration(held, held + wrong, a / (a + b), low, high)
