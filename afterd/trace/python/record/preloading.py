@@ -108,6 +108,7 @@ class Watch:
         self.touched = ""
         self.descriptors = _descriptors()
         self.threads = _threads()
+        self.judged: dict[str, object] = {}
 
     def listen(self) -> None:
         """Hear of every file that is opened; for the rest of this process."""
@@ -134,12 +135,20 @@ class Watch:
                 return f"keeps a {kind} open"
         if children():
             return "starts a process"
+        return self._of_modules() or self.touched
+
+    def _of_modules(self) -> str:
+        """The same of the modules that are there; what has a file stays what it is, and is judged once."""
         for name, module in list(sys.modules.items()):
+            if self.judged.get(name, self) is module:
+                continue
             if name in self.foreign:
                 return f"brings in {name}, which somebody else's loader loads"
             if is_own(module, self.territory):
                 return f"imports {name} from the tree"
-        return self.touched
+            if isinstance(getattr(module, "__file__", None), str):
+                self.judged[name] = module
+        return ""
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
         if event not in _FILE_EVENTS or not arguments or not isinstance(arguments[0], str | bytes):
