@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import unquote
 
 _WORDS = (
@@ -51,8 +52,9 @@ _BEARER = re.compile(r"\b(?:Bearer|Basic|Token)\s+([\w.~+/=-]{8,})", re.IGNORECA
 _USER_IS_TOKEN = 16  # characters: https://TOKEN@host, https://KEY@sentry.example/1
 
 
+@lru_cache(maxsize=1024)
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable is one that a program under test must not see."""
+    """Whether a variable is one that a program under test must not see; asked of the same ones for each run."""
     return _named_secret(name) or any(secret_parts(name, value))
 
 
