@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -35,6 +36,9 @@ def _installed() -> dict[str, Toolchain]:
     return found
 
 
+gc.set_threshold(100_000, 20, 100)
+"""To look through all that six thousand tests are, again and again, was an eighth of collecting them."""
+
 INSTALLED = _installed()
 LONG = ("pipeline", "cli", "bench", "daemon")
 """Folders whose files take a minute each: begun last, one of them alone keeps one of two processes waiting."""
@@ -42,6 +46,9 @@ LONG = ("pipeline", "cli", "bench", "daemon")
 
 OF_THE_CORPUS = frozenset({"control", "ring", "terms_recomputed", "traced_behaviour"})
 """Test files of ``trace/c`` that use the corpus, which takes a minute to build."""
+
+
+UNUSED_PLUGINS = ("hypothesispytest", "benchmark", "unraisableexception", "threadexception")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -78,9 +85,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _bare_pytest_in_tested_suites() -> Iterator[None]:
-    """The suites that afterd runs here use no such plugins; to load them is most of such a run."""
+    """The suites that afterd runs here use no such plugins: to load them, and to collect all garbage at the
+    end in search of what was never awaited or closed, is half of such a run.
+    """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:benchmark")
+        patched.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in UNUSED_PLUGINS))
         yield
 
 
