@@ -192,7 +192,6 @@ def goes_along_sentence(explanation: Explanation) -> str:
 def measure(explanation: Explanation) -> Phrase:
     """How many changes there were, and what the answer cost; the floor of k + 1 runs is the search's alone."""
     counts, runs, seconds = explanation.changes, explanation.runs, explanation.runs.seconds
-    traced = explanation.tree is not None or counts.executed > 0
     roots = len(explanation.root)
     # One that passes, and one for each change put back; of a single change that is the bad version.
     least = roots + 1 if roots > 1 else 1
@@ -203,8 +202,7 @@ def measure(explanation: Explanation) -> Phrase:
     both = runs.tests + runs.confirmation
     warm = f" ({runs.warm} of these {both} in a warm process)" if runs.warm else ""
     return (
-        f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter, "
-        f"{f'{counts.executed} executed' if traced else 'not traced'}. "
+        f"{_count(counts.total, 'change')}, {counts.pruned} that cannot matter{_executed(explanation)}. "
         f"{_count(runs.tests, 'test run')} to search{floor}, {runs.confirmation} to confirm outcomes{warm}, "
         f"{f'{runs.interventions} to test steps of the story, ' if runs.interventions else ''}"
         f"{_count(runs.builds, 'build')}, {runs.cached} from the cache, "
@@ -212,6 +210,17 @@ def measure(explanation: Explanation) -> Phrase:
         f"(build {seconds.build:.1f}, test {seconds.test:.1f}, "
         f"trace {seconds.trace:.1f}, solve {seconds.solve:.1f}).",
     )
+
+
+def _executed(explanation: Explanation) -> str:
+    """How many changes the failing run executed; not said where one acts in the story and none was counted: the
+    commits told which changes to look at, and the others were not.
+    """
+    counted, tree = explanation.changes.executed, explanation.tree
+    if tree is None and not counted:
+        return ", not traced"
+    acts = tree is not None and any(step.change for node in tree.nodes() for step in node.steps)
+    return f", {counted} executed" if counted or not acts else ""
 
 
 def next_steps(explanation: Explanation) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from afterd.model.explanation import Explanation, Status
 from afterd.model.progress import Silent
 from afterd.pipeline import searched
 from afterd.pipeline.explain import explain
+from afterd.report.summary import measure
 
 COMMITS = 4
 BREAKS = 2
@@ -94,6 +95,9 @@ def test_a_long_run_is_read_once_the_commit_is_known(
     assert ("reading the two runs" in heard.stages) is not bisected
     assert any(note.startswith("Commits of the range") for note in found.notes) is bisected
     assert found.tree is not None, "its story is told all the same"
+    assert ("executed" in str(measure(found)[0])) is not bisected, (
+        "what was not looked at is not counted"
+    )
     assert found.runs.tests <= (COMMITS.bit_length() + 2 if bisected else 4)
 
 
