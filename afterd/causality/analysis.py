@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from afterd.causality.auxiliary import Builds
 from afterd.causality.deltas.closure import Closure
-from afterd.causality.halving import not_shorter
+from afterd.causality.halving import Halving
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.semantic import CoreOf
 from afterd.causality.standing import NOTHING_TOLD, Standing
@@ -38,8 +38,9 @@ class Oracles:
     against the runs that it saves. ``named`` is what the failure names.
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
-    that changes define and use; ``commits`` are those of the range, oldest first. ``shorter``: whether the commits'
-    own versions tell a shorter range, which is then searched instead. ``watch`` ends the search with the budget.
+    that changes define and use; ``commits`` are those of the range, oldest first, where it is known which made what.
+    ``halving``: the commits' own versions may tell a shorter range, which is then searched instead. ``watch`` ends the
+    search with the budget.
     """
 
     outcome: OutcomeOf
@@ -53,7 +54,7 @@ class Oracles:
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
     commits: Sequence[str] = ()
-    shorter: Callable[[], bool] = not_shorter
+    halving: Halving = field(default_factory=Halving)
     watch: Watch = field(default_factory=Watch)
     width: int = 1
 

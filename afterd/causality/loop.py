@@ -90,7 +90,7 @@ class Loop:
         )
         executed = frozenset(execution.executed_changes())
         many = len(changes) > SEARCH.all_sets
-        self._halving = Halving(len(oracles.commits) if many else 0, oracles.shorter)
+        self._halving = oracles.halving if many else Halving()
         self._reversion = Reversion(self._trials, changes, executed, self._halving)
         self._green = Green(execution)
         self._causes = Causes(

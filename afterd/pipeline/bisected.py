@@ -16,7 +16,7 @@ from afterd.limits import REPORT
 from afterd.model.change import FileKind
 from afterd.model.explanation import RevisionRange
 from afterd.model.outcome import Outcome
-from afterd.vcs.history import first_red
+from afterd.vcs.history import commits_between, first_red
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
 from afterd.vcs.variants import Variants
@@ -24,10 +24,15 @@ from afterd.workspace import Range, Workspace, range_between
 
 
 class Bisection:
-    """The part of a range in which its test turned red: ``within``, once it was asked for and is shorter."""
+    """The part of a range in which its test turned red: ``within``, once it was asked for and is shorter.
+
+    ``commits`` is how many the range has: also where they are too many to tell which of them made which change.
+    """
 
     def __init__(self, workspace: Workspace, wanted: Range, oracle: Oracle) -> None:
         self.within: Range | None = None
+        ends = wanted.revisions
+        self.commits = commits_between(workspace.repository, ends.good, ends.bad)
         self._workspace = workspace
         self._wanted = wanted
         self._oracle = oracle
@@ -35,7 +40,7 @@ class Bisection:
     def narrows(self) -> bool:
         """Whether the commits' own versions tell a shorter range; they are run for it, few of them."""
         revisions = self._wanted.revisions
-        if len(self._wanted.changes.commits) < 2:
+        if self.commits < 2:
             return False
         repository = self._workspace.repository
         try:

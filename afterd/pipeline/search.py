@@ -10,6 +10,7 @@ from functools import partial
 
 from afterd.causality.deltas.add import add
 from afterd.causality.deltas.dd import dd
+from afterd.causality.halving import Halving
 from afterd.causality.loop import Analysis, LedBack, Loop, Oracles
 from afterd.causality.named import NamedByFailure
 from afterd.causality.story import Story, story
@@ -66,9 +67,11 @@ class Found:
 
 
 def search(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, shorter: Callable[[], bool]
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, halving: Callable[[], Halving]
 ) -> Found:
-    """Find the root with the strategy of the settings; AFTER's gives up where there is a ``shorter`` range."""
+    """Find the root with the strategy of the settings; AFTER's gives up where a ``halving`` of the commits,
+    of which a search makes one, tells a shorter range.
+    """
     strategy = case.settings.strategy
     if strategy is not Strategy.AFTER:
         return _delta_debugging(strategy, wanted, oracle, tracing)
@@ -95,7 +98,7 @@ def search(
             clashing=variants.clashing,
             closure=tracing.closure,
             commits=wanted.changes.commits,
-            shorter=clock.over(Phase.RUN, shorter),
+            halving=halving(),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )

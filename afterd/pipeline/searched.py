@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from afterd.causality.halving import not_shorter
+from afterd.causality.halving import Halving
 from afterd.causality.worth import bisection_work, run_work
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
@@ -43,17 +44,20 @@ def searched_explanation(
     """
     clock, hangs = case.workspace.clock, confirmation.bad.hangs
     test = _bounded_test(case.test, oracle.ledger.seconds_left)
-    tracing = _traced(case, wanted, oracle, _patient(test) if hangs else test, hangs=hangs)
-    searched, shorter = wanted, bisection.narrows
+    tracing = _traced(
+        case, wanted, oracle, _patient(test) if hangs else test, bisection, hangs=hangs
+    )
+    searched = wanted
+    halving: Callable[[], Halving] = partial(_halving, case, bisection)
     if tracing.beside is not None:
         with clock.during(Phase.RUN):
             made = of_red_commits(wanted, oracle, bisection.red_commits)
         if made:
-            searched, shorter = range_of_changes(wanted, made), not_shorter
+            searched, halving = range_of_changes(wanted, made), Halving
         with clock.during(Phase.TRACE):
             tracing = traced_beside(tracing, searched)
     with clock.during(Phase.COMPARE):
-        found = _checked_search(case, searched, oracle, tracing, shorter)
+        found = _checked_search(case, searched, oracle, tracing, halving)
     answer = _answered_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
     )
@@ -61,14 +65,24 @@ def searched_explanation(
         return unless_by_chance(case, oracle, confirmation, answer, found.followed)
 
 
+def _halving(case: Case, bisection: Bisection) -> Halving:
+    return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, bisection.narrows))
+
+
 def _traced(
-    case: Case, wanted: Range, oracle: Oracle, test: FailingTest, *, hangs: bool
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    test: FailingTest,
+    bisection: Bisection,
+    *,
+    hangs: bool,
 ) -> Tracing:
     """What is recorded for the case's strategy: delta debugging looks at no execution, and pays for none."""
     strategy = case.settings.strategy
     if strategy is Strategy.DD:
         return Tracing(None)
-    halving = bisection_work(len(wanted.changes.commits), run_work(oracle.cpu))
+    halving = bisection_work(bisection.commits, run_work(oracle.cpu))
     with case.workspace.clock.during(Phase.TRACE):
         return traced_failure(
             case.workspace,
@@ -100,7 +114,7 @@ def _patient(test: FailingTest) -> FailingTest:
 
 
 def _checked_search(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, shorter: Callable[[], bool]
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, halving: Callable[[], Halving]
 ) -> Found:
     """Search; an answer that only warm processes saw is run once more, in a process of its own.
 
@@ -108,7 +122,7 @@ def _checked_search(
     processes counts, and the search is made again without them.
     """
     workspace = case.workspace
-    found = search(case, wanted, oracle, tracing, shorter)
+    found = search(case, wanted, oracle, tracing, halving)
     reverted = found.root | found.auxiliary
     if not found.verified or not oracle.is_warm(reverted):
         return _with_cold_reason(found, workspace, oracle)
@@ -120,7 +134,7 @@ def _checked_search(
     if not outcome.passed:
         workspace.reruns.distrust(oracle.recipe, "the answer did not pass outside a warm process")
         oracle.distrust_warm()
-        found = search(case, wanted, oracle, tracing, shorter)
+        found = search(case, wanted, oracle, tracing, halving)
     return _with_cold_reason(found, workspace, oracle)
 
 

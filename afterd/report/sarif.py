@@ -122,12 +122,17 @@ def _changed_region(change: Change) -> dict[str, object]:
 
 def _location(file: str, line: int, count: int = 1) -> dict[str, object]:
     """A physical location; without a region where there is no line."""
-    physical: dict[str, object] = {
-        "artifactLocation": {"uri": _uri(file), "uriBaseId": "SRCROOT"},
-    }
+    physical: dict[str, object] = {"artifactLocation": _artifact(file)}
     if line > 0:
         physical["region"] = {"startLine": line, "endLine": line + max(count, 1) - 1}
     return {"physicalLocation": physical}
+
+
+def _artifact(file: str) -> dict[str, str]:
+    """Where a file is: below the repository's root, or by its absolute path, as a test that lies outside is."""
+    if file.startswith("/"):
+        return {"uri": f"file:///{_uri(file)}"}
+    return {"uri": _uri(file), "uriBaseId": "SRCROOT"}
 
 
 def _uri(file: str) -> str:

@@ -179,6 +179,16 @@ class _Search:
                 return
 
 
+def commits_between(repository: pygit2.Repository, good: str, bad: str) -> int:
+    """How many commits a range has, those of merged branches too; 0 where an end is no commit."""
+    try:
+        walker = repository.walk(resolve(repository, bad))
+        walker.hide(resolve(repository, good))
+        return sum(1 for _ in walker)
+    except (RepositoryError, pygit2.GitError):
+        return 0  # a patch that is tried is no commit
+
+
 def first_parents(repository: pygit2.Repository, commit: str) -> Iterator[str]:
     """A commit and its first parents, as far as the clone has them."""
     while True:

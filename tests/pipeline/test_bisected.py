@@ -16,6 +16,7 @@ from afterd.model.explanation import Explanation, Status
 from afterd.pipeline.bisected import version_with_tests
 from afterd.pipeline.explain import explain
 from afterd.pipeline.searched import searched_explanation
+from afterd.vcs import blame
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.repository import open_repository
@@ -92,6 +93,17 @@ def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
     found = _explained(tmp_path / "repository", commits[0])
     assert found.status is Status.EXPLAINED
     assert found.range.bad == commits[BREAKS]
+
+
+def test_commits_too_many_to_blame_are_bisected_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long range nobody knows which commit made which change: where it turned red needs no such knowledge."""
+    monkeypatch.setattr(blame, "MOST_COMMITS", COMMITS - 3)
+    commits = _history(tmp_path / "repository")
+    found = _explained(tmp_path / "repository", commits[0])
+    assert found.status is Status.EXPLAINED
+    assert (found.range.good, found.range.bad) == (commits[BREAKS - 1], commits[BREAKS])
 
 
 def test_a_spent_budget_tells_between_which_commits_it_is(tmp_path: Path) -> None:

@@ -42,7 +42,10 @@ def check(result: dict[str, Any]) -> None:
             places += [step["location"] for step in thread["locations"]]
     for place in places:
         physical = place["physicalLocation"]
-        uri = physical["artifactLocation"]["uri"]
+        artifact = physical["artifactLocation"]
+        uri = artifact["uri"]
+        assert uri.startswith("file:///") is not ("uriBaseId" in artifact)
+        uri = uri.removeprefix("file:///")
         assert re.fullmatch(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})*", uri)
         assert not uri.startswith("/")
         if "region" in physical:
@@ -53,6 +56,16 @@ def check(result: dict[str, Any]) -> None:
 @settings(max_examples=60, deadline=None)
 def test_any_explanation_is_valid(explanation: Explanation) -> None:
     results(explanation)
+
+
+def test_a_test_outside_of_the_repository_is_where_it_lies() -> None:
+    """Below SRCROOT there is no such file."""
+    assert RUNNING_EXAMPLE.failure is not None
+    failure = replace(RUNNING_EXAMPLE.failure, file="/tmp/my tests/test_new.py", line=7)
+    first, *_ = results(replace(RUNNING_EXAMPLE, failure=failure))
+    locations = first["codeFlows"][0]["threadFlows"][0]["locations"]
+    last = locations[-1]["location"]["physicalLocation"]
+    assert last["artifactLocation"] == {"uri": "file:///tmp/my%20tests/test_new.py"}
 
 
 def test_each_root_change_is_a_result_with_its_causal_tree() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import pygit2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from made_repositories import Made, git, texts
 
 from afterd.errors import RepositoryError
 from afterd.model.outcome import Outcome, Unresolved, Verdict
-from afterd.vcs.history import Baseline, find_baseline, first_red
+from afterd.vcs.history import Baseline, commits_between, find_baseline, first_red
 from afterd.vcs.repository import open_repository
 
 PASS, FAIL = Outcome(Verdict.PASS), Outcome(Verdict.FAIL)
@@ -224,3 +225,16 @@ def test_histories_that_never_met_have_nothing_between_them(tmp_path: Path) -> N
     made = Made(tmp_path / "r")
     one, other = (made.commit(texts(a=text), ref=None) for text in ("0", "1"))
     assert first_red(made.repository, one, other, Answers({})).good == ""
+
+
+def test_commits_of_a_range_are_counted_with_those_of_merged_branches(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    older = made.text(a="0")
+    side = made.commit(texts(a="0", s="1"), older, ref=None)
+    main = made.text(a="1")
+    merge = made.commit(texts(a="1", s="1"), main, side)
+    assert commits_between(made.repository, older, merge) == 3
+    assert commits_between(made.repository, side, merge) == 2
+    assert commits_between(made.repository, merge, merge) == 0
+    tree = str(made.repository[merge].peel(pygit2.Commit).tree_id)
+    assert commits_between(made.repository, older, tree) == 0, "a patch that is tried is no commit"
