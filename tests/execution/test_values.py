@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from afterd.execution.failures.suites import no_test_ran, passed_tests
@@ -261,6 +263,60 @@ def test_pytest_s_long_form_outside_of_the_repository() -> None:
     assert (said.file, said.line) == ("out/test_out.py", 6)
     assert said.message == "AssertionError: box 'a == b' begins otherwise"
     assert (said.observed, said.expected) == ("2", "1")
+
+
+CONFTEST = """\
+ImportError while loading conftest '/r/tests/conftest.py'.
+/r/tests/conftest.py:5: in <module>
+    from shop.prices import Gone
+src/shop/__init__.py:3: in <module>
+    from shop.late import *
+E   ModuleNotFoundError: No module named 'shop.late'
+"""
+COLLECTING = """\
+_________________________ ERROR collecting tests/test_a.py _________________________
+ImportError while importing test module '/r/tests/test_a.py'.
+Hint: make sure your test modules/packages have valid Python names.
+Traceback:
+/usr/lib/python3.11/importlib/__init__.py:126: in import_module
+    return _bootstrap._gcd_import(name[level:], package, level)
+tests/test_a.py:1: in <module>
+    from ops import gone
+E   ImportError: cannot import name 'gone' from 'ops' (/r/ops.py)
+=========================== short test summary info ============================
+ERROR tests/test_a.py
+"""
+SHORT = """\
+_____________________________________ test_a _______________________________________
+tests/test_a.py:4: in test_a
+    assert shown() == 2
+E   assert 3 == 2
+E    +  where 3 = shown()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        (CONFTEST, "ModuleNotFoundError: No module named 'shop.late'", ("src/shop/__init__.py", 3)),
+        (
+            COLLECTING,
+            "ImportError: cannot import name 'gone' from 'ops' (/r/ops.py)",
+            ("tests/test_a.py", 1),
+        ),
+        (SHORT, "AssertionError: assert 3 == 2", ("tests/test_a.py", 4)),
+    ],
+    ids=["conftest", "collecting", "short"],
+)
+def test_what_pytest_says_below_the_place(text: str, message: str, place: tuple[str, int]) -> None:
+    """'exit status 4' was all that was told of a conftest.py that cannot be imported."""
+    said = told_failure(text)
+    assert said is not None
+    assert said.message == message
+    assert (said.file, said.line) == place
+    assert told_failure(text[said.begins :]) == replace(said, begins=0), (
+        "what is kept of it tells the same"
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ _ASSERTED = re.compile(r"(?:^|\n)assert (?P<test>[^\n]+)")
 _PLACE = re.compile(
     r"^(?:\.\.?/)*(?P<file>[^:\s]+\.py):(?P<line>\d+): [A-Za-z_][\w.]*$", re.MULTILINE
 )
+_CAME_BY = re.compile(
+    r"^(?:\.\.?/)*(?P<file>[^:\s]+\.py):(?P<line>\d+): in [\w.<>]+$", re.MULTILINE
+)
 _MARKED = re.compile(r"(?:^E(?: [^\n]*)?\n)+", re.MULTILINE)
 _TYPED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Failed|Warning)\b")
 
@@ -32,15 +35,24 @@ def compared_values(message: str) -> tuple[str, str]:
 
 
 def said_by_pytest(text: str) -> tuple[str, str, int, int] | None:
-    """The last failure in pytest's long form: the message as it was raised, the place, and where the report of it
-    begins; None where there is none.
+    """The last failure that pytest tells of: the message as it was raised, the place, and where the report of it
+    begins; None where there is none. Its long form names the place below the message, its short one, and that of a
+    module or conftest.py that cannot be imported, above it.
     """
-    places = list(_PLACE.finditer(text))
-    for place in reversed(places):
-        blocks = list(_MARKED.finditer(text, 0, place.start()))
-        if blocks:
-            lines = [line[1:].strip() for line in blocks[-1][0].splitlines()]
-            first = lines[0] if _TYPED.match(lines[0]) else f"AssertionError: {lines[0]}"
-            said = "\n".join([first, *lines[1:]])
-            return said, place["file"], int(place["line"]), blocks[-1].start()
+    blocks = list(_MARKED.finditer(text))
+    for place in reversed(list(_PLACE.finditer(text))):
+        above = [block for block in blocks if block.end() <= place.start()]
+        if above:
+            return _said(above[-1], place)
+    for block in reversed(blocks):
+        ways = list(_CAME_BY.finditer(text, 0, block.start()))
+        if ways:
+            return _said(block, ways[-1])
     return None
+
+
+def _said(block: re.Match[str], place: re.Match[str]) -> tuple[str, str, int, int]:
+    lines = [line[1:].strip() for line in block[0].splitlines()]
+    first = lines[0] if _TYPED.match(lines[0]) else f"AssertionError: {lines[0]}"
+    begins = min(block.start(), place.start())
+    return "\n".join([first, *lines[1:]]), place["file"], int(place["line"]), begins
