@@ -40,6 +40,8 @@ class Bisection:
     def narrows(self) -> bool:
         """Whether the commits' own versions tell a shorter range; they are run for it, few of them."""
         revisions = self._wanted.revisions
+        if self.within is not None:
+            return True
         if self.commits < 2:
             return False
         repository = self._workspace.repository

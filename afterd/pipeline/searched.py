@@ -15,6 +15,7 @@ from afterd.causality.worth import bisection_work, run_work
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
+from afterd.limits import SEARCH
 from afterd.model.change import Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
@@ -58,11 +59,27 @@ def searched_explanation(
             tracing = traced_beside(tracing, searched)
     with clock.during(Phase.COMPARE):
         found = _checked_search(case, searched, oracle, tracing, halving)
+        if searched is wanted and bisection.within is not None and not found.verified:
+            found = _of_few(case, wanted, oracle, tracing, bisection) or found
     answer = _answered_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
     )
     with clock.during(Phase.CONFIRM):
         return unless_by_chance(case, oracle, confirmation, answer, found.followed)
+
+
+def _of_few(
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection
+) -> Found | None:
+    """What is found among the few changes that the red commits made, undone in the bad version; None where these are
+    many, or undone repair nothing: then the commits' own part of the range is searched.
+    """
+    made = of_red_commits(wanted, oracle, bisection.red_commits)
+    if not made or len(made) > SEARCH.put_back:
+        return None
+    alone = replace(tracing, execution=None)
+    found = _checked_search(case, range_of_changes(wanted, made), oracle, alone, Halving)
+    return found if found.verified else None
 
 
 def _halving(case: Case, bisection: Bisection) -> Halving:

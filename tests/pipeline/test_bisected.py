@@ -95,6 +95,27 @@ def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
     assert found.range.bad == commits[BREAKS]
 
 
+def test_few_changes_of_the_commit_are_undone_in_the_bad_version(tmp_path: Path) -> None:
+    """Each commit rewrites entries of its own: the answer is of the whole range, as the version at hand is repaired."""
+    path = tmp_path / "repository"
+    _git(tmp_path, "init", "-q", "-b", "main", str(path))
+    (path / "test_table.py").write_text(CHECK.replace("len(versions) > 1", "not versions"))
+    for commit in range(COMMITS):
+        own = [f"entry {n} of {int(commit >= n % COMMITS)}\n# {n}\n" for n in range(3 * COMMITS)]
+        answer = 41 if commit >= BREAKS else 42
+        (path / "table.txt").write_text("".join([*own, f"answer {answer} of all\n"]))
+        _git(path, "add", "-A")
+        _git(path, "commit", "-q", "-m", f"version {commit}")
+    commits = _git(path, "rev-list", "--reverse", "HEAD").split()
+    found = _explained(path, commits[0])
+    assert found.status is Status.EXPLAINED
+    assert (found.range.good, found.range.bad) == (commits[0], commits[-1])
+    [guilty] = found.root
+    assert "+answer 41" in guilty.patch
+    assert found.minimal
+    assert any(note.startswith("Commits of the range were run") for note in found.notes)
+
+
 def test_commits_too_many_to_blame_are_bisected_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
