@@ -97,3 +97,8 @@ def git(*arguments: str, cwd: Path, given: str | None = None) -> str:
     return subprocess.run(
         command, cwd=cwd, input=given, check=True, capture_output=True, text=True
     ).stdout
+
+
+def authored_git(path: Path, *arguments: str) -> str:
+    """The same in ``path``, by somebody who has a name: whoever runs the tests may have none."""
+    return git("-c", "user.name=A", "-c", "user.email=a@example.org", *arguments, cwd=path)

@@ -347,14 +347,9 @@ class _Told:
 
     def _path(self, first: StepId) -> list[StepId]:
         """The steps from one at which a change acts to the last before the failed assertion."""
-        path: list[StepId] = []
         place = self._execution.step(self._predicate.step).location
-        at: StepId | None = first
-        while at is not None:
-            if self._execution.step(at).location != place:
-                path.append(at)
-            at = self._walk.reached[at].nearer
-        return path
+        way = self._walk.way_from(first)
+        return [step for step in way if self._execution.step(step).location != place]
 
     def _cause(self, predicate: Predicate, evidence: Evidence) -> CauseNode:
         """The steps that lead to a predicate by data, and a cause for each branch behind them."""

@@ -39,11 +39,11 @@ class Bisection:
 
     def narrows(self) -> bool:
         """Whether the commits' own versions tell a shorter range; they are run for it, few of them."""
-        revisions = self._wanted.revisions
         if self.within is not None:
             return True
         if self.commits < 2:
             return False
+        revisions = self._wanted.revisions
         repository = self._workspace.repository
         try:
             found = first_red(repository, revisions.good, revisions.bad, self._outcome)
@@ -58,11 +58,8 @@ class Bisection:
 
     def red_commits(self) -> frozenset[str]:
         """The commits in which the test turned red, as far as their versions tell; none where they do not."""
-        return (
-            frozenset(self.within.changes.commits)
-            if self.narrows() and self.within
-            else frozenset()
-        )
+        self.narrows()
+        return frozenset() if self.within is None else frozenset(self.within.changes.commits)
 
     def note(self) -> str:
         """What was seen, as a sentence; empty where nothing was."""

@@ -7,29 +7,28 @@ run of millions of steps is so read once the commit is known, or not at all wher
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.pipeline.bisected import Bisection
+from afterd.pipeline.case import Case
 from afterd.pipeline.tracing import Tracing
-from afterd.workspace import Range
+from afterd.workspace import Phase, Range
 
 
-def of_red_commits(
-    wanted: Range, oracle: Oracle, red_commits: Callable[[], frozenset[str]]
-) -> ChangeSet:
+def of_red_commits(case: Case, wanted: Range, oracle: Oracle, bisection: Bisection) -> ChangeSet:
     """The live changes that the commits made in which the test turned red; none where undoing them all repairs nothing,
     or spares nothing.
     """
-    commits = red_commits()
     live = {change.id: change for change in wanted.changes.live}
-    made = frozenset(name for name, change in live.items() if commits & set(change.commits))
-    if not made or len(made) == len(live) or not oracle.outcome(made).passed:
-        return NOTHING
-    return made
+    with case.workspace.clock.during(Phase.RUN):
+        commits = bisection.red_commits()
+        made = frozenset(name for name, change in live.items() if commits & set(change.commits))
+        spares = made and len(made) < len(live)
+        return made if spares and oracle.outcome(made).passed else NOTHING
 
 
 def range_of_changes(wanted: Range, made: ChangeSet) -> Range:

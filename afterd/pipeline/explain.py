@@ -310,9 +310,8 @@ def _searched_range(
     found = searched_explanation(case, wanted, oracle, confirmation, bisection)
     if bisection.within is None:
         return found
-    if (
-        found.status is not Status.INCONCLUSIVE
-    ):  # its commits told which changes to undo in the bad version
+    if found.status is not Status.INCONCLUSIVE:
+        # The commits told which changes to undo in the bad version.
         return replace(found, notes=(bisection.note(), *found.notes))
     left = _left_after(case, found)
     if left is not None:

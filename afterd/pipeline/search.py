@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,6 +27,7 @@ from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.trace import Execution, Predicate, TwinExecution
+from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
@@ -67,10 +68,10 @@ class Found:
 
 
 def search(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, halving: Callable[[], Halving]
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection | None
 ) -> Found:
-    """Find the root with the strategy of the settings; AFTER's gives up where a ``halving`` of the commits,
-    of which a search makes one, tells a shorter range.
+    """Find the root with the strategy of the settings; AFTER's gives up where the ``bisection`` of the
+    commits tells a shorter range (None: they are known already).
     """
     strategy = case.settings.strategy
     if strategy is not Strategy.AFTER:
@@ -98,7 +99,7 @@ def search(
             clashing=variants.clashing,
             closure=tracing.closure,
             commits=wanted.changes.commits,
-            halving=halving(),
+            halving=_halving(case, bisection),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
         )
@@ -120,6 +121,12 @@ def search(
             return replace(found, story_seconds=seconds)
         tested, followed = told.interventions, told.followed
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
+
+
+def _halving(case: Case, bisection: Bisection | None) -> Halving:
+    if bisection is None:
+        return Halving()
+    return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, bisection.narrows))
 
 
 def _named_by_failure(oracle: Oracle, changes: Iterable[Change]) -> NamedByFailure:

@@ -6,17 +6,14 @@ An answer does not rest on warm processes alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
-from afterd.causality.halving import Halving
 from afterd.causality.worth import bisection_work, run_work
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
-from afterd.model.change import Change, ChangeSet, in_order
+from afterd.model.change import NOTHING, Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.pipeline.bisected import Bisection
@@ -48,18 +45,16 @@ def searched_explanation(
     tracing = _traced(
         case, wanted, oracle, _patient(test) if hangs else test, bisection, hangs=hangs
     )
+    made = NOTHING
     searched = wanted
-    halving: Callable[[], Halving] = partial(_halving, case, bisection)
     if tracing.beside is not None:
-        with clock.during(Phase.RUN):
-            made = of_red_commits(wanted, oracle, bisection.red_commits)
-        if made:
-            searched, halving = range_of_changes(wanted, made), Halving
+        made = of_red_commits(case, wanted, oracle, bisection)
+        searched = range_of_changes(wanted, made) if made else wanted
         with clock.during(Phase.TRACE):
             tracing = traced_beside(tracing, searched)
     with clock.during(Phase.COMPARE):
-        found = _checked_search(case, searched, oracle, tracing, halving)
-        if searched is wanted and bisection.within is not None and not found.verified:
+        found = _checked_search(case, searched, oracle, tracing, None if made else bisection)
+        if not made and bisection.within is not None and not found.verified:
             found = _of_few(case, wanted, oracle, tracing, bisection) or found
     answer = _answered_explanation(
         case, wanted, oracle, found, tracing, told_by_test(confirmation.bad)
@@ -74,16 +69,12 @@ def _of_few(
     """What is found among the few changes that the red commits made, undone in the bad version; None where these are
     many, or undone repair nothing: then the commits' own part of the range is searched.
     """
-    made = of_red_commits(wanted, oracle, bisection.red_commits)
+    made = of_red_commits(case, wanted, oracle, bisection)
     if not made or len(made) > SEARCH.put_back:
         return None
     alone = replace(tracing, execution=None)
-    found = _checked_search(case, range_of_changes(wanted, made), oracle, alone, Halving)
+    found = _checked_search(case, range_of_changes(wanted, made), oracle, alone, None)
     return found if found.verified else None
-
-
-def _halving(case: Case, bisection: Bisection) -> Halving:
-    return Halving(bisection.commits, case.workspace.clock.over(Phase.RUN, bisection.narrows))
 
 
 def _traced(
@@ -131,7 +122,7 @@ def _patient(test: FailingTest) -> FailingTest:
 
 
 def _checked_search(
-    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, halving: Callable[[], Halving]
+    case: Case, wanted: Range, oracle: Oracle, tracing: Tracing, bisection: Bisection | None
 ) -> Found:
     """Search; an answer that only warm processes saw is run once more, in a process of its own.
 
@@ -139,7 +130,7 @@ def _checked_search(
     processes counts, and the search is made again without them.
     """
     workspace = case.workspace
-    found = search(case, wanted, oracle, tracing, halving)
+    found = search(case, wanted, oracle, tracing, bisection)
     reverted = found.root | found.auxiliary
     if not found.verified or not oracle.is_warm(reverted):
         return _with_cold_reason(found, workspace, oracle)
@@ -151,7 +142,7 @@ def _checked_search(
     if not outcome.passed:
         workspace.reruns.distrust(oracle.recipe, "the answer did not pass outside a warm process")
         oracle.distrust_warm()
-        found = search(case, wanted, oracle, tracing, halving)
+        found = search(case, wanted, oracle, tracing, bisection)
     return _with_cold_reason(found, workspace, oracle)
 
 

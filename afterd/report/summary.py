@@ -95,11 +95,10 @@ def headline(explanation: Explanation) -> Phrase:
     match explanation.status:
         case Status.EXPLAINED:
             guilty = listed([change.id for change in explanation.root])
-            where = [
-                location(change, acting_line(explanation, change)) for change in explanation.root
-            ]
-            at: Phrase = (" at ", *where) if len(where) == 1 else ()
-            return (test, " fails because of ", *guilty, *at)
+            if len(explanation.root) != 1:
+                return (test, " fails because of ", *guilty)
+            where = location(explanation.root[0], acting_line(explanation, explanation.root[0]))
+            return (test, " fails because of ", *guilty, " at ", where)
         case Status.INCONCLUSIVE if explanation.verified:
             left = len(explanation.root) + len(explanation.auxiliary)
             several = f"{left} of {explanation.changes.total} changes"

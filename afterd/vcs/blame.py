@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 
 import pygit2
-from pygit2.enums import SortMode
 
 from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList
 from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part
 from afterd.vcs.file_changes import renames
+from afterd.vcs.history import commits_of_range
 from afterd.vcs.hunks import Hunk, difference
 from afterd.vcs.paths import path_bytes
 from afterd.vcs.trees import Entry, TreeReader
@@ -158,9 +158,7 @@ def parts_made(
 
 def _commits_between(repository: pygit2.Repository, good: str, bad: str) -> list[pygit2.Commit]:
     """The commits of a range, children before their parents; of more than can be followed, one too many."""
-    walker = repository.walk(bad, SortMode.TOPOLOGICAL)
-    walker.hide(good)
-    return list(islice(walker, MOST_COMMITS + 1))
+    return list(islice(commits_of_range(repository, good, bad), MOST_COMMITS + 1))
 
 
 class _Trail:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 import pygit2
+from pygit2.enums import SortMode
 
 from afterd.errors import RepositoryError
 from afterd.limits import SearchLimits
@@ -182,11 +183,17 @@ class _Search:
 def commits_between(repository: pygit2.Repository, good: str, bad: str) -> int:
     """How many commits a range has, those of merged branches too; 0 where an end is no commit."""
     try:
-        walker = repository.walk(resolve(repository, bad))
-        walker.hide(resolve(repository, good))
-        return sum(1 for _ in walker)
+        ends = resolve(repository, good), resolve(repository, bad)
+        return sum(1 for _ in commits_of_range(repository, *ends))
     except (RepositoryError, pygit2.GitError):
         return 0  # a patch that is tried is no commit
+
+
+def commits_of_range(repository: pygit2.Repository, good: str, bad: str) -> Iterator[pygit2.Commit]:
+    """The commits that ``bad`` has and ``good`` has not, children before their parents."""
+    walker = repository.walk(bad, SortMode.TOPOLOGICAL)
+    walker.hide(good)
+    return walker
 
 
 def first_parents(repository: pygit2.Repository, commit: str) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pygit2
 import pytest
+from pipeline_runs import authored_git
 
 from afterd.config import Budget, Settings
 from afterd.execution.oracle import Oracle
@@ -25,12 +25,6 @@ from afterd.vcs.variants import Variants
 COMMITS = 7
 BREAKS = 4
 ENTRIES = SEARCH.all_sets
-
-
-def _git(path: Path, *arguments: str) -> str:
-    settings = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    command = ["git", *settings, *arguments]
-    return subprocess.run(command, cwd=path, capture_output=True, text=True, check=True).stdout
 
 
 def _table(commit: int) -> str:
@@ -52,14 +46,14 @@ assert "answer 42" in text, "answer"
 
 def _history(path: Path, *, with_check_from: int = 0) -> list[str]:
     """A history in which each commit rewrites the table; its commits, oldest first."""
-    _git(path.parent, "init", "-q", "-b", "main", str(path))
+    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
     for commit in range(COMMITS):
         (path / "table.txt").write_text(_table(commit))
         if commit >= with_check_from:
             (path / "test_table.py").write_text(CHECK)
-        _git(path, "add", "-A")
-        _git(path, "commit", "-q", "-m", f"version {commit}")
-    return _git(path, "rev-list", "--reverse", "HEAD").split()
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", f"version {commit}")
+    return authored_git(path, "rev-list", "--reverse", "HEAD").split()
 
 
 def _explained(path: Path, good: str, budget: Budget | None = None) -> Explanation:
@@ -98,15 +92,15 @@ def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
 def test_few_changes_of_the_commit_are_undone_in_the_bad_version(tmp_path: Path) -> None:
     """Each commit rewrites entries of its own: the answer is of the whole range, as the version at hand is repaired."""
     path = tmp_path / "repository"
-    _git(tmp_path, "init", "-q", "-b", "main", str(path))
+    authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
     (path / "test_table.py").write_text(CHECK.replace("len(versions) > 1", "not versions"))
     for commit in range(COMMITS):
         own = [f"entry {n} of {int(commit >= n % COMMITS)}\n# {n}\n" for n in range(3 * COMMITS)]
         answer = 41 if commit >= BREAKS else 42
         (path / "table.txt").write_text("".join([*own, f"answer {answer} of all\n"]))
-        _git(path, "add", "-A")
-        _git(path, "commit", "-q", "-m", f"version {commit}")
-    commits = _git(path, "rev-list", "--reverse", "HEAD").split()
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", f"version {commit}")
+    commits = authored_git(path, "rev-list", "--reverse", "HEAD").split()
     found = _explained(path, commits[0])
     assert found.status is Status.EXPLAINED
     assert (found.range.good, found.range.bad) == (commits[0], commits[-1])
@@ -141,7 +135,7 @@ def test_a_version_has_the_test_files_of_the_bad_one(
     tmp_path: Path, keeps: bool, expected: str
 ) -> None:
     path = tmp_path / "repository"
-    _git(tmp_path, "init", "-q", "-b", "main", str(path))
+    authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
     for code, test in (("a", "old"), ("b", "old"), ("c", "new")):
         (path / "code.py").write_text(f"{code}\n")
         (path / "test_code.py").write_text(f"{test} test\n")
@@ -149,9 +143,9 @@ def test_a_version_has_the_test_files_of_the_bad_one(
             (path / "test_gone.py").write_text("gone\n")
         else:
             (path / "test_gone.py").unlink(missing_ok=True)
-        _git(path, "add", "-A")
-        _git(path, "commit", "-q", "-m", code)
-    good, middle, bad = _git(path, "rev-list", "--reverse", "HEAD").split()
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", code)
+    good, middle, bad = authored_git(path, "rev-list", "--reverse", "HEAD").split()
     repository, rules = open_repository(path), FileRules(keep_tests=keeps)
     variants = Variants(repository, good, bad, changes_between(repository, good, bad, rules))
     tree = variants.store[version_with_tests(middle, variants, rules)].peel(pygit2.Tree)
@@ -165,13 +159,13 @@ def test_the_only_change_is_known_before_anything_is_traced(
 ) -> None:
     """A bisection leaves a commit of one change, and tracing may take what is left of the budget."""
     path = tmp_path / "repository"
-    _git(tmp_path, "init", "-q", "-b", "main", str(path))
+    authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
     for answer in (42, 41):
         text = f"ANSWER = {answer}\nOTHER = 1\n# said of {answer}\n"
         (path / "answer.py").write_text(text)
         (path / "test_table.py").write_text("import answer\nassert answer.ANSWER == 42\n")
-        _git(path, "add", "-A")
-        _git(path, "commit", "-q", "-m", f"answer {answer}")
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", f"answer {answer}")
     runs: list[int] = []
 
     def searched(*arguments: object) -> Explanation:

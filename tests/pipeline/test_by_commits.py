@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pipeline_runs import authored_git
 
 from afterd.config import Budget, Settings
 from afterd.limits import SEARCH, WORK
@@ -41,12 +41,6 @@ class Heard(Silent):
         self.stages.append(name)
 
 
-def _git(path: Path, *arguments: str) -> str:
-    settings = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    command = ["git", *settings, *arguments]
-    return subprocess.run(command, cwd=path, capture_output=True, text=True, check=True).stdout
-
-
 def _program(commit: int, parts: int) -> str:
     """Each commit changes a line of its own, and the one that breaks it ``parts`` others, all of them guilty."""
     offsets = "\n\n\n".join(
@@ -62,13 +56,13 @@ def _program(commit: int, parts: int) -> str:
 
 
 def _history(path: Path, rounds: int, parts: int) -> list[str]:
-    _git(path.parent, "init", "-q", "-b", "main", str(path))
+    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
     (path / "test_ops.py").write_text(TEST.format(rounds=rounds))
     for commit in range(COMMITS):
         (path / "ops.py").write_text(_program(commit, parts))
-        _git(path, "add", "-A")
-        _git(path, "commit", "-q", "-m", f"version {commit}")
-    return _git(path, "rev-list", "--reverse", "HEAD").split()
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", f"version {commit}")
+    return authored_git(path, "rev-list", "--reverse", "HEAD").split()
 
 
 def _explained(path: Path, good: str, budget: Budget | None = None) -> tuple[Explanation, Heard]:

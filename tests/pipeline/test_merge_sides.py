@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pipeline_runs import authored_git
 
 from afterd.config import Settings
 from afterd.model.explanation import Explanation, Status
@@ -20,30 +20,24 @@ COUNTED_ON = {"reader.py": READER.replace("SCALE // 2", "5")}
 BROKEN = {"reader.py": READER.replace("// size", "// size + 1")}
 
 
-def _git(path: Path, *arguments: str) -> str:
-    settings = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    command = ["git", *settings, *arguments]
-    return subprocess.run(command, cwd=path, capture_output=True, text=True, check=True).stdout
-
-
 def _on_branch(path: Path, name: str, files: dict[str, str]) -> None:
-    _git(path, "checkout", "-q", "-b", name, "main")
+    authored_git(path, "checkout", "-q", "-b", name, "main")
     for file, text in files.items():
         (path / file).write_text(text)
-    _git(path, "commit", "-q", "-a", "-m", name)
+    authored_git(path, "commit", "-q", "-a", "-m", name)
 
 
 def _merged(path: Path, ours: dict[str, str], theirs: dict[str, str]) -> Explanation:
     """The answer on the merge of two branches, compared with its first parent."""
-    _git(path.parent, "init", "-q", "-b", "main", str(path))
+    authored_git(path.parent, "init", "-q", "-b", "main", str(path))
     for file, text in {"writer.py": WRITER, "reader.py": READER, "check.py": CHECK}.items():
         (path / file).write_text(text)
-    _git(path, "add", "-A")
-    _git(path, "commit", "-q", "-m", "good")
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "-m", "good")
     _on_branch(path, "side", theirs)
-    _git(path, "checkout", "-q", "main")
+    authored_git(path, "checkout", "-q", "main")
     _on_branch(path, "ours", ours)
-    _git(path, "merge", "-q", "--no-ff", "-m", "merge", "side")
+    authored_git(path, "merge", "-q", "--no-ff", "-m", "merge", "side")
     [found] = explain(Settings(path, test=(sys.executable, "check.py")))
     return found
 

@@ -120,7 +120,8 @@ class PythonExecution:
         """The failed assertions in the order they happened; else the first wrong output."""
         recognise = Failures(self.steps)
         found: list[Predicate] = []
-        for failure in reported_failures(self.steps, self.test):
+        reported = reported_failures(self.steps, self.test)
+        for failure in reported:
             ended = failure["type"] == HANG
             predicate = (
                 self._hang(recognise, failure)
@@ -130,7 +131,6 @@ class PythonExecution:
             if predicate is not None:
                 found.append(predicate)
         if not found and self.green is not None:
-            reported = reported_failures(self.steps, self.test)
             outside = Outside(self.steps, self._is_not_green_s, self._wrong_output)
             found.extend(outside.failures(reported))
         return found

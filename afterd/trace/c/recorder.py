@@ -422,7 +422,7 @@ def _remove_what_tests_left(directory: Path, standing: Path, altered: Sequence[s
     left = [path for path in _paths(directory) if path not in known]
     for path in map(directory.joinpath, left):
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
+            remove_directory(path)
         else:
             path.unlink(missing_ok=True)
     return bool(left)

@@ -46,7 +46,7 @@ class Outside:
 
     def _given(self, failure: dict[str, Any]) -> Predicate | None:
         """What was given and is not green's; None where nothing was."""
-        rows = _given_outside(self.steps, _before(self.steps, failure["row"]))
+        rows = _given_outside(self.steps, self.steps.trace.position_or_end(failure["row"]))
         row = next(filter(self.differs, rows), None)
         if row is None:
             return None
@@ -74,13 +74,6 @@ def _as_reported(predicate: Predicate, failure: dict[str, Any]) -> Predicate:
         failed_at=Location(judged[0], judged[1]) if judged else Location(""),
         by_others=True,
     )
-
-
-def _before(steps: Steps, row: int) -> int:
-    try:
-        return steps.trace.position(row)
-    except KeyError:
-        return len(steps.trace)
 
 
 def _given_outside(steps: Steps, before: int) -> list[int]:

@@ -90,7 +90,9 @@ class Failures:
             module = self._module(file)
             if module is None:
                 continue
-            found = self._activation(module.root, line, function, self._before(failure["row"]))
+            found = self._activation(
+                module.root, line, function, self.trace.position_or_end(failure["row"])
+            )
             if found is not None:
                 return found
         return None
@@ -99,13 +101,6 @@ class Failures:
         parts = PurePosixPath(file).parts
         called = (file, *("/".join(parts[start:]) for start in range(len(parts))))
         return next((self._paths[path] for path in called if path in self._paths), None)
-
-    def _before(self, row: int) -> int:
-        """The position of the first row at or after a row number."""
-        try:
-            return self.trace.position(row)
-        except KeyError:
-            return len(self.trace)
 
     def _activation(self, root: Node, line: int, function: str, before: int) -> Place | None:
         """The last activation that executed the line, and what it did last there."""

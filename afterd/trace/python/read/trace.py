@@ -114,6 +114,13 @@ class Trace:
                 return start + number - first
         raise KeyError(number)
 
+    def position_or_end(self, number: int) -> int:
+        """The position that a row number has; the end of the trace where the window does not hold it."""
+        try:
+            return self.position(number)
+        except KeyError:
+            return len(self)
+
     @property
     def gap(self) -> int:
         """How many rows fell out of the window."""

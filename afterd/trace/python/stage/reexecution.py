@@ -270,8 +270,7 @@ def _is_own_script(recording: Recording) -> bool:
     if started is None or started.target != "script":
         return False
     script, tree = (command.cwd / started.name).resolve(), recording.tree.resolve()
-    beside = folders_beside(command.argv)
-    return script.is_relative_to(tree) or str(script.parent) in beside
+    return script.is_relative_to(tree) or str(script.parent) in folders_beside(command.argv)
 
 
 def _connection_to(path: Path, server: threading.Thread) -> socket.socket:
