@@ -113,10 +113,19 @@ def differences(changes: Iterable[Change], mine: ChangeSet, other: ChangeSet) ->
         by_file[change.file].append(change)
     here = {file: _placed_changes(hunks, mine) for file, hunks in by_file.items()}
     there = {file: _placed_changes(hunks, other) for file, hunks in by_file.items()}
+    added = {each.file: each.id for each in changes if each.form is ChangeForm.ADDED}
+    altered = {each.file for each in changes if each.id in mine}
+    not_as_in_good = {each.old_file for each in changes if each.id not in other}
     found: list[Change] = []
     for change in changes:
         if (change.id in mine) == (change.id in other):
             continue
+        if change.form is ChangeForm.HUNK and (whole := added.get(change.file, "")):
+            if change.file not in altered and change.old_file not in not_as_in_good:
+                found.append(change)
+                continue
+            if whole in mine or whole in other:
+                continue  # one of the two has no such file, the other no text that it was cut out of
         own, beside = here[change.file], there[change.file]
         found.append(
             replace(

@@ -41,6 +41,7 @@ class GitLimits:
     widest: int = (
         400  # lines of a hunk that is searched for similar ones, which is quadratic (chosen)
     )
+    moved: int = 40  # letters and digits of a block that was moved: the default of git blame -C
     parses: int = 64  # of one Python file, to tell which hunks leave its tree (chosen)
 
 

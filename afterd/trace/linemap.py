@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
@@ -28,6 +28,26 @@ class _Side:
         return number + (_first_after(self.spans[at - 1][1]) - self.ends[at - 1] if at else 0)
 
 
+@dataclass(frozen=True, slots=True)
+class _MovedRun:
+    """Lines of the good version that stand in an added ``file`` of the bad one, from line ``new``."""
+
+    old: LineSpan
+    file: str
+    new: int
+
+
+def _moved_runs(file: str, side: _Side, lines: int) -> Iterator[_MovedRun]:
+    """What lies between the hunks of an added file of so many lines."""
+    ends = [*(here.start + (not here.count) for here, _, _ in side.spans[1:]), lines + 1]
+    for (_, there, _), start, end in zip(side.spans, side.ends, ends, strict=True):
+        yield _MovedRun(LineSpan(_first_after(there), end - start), file, start)
+
+
+def _share_a_line(span: LineSpan, first: int, last: int) -> bool:
+    return span.count > 0 and span.start <= last and first < span.end
+
+
 def _first_after(span: LineSpan) -> int:
     """The first line after a span; an empty span stands after its start line."""
     return span.start + span.count if span.count else span.start + 1
@@ -48,35 +68,56 @@ class LineMap:
         self._files: dict[str, str] = {}
         self._whole: dict[str, ChangeId] = {}
         self._whole_good: dict[str, ChangeId] = {}
+        self._origins: dict[str, str] = {}
+        added = {c.file: c.new.count for c in changes if c.form is ChangeForm.ADDED}
         for change in changes:
-            if change.file != change.old_file and change.form is not ChangeForm.DELETED:
-                self._files[change.file] = change.old_file
             if change.form is ChangeForm.HUNK:
                 by_bad[change.file].append(change)
-                by_good[change.old_file].append(change)
+                if change.file not in added:
+                    by_good[change.old_file].append(change)
+                elif change.file != change.old_file:
+                    self._origins[change.file] = change.old_file
             elif change.form is ChangeForm.ADDED:
                 self._whole[change.file] = _change_of_name(change)
             elif change.form is ChangeForm.DELETED:
                 self._whole_good[change.old_file] = _change_of_name(change)
+            stays = change.file not in added and change.form is not ChangeForm.DELETED
+            if stays and change.file != change.old_file:
+                self._files[change.file] = change.old_file
         self._bad = {file: _side(found, forward=False) for file, found in by_bad.items()}
         self._good = {file: _side(found, forward=True) for file, found in by_good.items()}
         self._renamed = {old: new for new, old in self._files.items()}
+        self._moved: dict[str, list[_MovedRun]] = defaultdict(list)
+        self._replaced: dict[str, list[Change]] = defaultdict(list)
+        for file, origin in self._origins.items():
+            self._moved[origin] += _moved_runs(file, self._bad[file], added[file])
+            self._replaced[origin] += by_bad[file]
+
+    def file_in_good(self, file: str) -> str:
+        """The path that a file of the bad version had in the good one."""
+        return self._files.get(file, file)
 
     def to_good(self, file: str, line: int) -> tuple[str, int]:
-        """The place in the good version that corresponds to a line of the bad one."""
+        """The place in the good version that corresponds to a line of the bad one: of moved text, in the file
+        that it was cut out of.
+        """
         side = self._bad.get(file)
-        return self._files.get(file, file), side.line(line) if side else line
+        path = self._origins.get(file) or self.file_in_good(file)
+        return path, side.line(line) if side else line
 
     def to_bad(self, file: str, line: int) -> tuple[str, int]:
         """The place in the bad version that corresponds to a line of the good one."""
+        for run in self._moved.get(file, ()):
+            if run.old.covers(line):
+                return run.file, run.new + line - run.old.start
         side = self._good.get(file)
         return self._renamed.get(file, file), side.line(line) if side else line
 
     def changes_in_bad(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
         """The changes that added or altered lines first…last of the bad version."""
-        if file in self._whole:
-            return tuple(filter(None, (self._whole[file],)))
         side = self._bad.get(file)
+        if file in self._whole and side is None:
+            return tuple(filter(None, (self._whole[file],)))
         return _changes_touching(side, first, last) if side else ()
 
     def is_kept(self, file: str, line: int) -> bool:
@@ -89,6 +130,12 @@ class LineMap:
 
     def changes_in_good(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
         """The changes that removed or altered lines first…last of the good version."""
+        if file in self._moved:
+            replacing = [c for c in self._replaced[file] if _share_a_line(c.old, first, last)]
+            if replacing:
+                return tuple(filter(None, map(_change_of_name, replacing)))
+            if any(_share_a_line(run.old, first, last) for run in self._moved[file]):
+                return ()
         if file in self._whole_good:
             return tuple(filter(None, (self._whole_good[file],)))
         side = self._good.get(file)

@@ -11,18 +11,21 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import islice
 
 import pygit2
 
-from afterd.limits import GIT
+from afterd.limits import GIT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList
 from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part
-from afterd.vcs.file_changes import renames
+from afterd.vcs.file_changes import FileChanges, file_pairs, moved_text, renames
 from afterd.vcs.history import commits_of_range
 from afterd.vcs.hunks import Hunk, difference
-from afterd.vcs.paths import path_bytes
+from afterd.vcs.kinds import FileRules
+from afterd.vcs.moved_text import MovedText
+from afterd.vcs.paths import path_bytes, path_text
+from afterd.vcs.tokens import Language, language_of
 from afterd.vcs.trees import Entry, TreeReader
 
 MOST_COMMITS = GIT.blamed_commits
@@ -48,8 +51,10 @@ class _Steps:
     def __init__(self, hunks: Sequence[Hunk]) -> None:
         self._begins = [_gap(hunk.new) for hunk in hunks]
         self._ends = [_gap(hunk.new) + hunk.new.count for hunk in hunks]
-        growth = (hunk.old.count - hunk.new.count for hunk in hunks)
-        self._shifts = list(accumulate(growth, initial=0))  # of what follows the first i hunks
+        self._origins = [_gap(hunk.old) for hunk in hunks]
+        after = [origin + hunk.old.count for origin, hunk in zip(self._origins, hunks, strict=True)]
+        growth = (old - new for old, new in zip(after, self._ends, strict=True))
+        self._shifts = [0, *growth]  # of what follows the first i hunks
 
     def touching(self, asked: _Question) -> range:
         """The hunks that share a line with the question, or meet it where one of them is a gap (within it, if it is
@@ -71,12 +76,13 @@ class _Steps:
     def moved(self, question: _Question) -> _Question:
         """The question in the parent's lines, widened to all that the touching hunks replaced."""
         touched = self.touching(question)
-        before = self._shifts[touched.start]
-        begin, end = question.begin, question.end
+        begin = question.begin + self._shifts[touched.start]
+        end = question.end
         if touched:
-            begin = min(begin, self._begins[touched.start])
+            if self._begins[touched.start] <= question.begin:
+                begin = self._origins[touched.start]
             end = max(end, self._ends[touched.stop - 1])
-        return replace(question, begin=begin + before, end=end + self._shifts[touched.stop])
+        return replace(question, begin=begin, end=end + self._shifts[touched.stop])
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +174,7 @@ class _Trail:
         self._reader = TreeReader(repository)
         self._credits: dict[ChangeId, list[str]] = defaultdict(list)
         self._renames: dict[tuple[str, str], Mapping[bytes, bytes]] = {}
+        self._moved: dict[tuple[tuple[str, str], Language], MovedText] = {}
         self._open: dict[str, dict[bytes, dict[_Question, None]]] = defaultdict(dict)
 
     def follow(
@@ -205,8 +212,10 @@ class _Trail:
 
     def _answer(self, commit: pygit2.Commit, path: bytes, questions: Collection[_Question]) -> None:
         by_line = any(question.form is ChangeForm.HUNK for question in questions)
-        views = [self._view(commit, parent, path, by_line=by_line) for parent in commit.parents]
+        whole = [self._view(commit, parent, path, by_line=by_line) for parent in commit.parents]
+        lines = [self._line_view(commit, view) for view in whole] if by_line else []
         for question in questions:
+            views = lines if question.form is ChangeForm.HUNK else whole
             agreeing = [view for view in views if not view.answers(question)]
             if not agreeing:
                 self._credits[question.change].append(str(commit.id))
@@ -227,6 +236,23 @@ class _Trail:
             before = self._reader.lookup(trees[0], origin)
         steps = _Steps(self._hunks(before, here) if by_line else ())
         return _View(str(parent.id), path, origin, here, before, steps)
+
+    def _line_view(self, commit: pygit2.Commit, view: _View) -> _View:
+        """For questions about lines: an added file beside the one that it was cut out of."""
+        if view.before is not None or view.here is None or not view.here.is_file:
+            return view
+        trees = self._reader.tree_of(view.parent), str(commit.tree_id)
+        language = language_of(path_text(view.path))
+        if (trees, language) not in self._moved:
+            rules, largest = FileRules(), ChangeLimits().file_size
+            pairs = file_pairs(self._reader, *trees)
+            files = [FileChanges(pair, self._reader, rules, largest) for pair in pairs]
+            self._moved[trees, language] = moved_text(files, language)
+        origin = self._moved[trees, language].origin(self._reader.read(view.here.id))
+        if origin is None:
+            return view
+        before = self._reader.lookup(trees[0], origin.path)
+        return replace(view, origin=origin.path, before=before, steps=_Steps(origin.hunks))
 
     def _hunks(self, before: Entry | None, here: Entry | None) -> Sequence[Hunk]:
         if before is None or here is None or before.id == here.id:

@@ -12,7 +12,7 @@ from afterd.limits import GIT, REPORT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.wording import first_names
 from afterd.vcs.blame import attribute, parts_made
-from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs
+from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs, moved_text
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store
@@ -50,6 +50,7 @@ def changes_between(
     changed = [path_text(pair.new_path) for pair in pairs if pair.new is not None]
     rules = knowing_program(reader, trees[1], changed, rules)
     files = [FileChanges(pair, reader, rules, limits.file_size) for pair in pairs]
+    _trace_moved_text(files)
     notes = (*_bound_to_limits(files, limits), *_refused_paths(files))
     files.sort(key=lambda file: file.is_generated)
     found = [(file, change) for file in files for change in file.changes()]
@@ -57,6 +58,15 @@ def changes_between(
     attributed = attribute(repository, good, bad, ChangeList(numbered, notes))
     owners = {change.id: file for change, (file, _) in zip(numbered, found, strict=True)}
     return _cut_at_commits(repository, (good, bad), attributed, owners)
+
+
+def _trace_moved_text(files: Sequence[FileChanges]) -> None:
+    """Tell added files what they were cut out of: from files in their own language."""
+    for language in {file.language for file in files if file.is_divisible}:
+        moved = moved_text(files, language)
+        for file in files:
+            if file.is_divisible and file.language is language:
+                file.come_from(moved)
 
 
 def _numbered_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
@@ -78,7 +88,7 @@ def _cut_at_commits(
         if 1 < len(statements) <= GIT.blamed_statements
     }
     if not several:
-        return changes
+        return replace(changes, changes=_numbered_changes(_without_copies(changes.changes)))
     made = parts_made(repository, *ends, several)
     age = {commit: number for number, commit in enumerate(changes.commits)}
     parts = [
@@ -86,7 +96,19 @@ def _cut_at_commits(
         for change in changes.changes
         for each in owners[change.id].divided(change, made.get(change.id, []))
     ]
-    return replace(changes, changes=_numbered_changes(parts))
+    return replace(changes, changes=_numbered_changes(_without_copies(parts)))
+
+
+def _without_copies(changes: Sequence[Change]) -> list[Change]:
+    """The changes, but for the one hunk of an added file that is all of it."""
+    added = {change.file: change for change in changes if change.form is ChangeForm.ADDED}
+    return [
+        change
+        for change in changes
+        if change.form is not ChangeForm.HUNK
+        or change.file not in added
+        or change.new != added[change.file].new
+    ]
 
 
 def changes_from_patch(

@@ -7,7 +7,7 @@ Changes as patch text: for people, reports and ``git apply``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,8 +22,9 @@ from afterd.vcs.enclosing import Enclosing
 from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split_lines
 from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
+from afterd.vcs.moved_text import MovedText, Origin, Source
 from afterd.vcs.paths import path_text, refusal
-from afterd.vcs.tokens import language_of
+from afterd.vcs.tokens import Language, language_of
 from afterd.vcs.trees import Entry, TreeReader
 
 REFUSED = "refused: "
@@ -170,7 +171,9 @@ class FileChanges:
         self.by_line = True
         self.path = path_text(pair.new_path)
         self.kind = kind_of(self.path, rules)
+        self.language = language_of(self.path)
         self.pruned = self._reason(rules)
+        self.origin: Origin | None = None
         self._rules = rules
         self._reader = reader
         self._largest = largest
@@ -188,7 +191,7 @@ class FileChanges:
     @cached_property
     def is_binary(self) -> bool:
         """Whether a side holds a NUL near its beginning (git's rule)."""
-        return any(b"\0" in text.content[: GIT.binary] for text in (self._good, self._bad))
+        return _is_binary(self._good) or _is_binary(self._bad)
 
     @cached_property
     def is_generated(self) -> bool:
@@ -205,9 +208,41 @@ class FileChanges:
     @cached_property
     def coarse_hunks(self) -> list[Hunk]:
         """The hunks of the text as they come; none where there are no two texts to compare."""
-        if not self._both_files or self.too_large or self.is_binary or self.is_generated:
+        if self.too_large or self.is_binary or self.is_generated:
             return []
-        return difference(self._good.content, self._bad.content)
+        if self.origin is not None:
+            return list(self.origin.hunks)
+        if self._both_files:
+            return difference(self._good.content, self._bad.content)
+        return [Hunk(_NO_LINES, _all_lines(self._bad))] if self.is_divisible else []
+
+    @cached_property
+    def is_divisible(self) -> bool:
+        """Whether it is an added file of the program, of which parts can be undone and leave the rest."""
+        new = self.pair.new
+        added = self.pair.old is None and new is not None and new.is_file
+        of_program = self.kind is FileKind.SOURCE and not self.pruned and not self.too_large
+        return (
+            added
+            and of_program
+            and self.language is not Language.OTHER
+            and not _is_binary(self._bad)
+            and not is_generated(self.path, self._bad.content)
+        )
+
+    def removed(self) -> Source | None:
+        """Its lines that the bad version does not have any more, where what moved from it may be looked for."""
+        old = self.pair.old
+        if old is None or not old.is_file or self.too_large or self.is_binary:
+            return None
+        gone = self.pair.new is None
+        spans = [_all_lines(self._good)] if gone else [hunk.old for hunk in self.coarse_hunks]
+        held = tuple(span for span in spans if span.count)
+        return Source(self.pair.old_path, self._good.content, held) if held else None
+
+    def come_from(self, moved: MovedText) -> None:
+        """Take what was moved into an added file for no change."""
+        self.origin = moved.origin(self._bad.content)
 
     @cached_property
     def hunks(self) -> list[Hunk]:
@@ -225,6 +260,8 @@ class FileChanges:
         pair = self.pair
         if pair.old is None or pair.new is None:
             yield self._appearance()
+            if self.by_line and self.is_divisible:
+                yield from map(self._lines_changed, self.hunks)
         elif pair.old.is_submodule or pair.new.is_submodule:
             yield self._change(ChangeForm.SUBMODULE, file_patch(pair))
         else:
@@ -239,7 +276,9 @@ class FileChanges:
                     yield from self._content()
 
     def _appearance(self) -> Change:
-        """A file that only one version has is one change, with all its lines."""
+        """That only one version has the file, with all its lines. Undoing it undoes the hunks of an added file
+        as well, which are what can be undone while the file stays.
+        """
         pair = self.pair
         entry = pair.new or pair.old
         assert entry is not None
@@ -248,8 +287,9 @@ class FileChanges:
             return self._change(ChangeForm.SUBMODULE, file_patch(pair))
         if self.too_large or self.is_binary:
             return self._change(form, file_patch(pair))
-        hunk = Hunk(_all_lines(self._good), _all_lines(self._bad))
-        text = hunk_patch(hunk, self._good.lines, self._bad.lines)
+        good = self._good if pair.old else SourceText(b"", self.language)
+        hunk = Hunk(_all_lines(good), _all_lines(self._bad))
+        text = hunk_patch(hunk, good.lines, self._bad.lines)
         return self._change(form, file_patch(pair) + text, hunk)
 
     def _link(self, old: Entry, new: Entry) -> Iterator[Change]:
@@ -306,10 +346,11 @@ class FileChanges:
     def _change(
         self, form: ChangeForm, patch: str, hunk: Hunk | None = None, symbol: str = ""
     ) -> Change:
+        origin = self.origin if form is ChangeForm.HUNK else None
         return Change(
             id="",
             file=self.path,
-            old_file=path_text(self.pair.old_path),
+            old_file=path_text(origin.path if origin else self.pair.old_path),
             old=hunk.old if hunk else _NO_LINES,
             new=hunk.new if hunk else _NO_LINES,
             form=form,
@@ -332,6 +373,8 @@ class FileChanges:
 
     @cached_property
     def _good(self) -> SourceText:
+        if self.origin is not None:
+            return SourceText(self.origin.content, self.language)
         return self._text(self.pair.old, self.pair.old_path)
 
     @cached_property
@@ -364,6 +407,16 @@ class FileChanges:
     @cached_property
     def _bad_symbols(self) -> Enclosing:
         return Enclosing(self._bad.content, self._bad.language)
+
+
+def moved_text(files: Iterable[FileChanges], language: Language) -> MovedText:
+    """What files in a language no longer have in the bad version, to look for it in added ones."""
+    alike = (file.removed() for file in files if file.language is language)
+    return MovedText([source for source in alike if source is not None], language)
+
+
+def _is_binary(text: SourceText) -> bool:
+    return b"\0" in text.content[: GIT.binary]
 
 
 def _lines_within(part: LineSpan, spans: Sequence[LineSpan], lines: Sequence[bytes]) -> list[bool]:

@@ -58,9 +58,9 @@ class Variants:
         self._reader = reader
         self._files: dict[ChangeId, _ChangedFile] = {}
         self._trees: dict[ChangeSet, str] = {frozenset(): self.bad}
-        by_file: dict[tuple[str, str], list[Change]] = defaultdict(list)
+        by_file: dict[str, list[Change]] = defaultdict(list)
         for change in changes.changes:
-            by_file[change.old_file, change.file].append(change)
+            by_file[change.file].append(change)
         for group in by_file.values():
             file = _ChangedFile(reader, self.good, self.bad, group)
             self._files.update((change.id, file) for change in group)
@@ -121,8 +121,10 @@ class _ChangedFile:
         self._reader = reader
         self._changes = changes
         self.good_path = path_bytes(changes[0].old_file)
+        self._origin = path_bytes(changes[-1].old_file)  # of an added file: what it was cut out of
         self.bad_path = path_bytes(changes[0].file)
         self._good = reader.lookup(good, self.good_path)
+        self._text = reader.lookup(good, self._origin)
         self._bad = reader.lookup(bad, self.bad_path)
         self._known: dict[ChangeSet, tuple[Placed, bool]] = {}
 
@@ -139,10 +141,10 @@ class _ChangedFile:
         path = self.good_path if moved else self.bad_path
         if forms & _ENTRY_FORMS:
             return (path, self._good), True
-        assert self._good is not None
         assert self._bad is not None
-        mode = self._good.mode if ChangeForm.MODE in forms else self._bad.mode
+        mode = self._good.mode if self._good and ChangeForm.MODE in forms else self._bad.mode
         if forms & _CONTENT_FORMS:
+            assert self._good is not None
             return (path, Entry(mode, self._good.id)), moved
         hunks = [change for change in reverted if change.form is ChangeForm.HUNK]
         if not hunks:
@@ -155,7 +157,7 @@ class _ChangedFile:
 
     @cached_property
     def _good_lines(self) -> list[bytes]:
-        return split_lines(self._reader.read(self._good.id)) if self._good else []
+        return split_lines(self._reader.read(self._text.id)) if self._text else []
 
     @cached_property
     def _bad_lines(self) -> list[bytes]:

@@ -38,8 +38,8 @@ def _wrote(places: Sequence[Location], left: Sequence[Change]) -> ChangeSet:
 
 
 def _writer(place: Location, left: Iterable[Change]) -> Change | None:
-    mine = (each for each in left if each.file == place.file)
-    return next((each for each in mine if each.new.covers(place.line)), None)
+    mine = (each for each in left if each.file == place.file and each.new.covers(place.line))
+    return min(mine, key=lambda each: each.new.count, default=None)
 
 
 def _old_text_around(

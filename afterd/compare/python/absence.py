@@ -61,8 +61,10 @@ class Ties:
 
     def __init__(self, changes: Sequence[Change], lines: LineMap) -> None:
         self._lines = lines
-        self._renamed = {
-            change.file: change.id for change in changes if change.form is ChangeForm.RENAMED
+        self._placed = {
+            change.file: change.id
+            for change in changes
+            if change.form in {ChangeForm.RENAMED, ChangeForm.ADDED}
         }
         self._found: dict[tuple[Node, bool], tuple[ChangeId, ...]] = {}
 
@@ -72,8 +74,8 @@ class Ties:
         if node is None:
             return ()
         if trace.kind(position) is Kind.ENTER and node.type == "Module":
-            renamed = self._renamed.get(node.module.path)
-            return (renamed,) if renamed else ()
+            placed = self._placed.get(node.module.path)
+            return (placed,) if placed else ()
         return self.of_node(node)
 
     def of_node(self, node: Node) -> tuple[ChangeId, ...]:

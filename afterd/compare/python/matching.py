@@ -64,7 +64,7 @@ class _Matcher:
         bad, good = ([each for each in modules if each not in common] for modules in (bad, good))
         by_path = {module.path: module for module in good}
         for module in bad:
-            twin = by_path.get(lines.to_good(module.path, 1)[0])
+            twin = by_path.get(lines.file_in_good(module.path))
             if twin is not None:
                 self._modules(module, twin)
         self._moved(bad, good)

@@ -1,0 +1,175 @@
+"""What of an added file was cut out of another one: moved text is no change, what differs in it is.
+
+A module that is divided leaves files that the good version does not have, of which nearly every line is
+old. Compared with the text that it came from, only what was written anew is left. As in git
+(``diff --color-moved``, ``blame -C``) a block counts as moved by its letters and digits, so that
+brackets, blank lines and licences do not make one file another's child; unlike there, text that still
+stands where it stood was copied, and is new.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from afterd.limits import GIT
+from afterd.model.location import LineSpan
+from afterd.vcs.hunks import Hunk, difference, span_after, split_lines
+from afterd.vcs.tokens import Language
+
+_LETTER = re.compile(rb"[0-9A-Za-z_]")
+_HEADS = {
+    Language.PYTHON: re.compile(rb"\s*(async\s+)?(def|class)\b|\w"),
+    Language.OTHER: re.compile(rb"\w"),
+}
+_HEAD_IN_BRACES = re.compile(rb"[A-Za-z_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the good version, and the lines of it that the bad version no longer has there."""
+
+    path: bytes
+    content: bytes
+    removed: tuple[LineSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The file that an added one was cut out of, and the hunks from its text to the added one's.
+
+    Every line that stands in no hunk was moved. Lines of the file that went elsewhere are in none: a hunk's
+    ``old`` lines are those that its ``new`` ones replaced, and an empty span stands right before the moved line
+    that follows.
+    """
+
+    path: bytes
+    content: bytes
+    hunks: tuple[Hunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """``count`` lines that were moved: from behind line ``old`` to behind line ``new``."""
+
+    old: int
+    new: int
+    count: int
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return self.old + self.count, self.new + self.count
+
+
+class MovedText:
+    """The lines that a range removed, ready to be asked which of them an added file has."""
+
+    def __init__(self, sources: Sequence[Source], language: Language) -> None:
+        self._sources = sources
+        self._head = _HEADS.get(language, _HEAD_IN_BRACES)
+        self._holders: dict[bytes, set[int]] = defaultdict(set)
+        for number, source in enumerate(sources):
+            lines = split_lines(source.content)
+            for line in _of_spans(source.removed, lines):
+                if _weight([line]):
+                    self._holders[line].add(number)
+
+    def origin(self, added: bytes) -> Origin | None:
+        """The file that most of an added text was cut out of; None where there is no such text."""
+        shared = Counter[int]()
+        for line in dict.fromkeys(split_lines(added)):
+            for number in self._holders.get(line, ()):
+                shared[number] += _weight([line])
+        if not shared:
+            return None
+        most = max(shared.values())
+        number = min(number for number, weight in shared.items() if weight == most)
+        return self._hunks(self._sources[number], added) if most >= GIT.moved else None
+
+    def _hunks(self, source: Source, added: bytes) -> Origin | None:
+        old, new = split_lines(source.content), split_lines(added)
+        removed = {line - 1 for span in source.removed for line in range(span.start, span.end)}
+        alike = _alike_runs(difference(source.content, added), (len(old), len(new)))
+        runs = [part for run in alike for part in _removed_parts(run, removed)]
+        if runs and runs[0].new == 0:  # the line map counts from the first hunk
+            runs[0] = _Run(runs[0].old + 1, 1, runs[0].count - 1)
+        chains = self._chains([run for run in runs if run.count], old, new)
+        kept = [
+            chain
+            for chain in chains
+            if sum(_weight(new[run.new : run.ends[1]]) for run in chain) >= GIT.moved
+        ]
+        if not kept:
+            return None
+        hunks = sorted(_hunks_between(kept, len(new)), key=lambda hunk: hunk.new.start)
+        return Origin(source.path, source.content, tuple(hunks))
+
+    def _chains(
+        self, runs: Sequence[_Run], old: Sequence[bytes], new: Sequence[bytes]
+    ) -> list[list[_Run]]:
+        """The runs, put together where no definition begins between them in either text."""
+        chains: list[list[_Run]] = []
+        for run in runs:
+            if chains:
+                before = chains[-1][-1].ends
+                between = (*old[before[0] : run.old], *new[before[1] : run.new])
+                if not any(self._head.match(line) for line in between):
+                    chains[-1].append(run)
+                    continue
+            chains.append([run])
+        return chains
+
+
+def _of_spans(spans: Sequence[LineSpan], lines: Sequence[bytes]) -> Iterator[bytes]:
+    for span in spans:
+        yield from lines[span.start - 1 : span.end - 1]
+
+
+def _weight(lines: Sequence[bytes]) -> int:
+    """How many letters and digits the lines have."""
+    return sum(len(_LETTER.findall(line)) for line in lines)
+
+
+def _alike_runs(hunks: Sequence[Hunk], lengths: tuple[int, int]) -> Iterator[_Run]:
+    """What lies between hunks."""
+    old = new = 0
+    for hunk in hunks:
+        start = hunk.old.start - 1 if hunk.old.count else hunk.old.start
+        if start > old:
+            yield _Run(old, new, start - old)
+        new += start - old + hunk.new.count
+        old = start + hunk.old.count
+    if lengths[0] > old:
+        yield _Run(old, new, lengths[0] - old)
+
+
+def _removed_parts(run: _Run, removed: set[int]) -> Iterator[_Run]:
+    """The parts of a run that no longer stand in the source."""
+    numbered = range(run.count)
+    for gone, group in groupby(numbered, lambda at: run.old + at in removed):
+        part = list(group)
+        if gone:
+            yield _Run(run.old + part[0], run.new + part[0], len(part))
+
+
+def _hunks_between(chains: Sequence[Sequence[_Run]], lines: int) -> Iterator[Hunk]:
+    """The hunks before, between and behind moved runs. Between chains the old lines went elsewhere, and the last
+    line before such a gap is given up, so that a hunk marks it.
+    """
+    first = chains[0][0]
+    yield Hunk(LineSpan(first.old, 0), LineSpan(1, first.new))
+    for chain in chains:
+        for run, following in pairwise(chain):
+            old, new = run.ends
+            yield Hunk(
+                span_after(old, following.old - old), span_after(new, following.new - new)
+            )
+    for chain, following_chain in pairwise(chains):
+        end, following = chain[-1].ends[1] - 1, following_chain[0]
+        yield Hunk(LineSpan(following.old, 0), span_after(end, following.new - end))
+    old, new = chains[-1][-1].ends
+    if lines > new:
+        yield Hunk(LineSpan(old, 0), span_after(new, lines - new))
