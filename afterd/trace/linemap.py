@@ -107,11 +107,20 @@ class LineMap:
 
     def to_bad(self, file: str, line: int) -> tuple[str, int]:
         """The place in the bad version that corresponds to a line of the good one."""
-        for run in self._moved.get(file, ()):
-            if run.old.covers(line):
-                return run.file, run.new + line - run.old.start
         side = self._good.get(file)
+        if not self._stays(file, line):
+            for run in self._moved[file]:
+                if run.old.covers(line):
+                    return run.file, run.new + line - run.old.start
         return self._renamed.get(file, file), side.line(line) if side else line
+
+    def _stays(self, file: str, line: int) -> bool:
+        """Whether nothing of a file of the good version was moved, or its line stands in it still."""
+        if file not in self._moved:
+            return True
+        side = self._good.get(file)
+        renamed = file in self._renamed
+        return renamed and not (side and _changes_touching(side, line, line))
 
     def changes_in_bad(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
         """The changes that added or altered lines first…last of the bad version."""
@@ -130,7 +139,7 @@ class LineMap:
 
     def changes_in_good(self, file: str, first: int, last: int) -> tuple[ChangeId, ...]:
         """The changes that removed or altered lines first…last of the good version."""
-        if file in self._moved:
+        if not self._stays(file, first):
             replacing = [c for c in self._replaced[file] if _share_a_line(c.old, first, last)]
             if replacing:
                 return tuple(filter(None, map(_change_of_name, replacing)))

@@ -76,13 +76,16 @@ class _Steps:
     def moved(self, question: _Question) -> _Question:
         """The question in the parent's lines, widened to all that the touching hunks replaced."""
         touched = self.touching(question)
+        if not touched and not self._shifts[touched.start]:
+            return question
         begin = question.begin + self._shifts[touched.start]
         end = question.end
         if touched:
             if self._begins[touched.start] <= question.begin:
                 begin = self._origins[touched.start]
             end = max(end, self._ends[touched.stop - 1])
-        return replace(question, begin=begin, end=end + self._shifts[touched.stop])
+        end += self._shifts[touched.stop]
+        return _Question(question.change, question.form, begin, end, question.within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,71 +113,70 @@ class _View:
         return self.before != self.here
 
 
-def attribute(
-    repository: pygit2.Repository, good: str, bad: str, changes: ChangeList
-) -> ChangeList:
-    """The changes with ``commits`` filled in, oldest first, as those of the range; () where no commit of it
-    is seen to have touched the lines, and for a range of bare trees.
+class Blame:
+    """The commits of a range, children before their parents, asked who made what. What each did to a file is
+    told once for all questions.
     """
-    if not all(isinstance(repository[end], pygit2.Commit) for end in (good, bad)):
-        return changes
-    commits = _commits_between(repository, good, bad)
-    files = len({change.file for change in changes.changes})
-    if len(commits) > MOST_COMMITS or len(commits) * files > GIT.blame_questions:
-        note = "The range is too long to tell which commit made which change."
-        return replace(changes, notes=(*changes.notes, note))
-    trail = _Trail(repository)
-    trail.follow(commits, dict(map(_first_question, changes.changes)))
-    return replace(
-        changes,
-        commits=tuple(str(commit.id) for commit in reversed(commits)),
-        changes=tuple(
-            replace(change, commits=trail.makers(change.id)) for change in changes.changes
-        ),
-    )
 
+    def __init__(self, repository: pygit2.Repository, good: str, bad: str) -> None:
+        self._good = str(repository[good].id)
+        self._is_history = all(isinstance(repository[end], pygit2.Commit) for end in (good, bad))
+        found = commits_of_range(repository, good, bad) if self._is_history else ()
+        self._commits = list(islice(found, MOST_COMMITS + 1))  # of too many, one more
+        self._views = _Views(repository)
 
-def parts_made(
-    repository: pygit2.Repository,
-    good: str,
-    bad: str,
-    parts: Mapping[ChangeId, tuple[str, Sequence[Part]]],
-) -> Mapping[ChangeId, list[Part]]:
-    """For each change, parts of its file in the bad version with the commits of the range that made them, and with
-    the good version's lines that they were made of, where the trail leads so far. One walk for all of them.
-    """
-    asked = {
-        _Question(
-            f"{change}/{number}", ChangeForm.HUNK, part.begin, part.end, within=True
-        ): path_bytes(path)
-        for change, (path, own) in parts.items()
-        for number, part in enumerate(own)
-    }
-    trail = _Trail(repository)
-    trail.follow(_commits_between(repository, good, bad), asked)
-    ended = trail.ended(str(repository[good].id))
-    return {
-        change: [
-            replace(part, commits=trail.makers(name), origin=ended.get(name))
-            for name, part in ((f"{change}/{number}", part) for number, part in enumerate(own))
-        ]
-        for change, (_, own) in parts.items()
-    }
+    def attribute(self, changes: ChangeList) -> ChangeList:
+        """The changes with ``commits`` filled in, oldest first, as those of the range; () where no commit of it
+        is seen to have touched the lines, and for a range of bare trees.
+        """
+        if not self._is_history:
+            return changes
+        commits = self._commits
+        files = len({change.file for change in changes.changes})
+        if len(commits) > MOST_COMMITS or len(commits) * files > GIT.blame_questions:
+            note = "The range is too long to tell which commit made which change."
+            return replace(changes, notes=(*changes.notes, note))
+        trail = _Trail(self._views)
+        trail.follow(commits, dict(map(_first_question, changes.changes)))
+        return replace(
+            changes,
+            commits=tuple(str(commit.id) for commit in reversed(commits)),
+            changes=tuple(
+                replace(change, commits=trail.makers(change.id)) for change in changes.changes
+            ),
+        )
 
-
-def _commits_between(repository: pygit2.Repository, good: str, bad: str) -> list[pygit2.Commit]:
-    """The commits of a range, children before their parents; of more than can be followed, one too many."""
-    return list(islice(commits_of_range(repository, good, bad), MOST_COMMITS + 1))
+    def parts_made(
+        self, parts: Mapping[ChangeId, tuple[str, Sequence[Part]]]
+    ) -> Mapping[ChangeId, list[Part]]:
+        """For each change, parts of its file in the bad version with the commits of the range that made them,
+        and with the good version's lines that they were made of, where the trail leads so far. One walk for all.
+        """
+        asked = {
+            _Question(
+                f"{change}/{number}", ChangeForm.HUNK, part.begin, part.end, within=True
+            ): path_bytes(path)
+            for change, (path, own) in parts.items()
+            for number, part in enumerate(own)
+        }
+        trail = _Trail(self._views)
+        trail.follow(self._commits, asked)
+        ended = trail.ended(self._good)
+        return {
+            change: [
+                replace(part, commits=trail.makers(name), origin=ended.get(name))
+                for name, part in ((f"{change}/{number}", part) for number, part in enumerate(own))
+            ]
+            for change, (_, own) in parts.items()
+        }
 
 
 class _Trail:
     """Questions travelling from the newest commit to the oldest, and the credit they leave."""
 
-    def __init__(self, repository: pygit2.Repository) -> None:
-        self._reader = TreeReader(repository)
+    def __init__(self, views: _Views) -> None:
+        self._views = views
         self._credits: dict[ChangeId, list[str]] = defaultdict(list)
-        self._renames: dict[tuple[str, str], Mapping[bytes, bytes]] = {}
-        self._moved: dict[tuple[tuple[str, str], Language], MovedText] = {}
         self._open: dict[str, dict[bytes, dict[_Question, None]]] = defaultdict(dict)
 
     def follow(
@@ -203,17 +205,16 @@ class _Trail:
     ) -> list[tuple[bytes, dict[_Question, None]]]:
         """The questions of files that no parent has as they are; the others go on to the first that has."""
         for parent in commit.parents:
-            trees = str(parent.tree_id), str(commit.tree_id)
-            altered = {path for path, _, _ in self._reader.differences(*trees)}
+            altered = self._views.altered_paths(commit, parent)
             there = self._open[str(parent.id)]
             for path in [path for path in asked if path not in altered]:
                 there.setdefault(path, {}).update(asked.pop(path))
         return list(asked.items())
 
     def _answer(self, commit: pygit2.Commit, path: bytes, questions: Collection[_Question]) -> None:
+        whole = [self._views.of_file(commit, parent, path) for parent in commit.parents]
         by_line = any(question.form is ChangeForm.HUNK for question in questions)
-        whole = [self._view(commit, parent, path, by_line=by_line) for parent in commit.parents]
-        lines = [self._line_view(commit, view) for view in whole] if by_line else []
+        lines = [self._views.of_lines(commit, view) for view in whole] if by_line else []
         for question in questions:
             views = lines if question.form is ChangeForm.HUNK else whole
             agreeing = [view for view in views if not view.answers(question)]
@@ -223,9 +224,26 @@ class _Trail:
                 if view.before is not None or question.form is not ChangeForm.HUNK:
                     self._ask(view.parent, view.origin, view.steps.moved(question))
 
-    def _view(
-        self, commit: pygit2.Commit, parent: pygit2.Commit, path: bytes, *, by_line: bool
-    ) -> _View:
+    def _ask(self, commit: str, path: bytes, question: _Question) -> None:
+        self._open[commit].setdefault(path, {})[question] = None
+
+
+class _Views:
+    """What the commits did to files: each told once."""
+
+    def __init__(self, repository: pygit2.Repository) -> None:
+        self._reader = TreeReader(repository)
+        self._renames: dict[tuple[str, str], Mapping[bytes, bytes]] = {}
+        self._moved: dict[tuple[tuple[str, str], Language], MovedText] = {}
+        self._known: dict[tuple[str, str, bytes], _View] = {}
+
+    def altered_paths(self, commit: pygit2.Commit, parent: pygit2.Commit) -> frozenset[bytes]:
+        """The files that differ between a commit and its parent."""
+        trees = str(parent.tree_id), str(commit.tree_id)
+        return frozenset(path for path, _, _ in self._reader.differences(*trees))
+
+    def of_file(self, commit: pygit2.Commit, parent: pygit2.Commit, path: bytes) -> _View:
+        """A file beside itself in a parent, as a whole: what was done to its lines is not told yet."""
         trees = str(parent.tree_id), str(commit.tree_id)
         before, here = (self._reader.lookup(tree, path) for tree in trees)
         origin = path
@@ -234,13 +252,21 @@ class _Trail:
                 self._renames[trees] = renames(self._reader.repository, *trees)
             origin = self._renames[trees].get(path, path)
             before = self._reader.lookup(trees[0], origin)
-        steps = _Steps(self._hunks(before, here) if by_line else ())
-        return _View(str(parent.id), path, origin, here, before, steps)
+        return _View(str(parent.id), path, origin, here, before, _Steps(()))
 
-    def _line_view(self, commit: pygit2.Commit, view: _View) -> _View:
-        """For questions about lines: an added file beside the one that it was cut out of."""
-        if view.before is not None or view.here is None or not view.here.is_file:
-            return view
+    def of_lines(self, commit: pygit2.Commit, view: _View) -> _View:
+        """The same with what was done to its lines; of an added file, beside the one that it was cut out of."""
+        key = str(commit.id), view.parent, view.path
+        if key not in self._known:
+            added = view.before is None and view.here is not None and view.here.is_file
+            steps = _Steps(self._hunks(view.before, view.here))
+            self._known[key] = (
+                self._moved_view(commit, view) if added else replace(view, steps=steps)
+            )
+        return self._known[key]
+
+    def _moved_view(self, commit: pygit2.Commit, view: _View) -> _View:
+        assert view.here is not None
         trees = self._reader.tree_of(view.parent), str(commit.tree_id)
         language = language_of(path_text(view.path))
         if (trees, language) not in self._moved:
@@ -260,9 +286,6 @@ class _Trail:
         if not (before.is_file and here.is_file):
             return ()
         return difference(self._reader.read(before.id), self._reader.read(here.id))
-
-    def _ask(self, commit: str, path: bytes, question: _Question) -> None:
-        self._open[commit].setdefault(path, {})[question] = None
 
 
 def _first_question(change: Change) -> tuple[_Question, bytes]:

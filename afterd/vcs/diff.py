@@ -11,7 +11,7 @@ from afterd.errors import RepositoryError
 from afterd.limits import GIT, REPORT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.wording import first_names
-from afterd.vcs.blame import attribute, parts_made
+from afterd.vcs.blame import Blame
 from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs, moved_text
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules
@@ -55,9 +55,10 @@ def changes_between(
     files.sort(key=lambda file: file.is_generated)
     found = [(file, change) for file in files for change in file.changes()]
     numbered = _numbered_changes([change for _, change in found])
-    attributed = attribute(repository, good, bad, ChangeList(numbered, notes))
+    blame = Blame(repository, good, bad)
+    attributed = blame.attribute(ChangeList(numbered, notes))
     owners = {change.id: file for change, (file, _) in zip(numbered, found, strict=True)}
-    return _cut_at_commits(repository, (good, bad), attributed, owners)
+    return _cut_at_commits(blame, attributed, owners)
 
 
 def _trace_moved_text(files: Sequence[FileChanges]) -> None:
@@ -74,8 +75,7 @@ def _numbered_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def _cut_at_commits(
-    repository: pygit2.Repository,
-    ends: tuple[str, str],
+    blame: Blame,
     changes: ChangeList,
     owners: Mapping[ChangeId, FileChanges],
 ) -> ChangeList:
@@ -89,7 +89,7 @@ def _cut_at_commits(
     }
     if not several:
         return replace(changes, changes=_numbered_changes(_without_copies(changes.changes)))
-    made = parts_made(repository, *ends, several)
+    made = blame.parts_made(several)
     age = {commit: number for number, commit in enumerate(changes.commits)}
     parts = [
         replace(each, commits=tuple(sorted(each.commits, key=lambda commit: age.get(commit, 0))))

@@ -231,11 +231,13 @@ class FileChanges:
         )
 
     def removed(self) -> Source | None:
-        """Its lines that the bad version does not have any more, where what moved from it may be looked for."""
+        """Its lines that the bad version does not have there any more, where what moved from it may be looked
+        for: of a renamed file, which may be what was left when another was made of it, all.
+        """
         old = self.pair.old
         if old is None or not old.is_file or self.too_large or self.is_binary:
             return None
-        gone = self.pair.new is None
+        gone = self.pair.new is None or self.pair.new_path != self.pair.old_path
         spans = [_all_lines(self._good)] if gone else [hunk.old for hunk in self.coarse_hunks]
         held = tuple(span for span in spans if span.count)
         return Source(self.pair.old_path, self._good.content, held) if held else None

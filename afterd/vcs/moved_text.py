@@ -164,9 +164,7 @@ def _hunks_between(chains: Sequence[Sequence[_Run]], lines: int) -> Iterator[Hun
     for chain in chains:
         for run, following in pairwise(chain):
             old, new = run.ends
-            yield Hunk(
-                span_after(old, following.old - old), span_after(new, following.new - new)
-            )
+            yield Hunk(span_after(old, following.old - old), span_after(new, following.new - new))
     for chain, following_chain in pairwise(chains):
         end, following = chain[-1].ends[1] - 1, following_chain[0]
         yield Hunk(LineSpan(following.old, 0), span_after(end, following.new - end))

@@ -157,13 +157,25 @@ def _text(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-@given(_LINES, _LINES, st.data())
+@st.composite
+def _moves(draw: st.DrawFn) -> tuple[list[str], LineSpan, list[str]]:
+    """A text, the lines that were removed from it, and a new one that has some of them, in order."""
+    old = draw(_LINES)
+    start = draw(st.integers(0, len(old)))
+    end = draw(st.integers(start, len(old)))
+    cuts = sorted(draw(st.lists(st.integers(start, end), min_size=2, max_size=6)))
+    new = draw(_LINES)[:3]
+    for first, last in zip(cuts[::2], cuts[1::2], strict=False):
+        new += [*old[first:last], *draw(_LINES)[:2]]
+    return old, LineSpan(start + 1, end - start), new
+
+
+@given(_moves())
 @settings(max_examples=300, deadline=None)
 def test_what_stands_in_no_hunk_is_the_origin_s_line_that_the_map_names(
-    old: list[str], new: list[str], data: st.DataObject
+    moved: tuple[list[str], LineSpan, list[str]],
 ) -> None:
-    start = data.draw(st.integers(0, len(old)))
-    gone = LineSpan(start + 1, data.draw(st.integers(0, len(old) - start)))
+    old, gone, new = moved
     source = Source(b"old.py", _text(old), (gone,))
     origin = MovedText([source], Language.PYTHON).origin(_text(new))
     if origin is None:
