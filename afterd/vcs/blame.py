@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -137,7 +137,8 @@ class Blame:
             note = "The range is too long to tell which commit made which change."
             return replace(changes, notes=(*changes.notes, note))
         trail = _Trail(self._views)
-        trail.follow(commits, dict(map(_first_question, changes.changes)))
+        divided = {each.file for each in changes.changes if each.form is ChangeForm.HUNK}
+        trail.follow(commits, dict(_first_question(each, divided) for each in changes.changes))
         return replace(
             changes,
             commits=tuple(str(commit.id) for commit in reversed(commits)),
@@ -288,9 +289,12 @@ class _Views:
         return difference(self._reader.read(before.id), self._reader.read(here.id))
 
 
-def _first_question(change: Change) -> tuple[_Question, bytes]:
+def _first_question(change: Change, divided: Container[str]) -> tuple[_Question, bytes]:
+    """What is asked of a change: of a file that was added and has changes in it, only who added it."""
     begin = _gap(change.new)
-    asked = _Question(change.id, change.form, begin, begin + change.new.count)
+    added = change.form is ChangeForm.ADDED and change.file in divided
+    form = ChangeForm.DELETED if added else change.form
+    asked = _Question(change.id, form, begin, begin + change.new.count)
     return asked, path_bytes(change.file)
 
 
