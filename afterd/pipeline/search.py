@@ -31,7 +31,7 @@ from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case
 from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
-from afterd.pipeline.tracing import Tracing
+from afterd.pipeline.tracing import Tracing, Unread
 from afterd.workspace import Phase, Range
 
 _TWIN, _TELLING = "tracing the twin", "putting the story together"
@@ -40,6 +40,11 @@ STORY_STAGES = (_TWIN, _TELLING)
 _SILENT = (
     "With only {} undone the test passes too, but prints nothing, where both versions print something: that may be"
     " a test that was not run."
+)
+_NO_TWIN = "The bad version without {} left no trace that can be read, so {}. {}"
+_BESIDE_GREEN, _UNTOLD = (
+    "the story holds the failing run against the good version's",
+    "no story is told",
 )
 
 
@@ -114,10 +119,17 @@ def search(
         began = time.monotonic()
         within = _tested_within(limits.story, oracle, len(analysis.root))
         told = None if late else _story(case, wanted, tracing, analysis, solver, within)
-        led = loop.led_back(analysis.root) if told is None else LedBack(told.tree)
+        if isinstance(told, Story):
+            led = LedBack(told.tree)
+        else:
+            led = loop.led_back(analysis.root)
+        if isinstance(told, Unread):
+            instead = _BESIDE_GREEN if led.tree else _UNTOLD
+            remark = _NO_TWIN.format(", ".join(in_order(analysis.root)), instead, told.reason)
+            led = replace(led, remarks=(*led.remarks, remark))
         found = _found_answer(analysis, led, frozenset(live), oracle, execution, solver)
         seconds = time.monotonic() - began
-        if told is None:
+        if not isinstance(told, Story):
             return replace(found, story_seconds=seconds)
         tested, followed = told.interventions, told.followed
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
@@ -183,21 +195,24 @@ def _story(
     analysis: Analysis,
     solver: Solver,
     limits: StoryLimits,
-) -> Story | None:
-    """What the root did, read from the failing run beside the one with only the root undone."""
+) -> Story | Unread | None:
+    """What the root did, read from the failing run beside the one with only the root undone; why that could not be
+    read, and None where nothing is traced or no failed assertion was recognised.
+    """
     if not analysis.verified:
         return None
     case.progress.stage(_TWIN, "the bad version with only the guilty changes undone")
     with case.workspace.clock.during(Phase.TRACE):
         twin = tracing.twin(analysis.root | analysis.auxiliary)
-    if twin is None:
-        return None
+    if twin is None or isinstance(twin, Unread):
+        return twin
     changes = wanted.changes.by_id()
 
     def alone(change: ChangeId) -> TwinExecution | None:
         case.progress.stage(_TWIN, f"the bad version with only {change} undone")
         with case.workspace.clock.during(Phase.TRACE):
-            return tracing.twin(frozenset({change}) | analysis.auxiliary)
+            twin = tracing.twin(frozenset({change}) | analysis.auxiliary)
+        return None if isinstance(twin, Unread) else twin
 
     case.progress.stage(_TELLING, "steps on its way are set to what the twin had")
     with case.workspace.clock.during(Phase.STORY):

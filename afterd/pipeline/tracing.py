@@ -10,7 +10,7 @@ from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.deltas.closure import Closure
 from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.compare import CautiousExecution, Runs, RunT
-from afterd.errors import ToolchainError, TraceError
+from afterd.errors import AfterdError, ToolchainError, TraceError
 from afterd.execution.recipe import Recipe
 from afterd.model.change import ChangeSet
 from afterd.model.progress import Progress
@@ -26,8 +26,19 @@ from afterd.trace.python.stage import python_command
 from afterd.workspace import FailingTest, Range, Workspace
 
 _CONTAINED = "Builds and tests run in a container, where no run is recorded: changes were found by undoing them alone."
+_ALONE = "Without a trace only reversion is possible."
 _RUNNERS = frozenset({"pytest", "py.test", "unittest"})
-TracedTwin = Callable[[ChangeSet], TwinExecution | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A variant that was to be recorded and left no trace that can be read; ``reason`` is a sentence."""
+
+    reason: str
+
+
+TracedTwin = Callable[[ChangeSet], TwinExecution | Unread | None]
+"""A variant's twin; None where nothing is traced."""
 
 
 def no_twin(_root: ChangeSet) -> None:
@@ -108,6 +119,8 @@ def traced_failure(
         reasons.append(
             "No changed file is in a language that afterd traces; only reversion was used."
         )
+    else:
+        reasons.append(_ALONE)
     return Tracing(None, " ".join(reasons))
 
 
@@ -120,7 +133,15 @@ def _is_python_alone(recipe: Recipe) -> bool:
 
 def compared_with(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> TwinExecution | None:
     """One variant's run beside another's; None where either leaves no trace that can be read."""
+    read = twin_of(runs, mine, other)
+    return None if isinstance(read, Unread) else read
+
+
+def twin_of(runs: Runs[RunT], mine: ChangeSet, other: ChangeSet) -> TwinExecution | Unread:
+    """One variant's run beside another's, or why either leaves no trace that can be read."""
     try:
         return CautiousExecution(runs.execution(mine, other))
-    except Exception:  # noqa: BLE001 - a variant's trace may cost the story, never the answer
-        return None
+    except AfterdError as error:
+        return Unread(str(error))
+    except Exception as error:  # noqa: BLE001 - a variant's trace may cost the story, never the answer
+        return Unread(f"What was recorded could not be read ({type(error).__name__}).")

@@ -13,7 +13,7 @@ from afterd.compare.c import CTracer
 from afterd.execution.toolchain import find
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Progress
-from afterd.pipeline.tracing import Tracing, compared_with
+from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.c.build.compilations import compilations
 from afterd.trace.c.build.syntax_check import SyntaxCheck, is_read
 from afterd.trace.c.recorder import TraceRequest
@@ -39,7 +39,7 @@ def traced_c(
         Standing(check.against, is_read, work=check.work),
         closure=_closure(workspace, wanted),
         variant=lambda reverted: compared_with(runs, reverted, wanted.everything),
-        twin=partial(compared_with, runs, NOTHING),
+        twin=partial(twin_of, runs, NOTHING),
     )
 
 

@@ -17,7 +17,7 @@ from afterd.limits import WORK
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
-from afterd.pipeline.tracing import Tracing, compared_with
+from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
 from afterd.trace.python.source import MissingPieces, VariantCheck
@@ -36,7 +36,7 @@ def traced_python(
         None,
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
-        twin=partial(compared_with, runs, NOTHING),
+        twin=partial(twin_of, runs, NOTHING),
     )
     beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)
     if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:

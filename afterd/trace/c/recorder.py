@@ -221,8 +221,7 @@ class CRecorder:
         try:
             if not result.succeeded:
                 first = (diagnostics(result.stdout.text(), 1) or result.describe()).strip()
-                message = f"The traced build with clang fails ({first}); without a trace only reversion is possible."
-                raise TraceError(message)
+                raise TraceError(f"The traced build with clang fails ({first}).")
             return result.seconds
         finally:
             result.remove()
@@ -267,11 +266,7 @@ class CRecorder:
         self.seconds += told["seconds"]
         recordings = [Recording(path) for path in recorded_processes(version.runs)]
         if not recordings:
-            message = (
-                "The failing test started no program that was built with afterd-cc;"
-                " without a trace only reversion is possible."
-            )
-            raise TraceError(message)
+            raise TraceError("The test started no program that was built with afterd-cc.")
         during = self._tested[version.runs] = range(*told["compiled"])
         modules = built_modules(version.store, version.base, version.own, version.inherited, during)
         program = Program(version.store, version.slot.path.resolve(), modules)

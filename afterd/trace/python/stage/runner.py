@@ -221,5 +221,5 @@ def _telling_rank(raw: Raw) -> tuple[bool, int]:
 def _nothing_recorded(request: PythonTraceRequest, ending: str) -> str:
     return (
         f"Nothing was traced: the command {' '.join(request.command)!r} {ending} and no"
-        " Python process of it wrote a trace; without a trace only reversion is possible."
+        " Python process of it wrote a trace."
     )
