@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterd.execution.build_record import BuildRecord, is_half_built
+from afterd.execution.configured_anew import sparing_command
 from afterd.execution.freshness import Freshness
 from afterd.execution.includes import is_compiled, source_files
 from afterd.execution.losses import how_lost
@@ -209,7 +210,7 @@ class Builder:
 
     def _run(self, recipe: Recipe) -> Built:
         result = run(
-            recipe.build_in(self.slot.path),
+            sparing_command(recipe.build_in(self.slot.path), self.slot),
             recipe.limits.build,
             scratch=self._scratch,
             cancelled=self._cancelled,

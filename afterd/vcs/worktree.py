@@ -17,7 +17,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -253,6 +253,15 @@ class Slot:
         state, trees = self._marked()
         return trees[0] if state == _CLEAN and trees else None
 
+    @property
+    def beside(self) -> Path:
+        """Where what belongs to its build products may be kept; thrown away with them."""
+        return self.path.with_name(f"{self.path.name}.beside")
+
+    def tracked_paths(self) -> Collection[bytes]:
+        """The files of the tree that it holds, relative; none where that is not known."""
+        return self._listing(tree).keys() if (tree := self.tree) else ()
+
     def move_to(self, tree: str) -> tuple[str, ...]:
         """Make the tracked files those of ``tree``; the paths that were written or removed.
 
@@ -323,6 +332,8 @@ class Slot:
 
     def _wipe(self) -> None:
         self._marker.unlink(missing_ok=True)
+        if self.beside.exists():
+            remove_directory(self.beside)
         if self.path.is_symlink():
             self.path.unlink()
         elif self.path.exists():

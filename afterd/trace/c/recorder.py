@@ -19,6 +19,7 @@ from pathlib import Path, PurePath
 
 from afterd.errors import TraceError
 from afterd.execution.build import diagnostics
+from afterd.execution.configured_anew import sparing_command
 from afterd.execution.freshness import Freshness
 from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.process import Command, Ending
@@ -215,7 +216,7 @@ class CRecorder:
         if not recipe.build:
             return 0.0
         begin_build(store)
-        command = recipe.build_in(slot.path)
+        command = sparing_command(recipe.build_in(slot.path), slot)
         traced = replace(command, environment=environment(store, command.environment))
         result = run(traced, recipe.limits.build, anew=partial(_checked_out, slot))
         try:
