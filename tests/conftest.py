@@ -107,11 +107,8 @@ def laboratory(
 
 @pytest.fixture(scope="session")
 def corpus(laboratory: Laboratory) -> dict[str, Built]:
-    """Every program of the corpus. zig builds its C++ library for the first C++ program, for half a
-    minute: it does so only where there is no other compiler to show C++ on.
-    """
-    with_cxx = not laboratory.toolchain.is_zig or len(INSTALLED) == 1
-    return build_all(laboratory, [path for path in SINGLE if with_cxx or path.suffix == ".c"])
+    """Every program of the corpus."""
+    return build_all(laboratory, SINGLE)
 
 
 @pytest.fixture(scope="session")

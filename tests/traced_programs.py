@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -140,6 +141,8 @@ def build_all(laboratory: Laboratory, sources: Sequence[Path]) -> dict[str, Buil
 def _driver(toolchain: Toolchain, *, cxx: bool) -> tuple[str, ...]:
     if not cxx:
         return toolchain.argv
+    if toolchain.is_zig and (installed := shutil.which("c++")):
+        return (installed,)  # whose library takes no minute to be built
     if toolchain.is_zig:
         return (*toolchain.argv[:-1], "c++")
     return (toolchain.argv[0].replace("clang", "clang++"), *toolchain.argv[1:])

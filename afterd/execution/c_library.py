@@ -1,4 +1,4 @@
-"""Where the system's C library is, in the words of the file that zig's ``ZIG_LIBC`` names.
+"""Where the system's C library is, in the words of the file that zig's ``ZIG_LIBC`` names, and its C++ library.
 
 ``zig libc`` prints the same, but compiles itself for a minute before the first time.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from afterd.execution.process import Command
@@ -33,6 +33,17 @@ def c_library_description(environment: Mapping[str, str]) -> str:
         return ""
     found |= dict.fromkeys(_ELSEWHERE, "")
     return "".join(f"{key}={value}\n" for key, value in found.items())
+
+
+def cxx_headers(compiler: Sequence[str], environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The folders in which a C++ compiler looks for what it does not look for in C: its C++ library's, in its
+    order. None where it does not say, or is no compiler of both languages.
+    """
+    asking = ("-E", "-Wp,-v", "-x", "c++", os.devnull, "-x", "c", os.devnull)
+    said = _answer((*compiler, *asking), {**environment, "LC_ALL": "C"})
+    of_cxx, _, of_c = said.partition(_END)
+    in_c = _include_folders(of_c)
+    return tuple(folder for folder in _include_folders(of_cxx) if in_c and folder not in in_c)
 
 
 def _include_folders(said: str) -> list[Path]:

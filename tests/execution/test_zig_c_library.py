@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from afterd.execution.c_library import _folder_with, _include_folders, c_library_description
+from afterd.execution.c_library import (
+    _folder_with,
+    _include_folders,
+    c_library_description,
+    cxx_headers,
+)
 from afterd.execution.toolchain import _zig, find, settled_compiler
 
 SAID = """\
@@ -40,6 +45,14 @@ def test_the_system_s_header_is_taken_where_the_compiler_brings_one_too(tmp_path
 
 def test_without_a_compiler_nothing_is_said(tmp_path: Path) -> None:
     assert c_library_description({"PATH": str(tmp_path)}) == ""
+    assert cxx_headers(("c++",), {"PATH": str(tmp_path)}) == ()
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no c++ on this machine")
+def test_the_headers_of_the_cxx_library_are_those_that_c_has_not() -> None:
+    found = cxx_headers(("c++",), os.environ)
+    assert any((folder / "iostream").is_file() for folder in found)
+    assert not any((folder / "stdio.h").is_file() for folder in found)
 
 
 @pytest.mark.skipif(not _zig(), reason="zig is not installed")
@@ -70,6 +83,7 @@ def test_zig_builds_with_what_is_said_and_asks_nobody(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PATH": f"{noting}:{os.environ['PATH']}"}
     program = str(tmp_path / "p")
-    subprocess.run([*argv, str(tmp_path / "p.c"), "-o", program], env=environment, check=True)
+    command = [*argv, *zig.untrapped, str(tmp_path / "p.c"), "-o", program]
+    subprocess.run(command, env=environment, check=True)
     assert subprocess.run([program], capture_output=True, check=True).stdout == b"built\n"
     assert not (tmp_path / "asked").exists()

@@ -16,10 +16,11 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 
 from afterd.errors import ToolchainError
+from afterd.execution.c_library import cxx_headers
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
-from afterd.execution.toolchain import Toolchain, settled_compiler
+from afterd.execution.toolchain import Toolchain, is_zigs, settled_compiler
 from afterd.limits import Limits
 from afterd.trace.c.build.compiler_wrapper import ASKING
 from afterd.trace.c.build.modules import ModuleStore
@@ -76,12 +77,12 @@ def prepare(
     shims.mkdir(exist_ok=True)
     for name, made in _runtime_made(clang, runtime).items():
         (library / name).write_bytes(made)
-    cxx = _cxx(clang, toolchain)
     for name, is_cxx in _names(base).items():
-        real = cxx if is_cxx else clang
+        users = _users(name, base)
+        real = _cxx(clang, toolchain, users) if is_cxx else clang
         # zig's C++ library is another one: what is compiled plainly would not go with the rest
-        users = () if is_cxx and toolchain.is_zig else _users(name, base)
-        plain = users or (*real, *toolchain.untrapped)
+        of_zig = is_cxx and _is_zigs_library(real)
+        plain = (*real, *toolchain.untrapped) if of_zig or not users else users
         _write_shim(shims / name, directory, real, plain)
     return store
 
@@ -107,13 +108,27 @@ def _users(name: str, base: Mapping[str, str]) -> tuple[str, ...]:
     return (found, *more) if found else ()
 
 
-def _cxx(clang: tuple[str, ...], toolchain: Toolchain) -> tuple[str, ...]:
-    """The C++ compiler beside a C compiler."""
+def _cxx(
+    clang: tuple[str, ...], toolchain: Toolchain, users: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The C++ compiler beside a C compiler. zig's compiles its own C++ library, for a minute, before the first
+    program; where the user has a compiler, it reads the headers of that one's library, which is linked.
+    """
     if toolchain.is_zig:
-        return (*clang[:-1], "c++")
+        found = () if not users or is_zigs(users) else _headers(users)
+        return (*clang, *(f"-I{folder}" for folder in found)) if found else (*clang[:-1], "c++")
     path = Path(clang[0])
     beside = path.with_name(path.name.replace("clang", "clang++", 1))
     return (str(beside) if beside.exists() else clang[0], *clang[1:])
+
+
+def _is_zigs_library(cxx: tuple[str, ...]) -> bool:
+    return cxx[-1] == "c++" and is_zigs(cxx)
+
+
+@cache
+def _headers(compiler: tuple[str, ...]) -> tuple[Path, ...]:
+    return cxx_headers(compiler, scrubbed_environment())
 
 
 def _runtime_made(clang: tuple[str, ...], runtime: Path) -> dict[str, bytes]:
