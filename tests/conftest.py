@@ -48,12 +48,21 @@ OF_THE_CORPUS = frozenset({"control", "ring", "terms_recomputed", "traced_behavi
 """Test files of ``trace/c`` that use the corpus, which takes a minute to build."""
 
 
-UNUSED_PLUGINS = ("hypothesispytest", "benchmark", "unraisableexception", "threadexception")
+UNUSED_PLUGINS = (
+    *("hypothesispytest", "benchmark", "unraisableexception", "threadexception"),
+    *("xdist", "xdist.looponfail"),
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The long files come first."""
     items.sort(key=lambda item: item.path.parent.name not in LONG)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: no collection of garbage looks through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 class _FilesTogether(LoadFileScheduling):  # type: ignore[misc] # it has no types

@@ -21,7 +21,6 @@ import marshal
 import os
 import resource
 import select
-import signal
 import sys
 import time
 
@@ -37,12 +36,15 @@ from afterd.execution.process_tree import (
 
 TYPE_CHECKING = False  # typing's own constant costs 2 ms to import
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
     from io import FileIO
     from typing import Any
 
     Request = dict[str, Any]
     Answer = dict[str, Any]
+else:
+    import _signal as signal  # what signal itself adds to it are enumerations: 4 ms to import
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
