@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,19 @@ def by_line(
         if entity.kind is kind:
             lines.setdefault(entity.location.line, []).append((int(executed), int(held)))
     return lines
+
+
+def test_what_writes_a_counted_object_loads_no_matrices() -> None:
+    """It is started once a file: scipy and pygit2 were two thirds of what that took."""
+    script = (
+        "import sys; import afterd.spectra.c.object_code\n"
+        "slow = {'numpy', 'scipy', 'pygit2'} & set(sys.modules)\n"
+        "sys.exit(str(slow) if slow else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_counts_taken_by_hand(counted: Counted) -> None:

@@ -77,6 +77,7 @@ class Server:
         rewritten: list[str],
     ) -> dict[str, Any]:
         """Import, compile and rewrite ahead."""
+        gc.disable()  # there is nothing to be found
         preloading = Preloading(self.territory, frozenset(foreign))
         preloading.load(dict(modules))
         for file in files:
@@ -87,6 +88,7 @@ class Server:
         self.rewritten.rewrite(rewritten)
         gc.collect()
         gc.freeze()  # a fork's collections would walk, and copy, all that is here
+        gc.enable()
         return {"unsafe": preloading.unsafe, "left_out": preloading.left_out}
 
 
