@@ -108,9 +108,7 @@ def _users(name: str, base: Mapping[str, str]) -> tuple[str, ...]:
     return (found, *more) if found else ()
 
 
-def _cxx(
-    clang: tuple[str, ...], toolchain: Toolchain, users: tuple[str, ...]
-) -> tuple[str, ...]:
+def _cxx(clang: tuple[str, ...], toolchain: Toolchain, users: tuple[str, ...]) -> tuple[str, ...]:
     """The C++ compiler beside a C compiler. zig's compiles its own C++ library, for a minute, before the first
     program; where the user has a compiler, it reads the headers of that one's library, which is linked.
     """
