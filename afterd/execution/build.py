@@ -70,7 +70,9 @@ class Builder:
     left the slot, is thrown away first; so is what a build left that was cut short, where the next one fails
     upon it. The first move to another tree shows whether this project can
     be built incrementally: where that fails, it is built from nothing, and where it only failed on
-    the products of another version, no such failure is believed any more.
+    the products of another version, no such failure is believed any more. Where files came or went that is
+    another question, which a build that went well does not answer: a list of dependencies that the last one
+    made names headers that are gone (nasm's), and a slot may have held nearly the same tree before.
     """
 
     def __init__(
@@ -83,7 +85,9 @@ class Builder:
         self._freshness = Freshness(slot.path, self._record.shipped)
         self._last: tuple[str, Built] | None = None  # the tree that is built, and how that ended
         self._compiled: bool | None = None  # whether there is anything to compile; None: not looked
-        self._incremental: bool | None = None  # whether a failure upon another tree is believed
+        self._believed: dict[
+            bool, bool
+        ] = {}  # a failure upon another tree, by whether files came or went
 
     def build(self, recipe: Recipe, tree: str) -> Built:
         """Put ``tree`` into the slot and build it.
@@ -95,7 +99,7 @@ class Builder:
             return Built(ok=True, ran=False)
         cut_short = self._record.key == recipe.build_key and not self._record.whole
         self._examine_products(recipe)
-        before = self._built_tree()
+        before, names = self._built_tree(), self.slot.tracked_paths()
         changed = self.slot.move_to(tree)
         self._generate(recipe)
         if self._last is not None and self._last[0] == tree and not changed:
@@ -107,7 +111,8 @@ class Builder:
         if cut_short and _is_doubtful(built):
             built = self._from_nothing(recipe, tree, built)
         elif before not in {"", tree}:
-            built = self._upon_another(recipe, tree, built)
+            moved = names != self.slot.tracked_paths()
+            built = self._upon_another(recipe, tree, built, moved=moved)
         self._save(recipe, tree, whole=built.lasting)
         self._last = (tree, built) if built.lasting else None
         return built
@@ -157,14 +162,19 @@ class Builder:
         """The tree whose products are in the slot; empty where there are none."""
         return self._record.tree if self._record.shipped is not None else ""
 
-    def _upon_another(self, recipe: Recipe, tree: str, built: Built) -> Built:
-        """A build upon the products of another tree; the one from nothing where its failure may be theirs."""
-        if self._incremental or not _is_doubtful(built):
-            self._incremental = built.ok if self._incremental is None else self._incremental
+    def _upon_another(self, recipe: Recipe, tree: str, built: Built, *, moved: bool) -> Built:
+        """A build upon the products of another tree; the one from nothing where its failure may be theirs.
+
+        ``moved``: the two trees have not the same files.
+        """
+        believed = self._believed.get(moved)
+        if believed or not _is_doubtful(built):
+            if believed is None and not moved:
+                self._believed[moved] = built.ok
             return built
         anew = self._from_nothing(recipe, tree, built)
-        if self._incremental is None and anew.lasting:
-            self._incremental = not anew.ok
+        if believed is None and anew.lasting:
+            self._believed[moved] = not anew.ok
         return anew
 
     def _from_nothing(self, recipe: Recipe, tree: str, failed: Built) -> Built:

@@ -258,6 +258,22 @@ def test_where_versions_build_upon_each_other_a_failure_is_believed(bench: Bench
     assert bench.compiled() == {"limit.c"}
 
 
+def test_a_list_of_headers_that_another_version_left_is_no_reason_to_fail(tmp_path: Path) -> None:
+    """The slot held a variant of the bad version, so that the first move was a small one and went well: nasm's
+    good version was then said not to build, as a list of dependencies named a header of the bad one's.
+    """
+    workshop = Workshop(tmp_path)
+    makefile = "out: depends\n\ttouch out\ndepends:\n\techo out: *.h > depends\n-include depends\n"
+    bad = {"Makefile": makefile, "a.h": "", "b.h": ""}
+    good = {"Makefile": makefile, "a.h": ""}
+    variant = bad | {"b.h": "// as it was\n"}
+    assert Builder(workshop.slot()).build(MAKE, workshop.tree(variant)).ok
+    builder = Builder(workshop.slot())
+    for files in (bad, good, bad):
+        built = builder.build(MAKE, workshop.tree(files))
+        assert built.ok, built.detail
+
+
 def test_what_a_build_left_that_was_cut_short_is_no_reason_to_fail(tmp_path: Path) -> None:
     """An autogen.sh that was interrupted had made its configure, and not yet what that needs."""
     workshop = Workshop(tmp_path)
