@@ -242,8 +242,19 @@ def header_name(header: Sequence[Token], language: Language) -> str:
     if "=" in outer:
         return _word_before(header, "=")
     if "(" in outer:
-        return _word_before(header, "(")
+        name = _word_before(header, "(")
+        return name + _named_by_macro(header, name) if language is Language.C else name
     return _type_name(header)
+
+
+def _named_by_macro(header: Sequence[Token], macro: str) -> str:
+    """What a macro makes a function's name of: ``(name)`` in ``TY_(name)(int a)``; else ''."""
+    before = next((place for place, token in enumerate(header) if token.text == "("), 0)
+    within = header[before : before + 4]
+    if [token.text for token in within[::2]] != ["(", ")"] or within[-1].text != "(":
+        return ""
+    called = before and header[before - 1].text == macro and within[1].kind is TokenKind.WORD
+    return f"({within[1].text})" if called else ""
 
 
 def _type_name(header: Sequence[Token]) -> str:

@@ -152,6 +152,13 @@ static int after(struct S *function,
                  const int *fn) {
   return 1;
 }
+int* TY_(named)( int a ) {
+  return 0;
+}
+TEST(Suite, Name) {
+  f(1);
+}
+int (plain)(int a) { return a; }
 """
 _PYTHON = """\
 class A:
@@ -196,7 +203,7 @@ _RUST = "impl<'a> Foo<'a> {\n  pub fn bar<'b>(&self) -> u8 {\n    if c == '{' { 
         (Language.C, _C, {
             1: "", 3: "M", 5: "table", 7: "S", 9: "f", 11: "f", 12: "f", 13: "f", 14: "f", 15: "f",
             16: "", 19: "g", 21: "g", 24: "N::C", 25: "N::C::C", 26: "N::C::m", 29: "N::C::n",
-            32: "after",
+            32: "after", 35: "TY_(named)", 38: "TEST", 40: "int(plain)",
         }),
         (Language.PYTHON, _PYTHON, {1: "A", 2: "A.f", 4: "A.f.g", 5: "A.f", 7: "", 9: "h"}),
         (Language.SCRIPT, _GO, {1: "Name", 2: "Name"}),
