@@ -41,7 +41,10 @@ class GitLimits:
     widest: int = (
         400  # lines of a hunk that is searched for similar ones, which is quadratic (chosen)
     )
-    moved: int = 40  # letters and digits of a block that was moved: the default of git blame -C
+    moved: int = (
+        40  # letters and digits that make one file another's child: the default of git blame -C
+    )
+    moved_block: int = 20  # of each block that was moved to it: that of git diff --color-moved
     parses: int = 64  # of one Python file, to tell which hunks leave its tree (chosen)
 
 

@@ -196,13 +196,14 @@ def _statement_cuts(hunk: Hunk, good: SourceText, bad: SourceText) -> Iterator[i
             before.complete[here]
             and after.complete[there]
             and before.depth[here] == after.depth[there] + shift
-            and _spans_are_similar(good.lines[here - 1], bad.lines[there - 1])
-            and _spans_are_similar(good.lines[here], bad.lines[there])
+            and lines_are_similar(good.lines[here - 1], bad.lines[there - 1])
+            and lines_are_similar(good.lines[here], bad.lines[there])
         ):
             yield cut
 
 
-def _spans_are_similar(old: bytes, new: bytes) -> bool:
+def lines_are_similar(old: bytes, new: bytes) -> bool:
+    """Whether most words of two lines are the same."""
     if max(len(old), len(new)) > GIT.line:
         return False
     before, after = _WORD.findall(old), _WORD.findall(new)

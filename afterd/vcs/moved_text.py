@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from afterd.limits import GIT
 from afterd.model.location import LineSpan
-from afterd.vcs.hunks import Hunk, difference, span_after, split_lines
+from afterd.vcs.hunks import Hunk, difference, lines_are_similar, span_after, split_lines
 from afterd.vcs.tokens import Language
 
 _LETTER = re.compile(rb"[0-9A-Za-z_]")
@@ -64,6 +64,19 @@ class _Run:
         return self.old + self.count, self.new + self.count
 
 
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The lines of both files, and the numbers (from 0) of the source's that do not stand there any more."""
+
+    old: Sequence[bytes]
+    new: Sequence[bytes]
+    removed: frozenset[int]
+
+    def weight(self, chain: Sequence[_Run]) -> int:
+        """How many letters and digits were moved."""
+        return sum(_weight(self.new[run.new : run.ends[1]]) for run in chain)
+
+
 class MovedText:
     """The lines that a range removed, ready to be asked which of them an added file has."""
 
@@ -91,36 +104,58 @@ class MovedText:
 
     def _hunks(self, source: Source, added: bytes) -> Origin | None:
         old, new = split_lines(source.content), split_lines(added)
-        removed = {line - 1 for span in source.removed for line in range(span.start, span.end)}
+        spans = (range(span.start, span.end) for span in source.removed)
+        removed = frozenset(line - 1 for span in spans for line in span)
         alike = _alike_runs(difference(source.content, added), (len(old), len(new)))
         runs = [part for run in alike for part in _removed_parts(run, removed)]
         if runs and runs[0].new == 0:  # the line map counts from the first hunk
             runs[0] = _Run(runs[0].old + 1, 1, runs[0].count - 1)
-        chains = self._chains([run for run in runs if run.count], old, new)
-        kept = [
-            chain
-            for chain in chains
-            if sum(_weight(new[run.new : run.ends[1]]) for run in chain) >= GIT.moved
-        ]
-        if not kept:
+        texts = _Texts(old, new, removed)
+        chains = self._chains([run for run in runs if run.count], texts)
+        moved = [chain for chain in chains if texts.weight(chain) >= GIT.moved_block]
+        if not moved:
             return None
+        kept = list(self._with_heads(moved, texts))
         hunks = sorted(_hunks_between(kept, len(new)), key=lambda hunk: hunk.new.start)
         return Origin(source.path, source.content, tuple(hunks))
 
-    def _chains(
-        self, runs: Sequence[_Run], old: Sequence[bytes], new: Sequence[bytes]
-    ) -> list[list[_Run]]:
-        """The runs, put together where no definition begins between them in either text."""
+    def _chains(self, runs: Sequence[_Run], texts: _Texts) -> list[list[_Run]]:
+        """The runs, put together where between them no definition begins in either text, and nothing stands still."""
         chains: list[list[_Run]] = []
         for run in runs:
             if chains:
-                before = chains[-1][-1].ends
-                between = (*old[before[0] : run.old], *new[before[1] : run.new])
-                if not any(self._head.match(line) for line in between):
+                old, new = chains[-1][-1].ends
+                between = (*texts.old[old : run.old], *texts.new[new : run.new])
+                whole = texts.removed.issuperset(range(old, run.old))
+                if whole and not any(map(self._head.match, between)):
                     chains[-1].append(run)
                     continue
             chains.append([run])
         return chains
+
+    def _with_heads(self, chains: Sequence[list[_Run]], texts: _Texts) -> Iterator[list[_Run]]:
+        """The chains, each from the line on with which its definition begins, where that was altered (``static``)."""
+        old = new = 0
+        for chain in chains:
+            first = chain[0]
+            head = self._last_head(texts.old, old, first.old)
+            altered = self._last_head(texts.new, new, first.new)
+            if (
+                head is not None
+                and altered is not None
+                and not self._head.match(texts.new[first.new])
+                and lines_are_similar(texts.old[head], texts.new[altered])
+                and texts.removed.issuperset(range(head, first.old))
+            ):
+                yield [_Run(head, altered, 0), *chain]
+            else:
+                yield chain
+            old, new = chain[-1].ends
+
+    def _last_head(self, lines: Sequence[bytes], start: int, end: int) -> int | None:
+        """Where the last definition of a stretch of lines begins."""
+        heads = (at for at in range(end - 1, start - 1, -1) if self._head.match(lines[at]))
+        return next(heads, None)
 
 
 def _of_spans(spans: Sequence[LineSpan], lines: Sequence[bytes]) -> Iterator[bytes]:
@@ -146,7 +181,7 @@ def _alike_runs(hunks: Sequence[Hunk], lengths: tuple[int, int]) -> Iterator[_Ru
         yield _Run(old, new, lengths[0] - old)
 
 
-def _removed_parts(run: _Run, removed: set[int]) -> Iterator[_Run]:
+def _removed_parts(run: _Run, removed: Container[int]) -> Iterator[_Run]:
     """The parts of a run that no longer stand in the source."""
     numbered = range(run.count)
     for gone, group in groupby(numbered, lambda at: run.old + at in removed):
@@ -160,7 +195,8 @@ def _hunks_between(chains: Sequence[Sequence[_Run]], lines: int) -> Iterator[Hun
     line before such a gap is given up, so that a hunk marks it.
     """
     first = chains[0][0]
-    yield Hunk(LineSpan(first.old, 0), LineSpan(1, first.new))
+    if first.new:
+        yield Hunk(LineSpan(first.old, 0), LineSpan(1, first.new))
     for chain in chains:
         for run, following in pairwise(chain):
             old, new = run.ends

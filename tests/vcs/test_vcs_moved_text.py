@@ -75,6 +75,41 @@ def test_what_was_altered_in_a_module_that_was_divided_is_a_change_of_its_own(
     assert undone[b"shop.py"] == (FILE, after["shop__py"].encode())
 
 
+def test_the_head_of_a_moved_function_was_altered_not_written_anew(tmp_path: Path) -> None:
+    """``static`` goes where a function of C moves to a file of its own."""
+    made = Made(tmp_path / "r")
+    before = """\
+#include <stdio.h>
+
+static int discount_for(int orders, int whole)
+{
+    if (orders > 10)
+        return whole / 10;
+    return whole / 100 > orders ? orders : 0;
+}
+
+int main(void)
+{
+    return discount_for(1, 2);
+}
+"""
+    moved = "int discount_for(int orders, int whole)\n{\n    if (orders >= 10)\n"
+    after = {
+        "shop__c": "int main(void)\n{\n    return discount_for(1, 2);\n}\n",
+        "money__c": f'#include "money.h"\n\n{moved}'
+        "        return whole / 10;\n    return whole / 100 > orders ? orders : 0;\n}\n",
+    }
+    changes, _ = changed(made, {"shop__c": before}, after)
+    assert [(each.lines("-"), each.lines("+")) for each in hunks_of(changes, "money.c")] == [
+        ([], ['#include "money.h"', ""]),
+        (
+            ["static int discount_for(int orders, int whole)"],
+            ["int discount_for(int orders, int whole)"],
+        ),
+        (["    if (orders > 10)"], ["    if (orders >= 10)"]),
+    ]
+
+
 def test_undoing_that_the_file_was_added_takes_all_of_it_away(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     after = {"shop__py": module(STORED), "money__py": module(PRICE, DISCOUNT)}
