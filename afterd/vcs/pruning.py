@@ -10,27 +10,22 @@ Outside parentheses white space only separates tokens. Inside them a macro may t
 into a string, in which any white space is one space: there, its presence counts. A preprocessor
 line counts with its end. Text is compared hunk by hunk: the lexer must be in the same state at both
 ends of the hunk in both versions, so neutral hunks are neutral in any company.
-
-Python hunks that leave the syntax tree of their file as it is.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import PurePosixPath
 
-from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.location import LineSpan
-from afterd.vcs.enclosing import parse_python
-from afterd.vcs.hunks import split_lines, undone_lines
+from afterd.vcs.hunks import split_lines
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.outline import Piece, outline
+from afterd.vcs.same_tree import neutral_in_python
 from afterd.vcs.tokens import Language, Token, TokenKind, language_of, tokens
 
 WHITE_SPACE = "only white space differs"
@@ -179,116 +174,6 @@ def _is_closed(token: Token) -> bool:
     return len(body) > 1 and body[-1] == body[0]
 
 
-SAME_TREE = "same syntax tree: only comments or layout differ"
-_PYTHON_LINE_NUMBERS = re.compile(rb"lineno|currentframe|getsource|stacklevel|__code__")
-_COMMENT = re.compile(rb"#.*")
-
-
-def neutral_in_python(
-    good: bytes, bad: bytes, hunks: Sequence[Change], *, docstrings: bool
-) -> Iterator[tuple[ChangeId, str]]:
-    """The hunks whose reversal leaves the tree as it is, each with the reason.
-
-    Docstrings belong to the tree unless ``docstrings`` is false. Neutral hunks stay in every
-    variant, so it is checked as well that with them the good version has its own tree.
-    """
-    comparison = _Comparison(good, bad, docstrings=docstrings)
-    visible = _PYTHON_LINE_NUMBERS.search(bad) is not None
-    candidates = [
-        hunk
-        for hunk in hunks
-        if comparison.is_plausible(hunk) and not (visible and hunk.old.count != hunk.new.count)
-    ]
-    if not candidates or not comparison.parses:
-        return
-    neutral = comparison.neutral(candidates)
-    kept = [hunk for hunk in hunks if hunk not in neutral]
-    if neutral and comparison.leaves_bad(neutral) and comparison.makes_good(kept):
-        for hunk in neutral:
-            yield hunk.id, SAME_TREE
-
-
-class _Comparison:
-    """Trees of the bad file with hunks undone, against those of the two versions."""
-
-    def __init__(self, good: bytes, bad: bytes, *, docstrings: bool) -> None:
-        self._docstrings = docstrings
-        self._good, self._bad = split_lines(good), split_lines(bad)
-        self._texts = good, bad
-        self._parses = 0
-
-    @cached_property
-    def _good_shape(self) -> str | None:
-        return self._shape(self._texts[0])
-
-    @cached_property
-    def _bad_shape(self) -> str | None:
-        return self._shape(self._texts[1])
-
-    @property
-    def parses(self) -> bool:
-        """Whether the bad version is Python that this one reads."""
-        return self._bad_shape is not None
-
-    def is_plausible(self, hunk: Change) -> bool:
-        """Whether the words of both sides agree, comments aside: a tree is only built for those."""
-        if not self._docstrings:
-            return True
-        old = self._good[hunk.old.start - 1 : hunk.old.end - 1] if hunk.old.count else []
-        new = self._bad[hunk.new.start - 1 : hunk.new.end - 1] if hunk.new.count else []
-        return _words(old) == _words(new)
-
-    def neutral(self, hunks: Sequence[Change]) -> list[Change]:
-        """Groups first, halves where a group is not neutral: a file that was only laid out anew
-        costs two parses, not one a hunk.
-        """
-        if not hunks or self.leaves_bad(hunks):
-            return list(hunks)
-        middle = len(hunks) // 2
-        return self.neutral(hunks[:middle]) + self.neutral(hunks[middle:]) if middle else []
-
-    def leaves_bad(self, hunks: Sequence[Change]) -> bool:
-        """Whether the bad file keeps its tree with ``hunks`` undone."""
-        return self._undone(hunks) == self._bad_shape
-
-    def makes_good(self, hunks: Sequence[Change]) -> bool:
-        """Whether undoing just ``hunks`` gives the good file's tree."""
-        return self._good_shape is not None and self._undone(hunks) == self._good_shape
-
-    def _undone(self, hunks: Sequence[Change]) -> str | None:
-        self._parses += 1
-        if self._parses > GIT.parses:
-            return None
-        return self._shape(b"".join(undone_lines(self._good, self._bad, hunks)))
-
-    def _shape(self, content: bytes) -> str | None:
-        module = parse_python(content)
-        if module is None:
-            return None
-        if not self._docstrings:
-            _drop_docstrings(module)
-        try:
-            return ast.dump(module)
-        except RecursionError:
-            return None
-
-
-def _words(lines: Sequence[bytes]) -> bytes:
-    return b"".join(b"".join(re.findall(rb"\w+", _COMMENT.sub(b"", line))) for line in lines)
-
-
-def _drop_docstrings(module: ast.Module) -> None:
-    for node in ast.walk(module):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                first.value.value = ""
-
-
 Text = Callable[[str], bytes | None]  # a file's content by its path; None where there is none
 DOCUMENTATION = "documentation"
 DEFAULT_RULES = FileRules()
@@ -305,6 +190,7 @@ def prune(
     """
     reasons: dict[ChangeId, str] = {}
     by_file: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    added = {change.file for change in changes.changes if change.form is ChangeForm.ADDED}
     for change in changes.live:
         if change.kind is FileKind.DOCS:
             if change.form in {ChangeForm.HUNK, ChangeForm.BINARY, ChangeForm.WHOLE}:
@@ -313,7 +199,9 @@ def prune(
             by_file[change.old_file, change.file].append(change)
     for (old_file, file), hunks in by_file.items():
         good, bad = good_text(old_file), bad_text(file)
-        if good is not None and bad is not None:
+        if file in added and bad is not None:
+            reasons.update(_neutral_changes(file, good or b"", bad, hunks, rules, added=True))
+        elif good is not None and bad is not None:
             reasons.update(_neutral_changes(file, good, bad, hunks, rules))
     return with_pruned(changes, reasons)
 
@@ -330,11 +218,18 @@ def with_pruned(changes: ChangeList, reasons: Mapping[ChangeId, str]) -> ChangeL
 
 
 def _neutral_changes(
-    file: str, good: bytes, bad: bytes, hunks: Sequence[Change], rules: FileRules
+    file: str,
+    good: bytes,
+    bad: bytes,
+    hunks: Sequence[Change],
+    rules: FileRules,
+    *,
+    added: bool = False,
 ) -> Iterator[tuple[ChangeId, str]]:
     language = language_of(file)
     if language is Language.PYTHON:
-        return neutral_in_python(good, bad, hunks, docstrings=not rules.docstrings_are_comments)
+        docstrings = not rules.docstrings_are_comments
+        return neutral_in_python(good, bad, hunks, docstrings=docstrings, added=added)
     if can_compare_tokens(file):
         return neutral_tokens(good, bad, hunks, language)
     return iter(())

@@ -17,7 +17,8 @@ from made_repositories import Made, read_listing, texts
 from afterd.model.change import ChangeList
 from afterd.vcs.diff import changes_between
 from afterd.vcs.kinds import FileRules
-from afterd.vcs.pruning import COMMENTS, DOCUMENTATION, SAME_TREE, WHITE_SPACE, prune, with_pruned
+from afterd.vcs.pruning import COMMENTS, DOCUMENTATION, WHITE_SPACE, prune, with_pruned
+from afterd.vcs.same_tree import SAME_TREE
 from afterd.vcs.variants import Variants
 
 
