@@ -147,10 +147,8 @@ class _Search:
         return Baseline(commits[green], commits[red], adjacent, why)
 
     def _testable_between(self, commits: Sequence[str], red: int, green: int) -> int | None:
-        """The place nearest to the middle that can be tested; None when there is none."""
-        middle = (red + green) // 2
-        places = sorted(range(red + 1, green), key=lambda place: abs(place - middle))
-        for place in places:
+        """A place near the middle that can be tested; None when there is none."""
+        for place in _outward(red, green):
             if self._verdict(commits[place]) is not Verdict.UNRESOLVED:
                 return place
             if self._left <= 0:
@@ -178,6 +176,19 @@ class _Search:
             yield commit
             if commit == trunk or self._repository.descendant_of(trunk, commit):
                 return
+
+
+def _outward(red: int, green: int) -> Iterator[int]:
+    """The places between two: the middle and the one beside it, then those that cut off a quarter, an eighth, … of
+    either half, then the rest, the nearest to the middle first. What cannot be tested mostly stands beside others
+    that cannot, and asked one beside the other they were all that could be asked.
+    """
+    middle = (red + green) // 2
+    inside = range(red + 1, green)
+    steps = [len(inside) >> power for power in range(2, len(inside).bit_length())]
+    leaps = [middle, middle + 1, *(middle + way * step for step in steps for way in (-1, 1))]
+    rest = sorted(inside, key=lambda place: abs(place - middle))
+    return iter(dict.fromkeys([*(place for place in leaps if place in inside), *rest]))
 
 
 def commits_between(repository: pygit2.Repository, good: str, bad: str) -> int:

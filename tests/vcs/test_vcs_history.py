@@ -192,6 +192,18 @@ def test_what_lies_between_two_known_ends_is_told_truly(
     assert found.adjacent == (commits.index(found.bad) - commits.index(found.good) == 1)
 
 
+def test_many_commits_in_a_row_that_cannot_be_tested_are_left_in_leaps(
+    chain: tuple[Made, list[str]],
+) -> None:
+    """Asked one beside the other they were all that could be asked."""
+    made, commits = chain
+    outcomes = "+" * 8 + "?" * 18 + "+" * 6 + "-" * 8
+    answers = Answers({c: _OUTCOMES[o] for c, o in zip(commits, outcomes, strict=True)})
+    found = first_red(made.repository, commits[0], commits[-1], answers)
+    assert found == Baseline(commits[31], commits[32], adjacent=True)
+    assert len(answers.asked) <= 8
+
+
 def test_a_good_end_on_a_branch_of_its_own_is_left_for_where_both_parted(tmp_path: Path) -> None:
     """A release with a commit on top of it: base - release; base - b1 - b2 - b3, of which b2 broke it."""
     made = Made(tmp_path / "r")
