@@ -28,6 +28,11 @@ def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it an
     return None
 
 
+def not_run(commit: str) -> bool:  # noqa: ARG001 - it answers whether a commit's version passes
+    """The answer where no commit's own version is run."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Oracles:
     """Outcomes of variants, whether they build (which is no test run), and the solver.
@@ -39,6 +44,7 @@ class Oracles:
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
     that changes define and use; ``commits`` are those of the range, oldest first, where it is known which made what.
+    ``passes_at``: whether the test passes at a commit's own version.
     ``halving``: the commits' own versions may tell a shorter range, which is then searched instead. ``watch`` ends the
     search with the budget.
     """
@@ -54,6 +60,7 @@ class Oracles:
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
     commits: Sequence[str] = ()
+    passes_at: Callable[[str], bool] = not_run
     halving: Halving = field(default_factory=Halving)
     watch: Watch = field(default_factory=Watch)
     width: int = 1

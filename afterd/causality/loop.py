@@ -24,7 +24,7 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
-from afterd.causality.deltas.history import made_after
+from afterd.causality.deltas.history import made_after, newest_commit
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
@@ -212,6 +212,7 @@ class Loop:
                 order = structural_order(self._changes[change] for change in later)
                 found = self._reversion.settle(later, order, root.changes | root.auxiliary)
                 if found is None:
+                    self._unless_green_with(root, later)
                     break
                 names = ", ".join(in_order(root.changes))
                 self._notes.append(
@@ -222,6 +223,15 @@ class Loop:
         except BudgetSpentError:
             pass
         return root
+
+    def _unless_green_with(self, root: Root, later: ChangeSet) -> None:
+        """Where the version without what was changed later did not fail as ever, the commit's own version is run: a root
+        with which the test was green did not break it, and the commits are bisected. Raises ShorterRangeError.
+        """
+        commit = newest_commit(self._oracles.commits, self._changes, root.changes)
+        known = not commit or self._reversion.failed_as_ever(later)
+        if not known and self._oracles.passes_at(commit):
+            self._halving.make()
 
     def further(self, deep: int) -> ChangeSet:
         """What the causes, or those of further failures, lead to; nothing where they lead nowhere."""

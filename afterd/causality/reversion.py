@@ -113,6 +113,10 @@ class Reversion:
         """
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
+    def failed_as_ever(self, reverted: ChangeSet) -> bool:
+        """Whether the bad version's failure was seen without these changes."""
+        return self._seen.get(reverted) is Verdict.FAIL
+
     def settle(
         self, reverted: ChangeSet, order: Sequence[ChangeId], without: ChangeSet = NOTHING
     ) -> Root | None:

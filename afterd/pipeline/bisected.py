@@ -56,6 +56,10 @@ class Bisection:
         self.within = replace(part, variants=part.variants.on(self._version(found.bad)))
         return True
 
+    def passes_at(self, commit: str) -> bool:
+        """Whether the test passes at a commit's own version."""
+        return self._outcome(commit).passed
+
     def red_commits(self) -> frozenset[str]:
         """The commits in which the test turned red, as far as their versions tell; none where they do not."""
         self.narrows()

@@ -160,15 +160,25 @@ class _Search:
         return f"{count} commits between them {why}"
 
     def _into_merge(self, found: Baseline) -> Baseline:
-        """Where the first red commit merges a red branch, the regression came in on that branch."""
+        """Where the first red commit merges a red branch, the regression came in on that branch: also where that
+        was merged into what is green (a release's branch into the next release's).
+        """
         if not found.adjacent:
             return found
-        for parent in _parents(self._repository, found.bad)[1:]:
-            if self._verdict(parent) is Verdict.FAIL:
-                inside = self.along(self._branch(parent, found.good))
+        for parent in _parents(self._repository, found.bad):
+            if parent != found.good and self._verdict(parent) is Verdict.FAIL:
+                branch = list(self._branch(parent, found.good))
+                self._left = max(self._left, 2 * len(branch).bit_length())
+                inside = self._along_branch(branch)
                 if inside.good:
                     return inside
         return found
+
+    def _along_branch(self, branch: Sequence[str]) -> Baseline:
+        """Search a red branch, newest first, with the commit where it left: halving is enough where that is green."""
+        if len(branch) > 1 and self._verdict(branch[-1]) is Verdict.PASS:
+            return self._into_merge(self._bisect(branch))
+        return self.along(iter(branch))
 
     def _branch(self, tip: str, trunk: str) -> Iterator[str]:
         """First parents of a merged branch, down to and with the first that ``trunk`` has too."""

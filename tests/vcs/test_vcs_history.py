@@ -233,6 +233,23 @@ def test_a_good_end_behind_a_merge_is_where_the_search_begins(tmp_path: Path) ->
     assert answers.asked == [merge]
 
 
+def test_a_red_branch_that_the_release_s_branch_merged_is_searched(tmp_path: Path) -> None:
+    """The next release's branch went into this one's: the first parent of the merge is the red side."""
+    made = Made(tmp_path / "r")
+    older = made.text(a="0")
+    release = made.commit(texts(a="0", s="1"), older, ref=None)
+    line = [older]
+    for number in range(1, 20):
+        line.append(made.commit(texts(a=f"{number}"), line[-1], ref=None))
+    merge = made.commit(texts(a="19", s="1"), line[-1], release, ref=None)
+    tip = made.commit(texts(a="20", s="1"), merge, ref=None)
+    green = [older, release, *line[:7]]
+    answers = Answers({**dict.fromkeys([*line, merge], FAIL), **dict.fromkeys(green, PASS)})
+    found = first_red(made.repository, release, tip, answers)
+    assert found == Baseline(line[6], line[7], adjacent=True)
+    assert len(answers.asked) <= 8
+
+
 def test_histories_that_never_met_have_nothing_between_them(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     one, other = (made.commit(texts(a=text), ref=None) for text in ("0", "1"))

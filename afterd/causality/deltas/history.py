@@ -21,6 +21,12 @@ def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> Cha
     return frozenset(each for each in later if changes[each].kind is not FileKind.TEST)
 
 
+def newest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> str:
+    """The commit with which all of a root was there; empty where one's commit is not known."""
+    ages = _ages(commits, changes)
+    return commits[-1 - min(ages[change] for change in root)] if root <= ages.keys() else ""
+
+
 def _ages(commits: Sequence[str], changes: Changes) -> dict[ChangeId, int]:
     """How many commits came after the newest one that had a hand in each change, where any is known."""
     age = {commit: number for number, commit in enumerate(reversed(commits))}
