@@ -225,8 +225,8 @@ class Loop:
         return root
 
     def _unless_green_with(self, root: Root, later: ChangeSet) -> None:
-        """Where the version without what was changed later did not fail as ever, the commit's own version is run: a root
-        with which the test was green did not break it, and the commits are bisected. Raises ShorterRangeError.
+        """Where the version without what was changed later did not fail as ever, the commit's own version is run:
+        a root with which the test was green did not break it, and the commits are bisected. Raises ShorterRangeError.
         """
         commit = newest_commit(self._oracles.commits, self._changes, root.changes)
         known = not commit or self._reversion.failed_as_ever(later)
