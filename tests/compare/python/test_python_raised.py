@@ -7,7 +7,7 @@ from pathlib import Path
 from python_pairs import one_file, reachable
 
 from afterd.compare.python.execution import PythonExecution
-from afterd.model.trace import NO_EXCEPTION, Alignment, Step
+from afterd.model.trace import NO_EXCEPTION, Alignment, Step, StepKind
 
 
 def _raising(execution: PythonExecution) -> list[Step]:
@@ -173,3 +173,33 @@ def test_a_call_that_an_exception_left_is_the_one_it_came_through(tmp_path: Path
     execution = one_file(tmp_path, good, bad, test)
     (owner,) = [step for step in reachable(execution) if step.target == "instance of __get__()"]
     assert (owner.text, owner.changes) == ("getattr(kind, name)", ("c1",))
+
+
+def test_a_call_that_never_ended_gave_nothing(tmp_path: Path) -> None:
+    """``def read(box, name):`` was said to have made ``read`` None; it was entered, and raised."""
+    bad = """
+        def read(box, name):
+            if name == "size":
+                return 1
+            return super(type(box), box).__getattribute__(name)
+        def watched(kind):
+            kind.__getattribute__ = read
+            return kind
+    """
+    good = bad.replace("            kind.__getattribute__ = read\n", "")
+    test = """
+        import lib
+        class Box:
+            def __init__(self):
+                self.colour = 3
+        class Small(Box):
+            pass
+        def test():
+            lib.watched(Box)
+            lib.watched(Small)
+            assert Small().colour == 3
+    """
+    execution = one_file(tmp_path, good, bad, test)
+    entered = [step for step in reachable(execution) if step.kind is StepKind.CALL]
+    assert entered
+    assert {step.target for step in entered} == {""}

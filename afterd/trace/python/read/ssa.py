@@ -409,6 +409,7 @@ def statement_text(node: Node) -> str:
 
 
 _KEYWORDS = {
+    Kind.ENTER: "",
     Kind.RETURN: "return",
     Kind.EXIT: "return",
     Kind.YIELD: "yield",
