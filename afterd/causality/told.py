@@ -14,7 +14,7 @@ from afterd.model.explanation import Evidence, TreeStep
 from afterd.model.trace import NOT_EXECUTED, Alignment, Step, TwinExecution
 from afterd.trace.linemap import one_line_of
 
-_WORD = re.compile(r"\w")
+_SAYS_SOMETHING = re.compile(r"(?!#\s|//|/\*|\*\s).*\w")
 
 
 class Telling:
@@ -102,18 +102,34 @@ def not_run(change: Change, missed: Step) -> TreeStep:
 
 
 def not_linked(change: Change) -> TreeStep:
-    """A guilty change to which no way was found."""
+    """A guilty change to which no way was found: its first statement, at the line on which that begins."""
     new, old = _stripped_lines(change, "+"), _stripped_lines(change, "-")
+    lines = new or old
+    first = _first_statement(lines)
+    start = change.new.start or change.old.start
     return TreeStep(
         file=change.file,
-        line=change.new.start or change.old.start,
-        text=_telling_line(new or old),
+        line=start + first.start if new else start,
+        text=_quoted(lines[first]),
         change=change.id,
-        was=_telling_line(old) if new else "",
+        was=_quoted(old[_first_statement(old)]) if new else "",
         evidence=Evidence.INFERRED,
     )
 
 
-def _telling_line(lines: Sequence[str]) -> str:
-    """The last line that says something: not a bracket."""
-    return next(filter(_WORD.search, reversed(lines)), next(iter(lines), ""))
+def _quoted(statement: Sequence[str]) -> str:
+    """A statement on one line; a macro begins like a comment."""
+    return one_line_of(statement) or " ".join(statement)
+
+
+def _first_statement(lines: Sequence[str]) -> slice:
+    """The lines of the first statement that says something: no comment, no bracket alone, and all that
+    its brackets hold.
+    """
+    first = next((n for n, line in enumerate(lines) if _SAYS_SOMETHING.match(line)), 0)
+    depth = 0
+    for last, line in enumerate(lines[first:], start=first):
+        depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
+        if depth <= 0:
+            return slice(first, last + 1)
+    return slice(first, len(lines))

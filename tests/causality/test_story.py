@@ -18,6 +18,7 @@ from afterd.limits import StoryLimits
 from afterd.logic.solver import Solver
 from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
+from afterd.model.location import LineSpan
 from afterd.model.term import INT, OPAQUE, Concrete, Op
 from afterd.model.trace import Alignment
 
@@ -301,7 +302,20 @@ def test_a_part_of_a_longer_statement_is_told_with_the_whole_of_it() -> None:
 
 def test_no_bracket_stands_for_a_change() -> None:
     altered = replace(change(1, "f.py"), patch="+    found = {\n+        1: 2,\n+    }")
-    assert not_linked(altered).text == "1: 2,"
+    assert not_linked(altered).text == "found = {1: 2}"
+
+
+def test_a_macro_that_no_way_leads_to_is_told_by_its_text() -> None:
+    assert not_linked(replace(change(1, "f.h"), patch="+#define SIZE 3")).text == "#define SIZE 3"
+
+
+def test_a_block_that_no_way_leads_to_is_told_by_its_first_statement_on_that_one_s_line() -> None:
+    """A block of 39 lines was told as ``747 raise e``: its first line's number with its last statement."""
+    lines = ["# restore what was set", "restore()", "for each in found:", "    raise each"]
+    patch = "\n".join(f"+    {line}" for line in lines)
+    altered = replace(change(1, "f.py"), new=LineSpan(747, 4), patch=patch)
+    told = not_linked(altered)
+    assert (told.line, told.text) == (748, "restore()")
 
 
 def test_instances_that_did_the_same_are_told_once() -> None:
