@@ -28,7 +28,7 @@ from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
-from afterd.pipeline.installed_copy import untested_import
+from afterd.pipeline.installed_copy import not_importable, untested_import
 from afterd.pipeline.merge_sides import both_sides, other_parent
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
@@ -363,7 +363,7 @@ def _from_last_green(
     case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
 ) -> Explanation:
     """The left end is red as well: for want of something, or look for the last green commit before it."""
-    if lack := _lack(case, wanted, confirmation.good):
+    if lack := _lack(case, wanted, confirmation.good) or _unfound(case, wanted, confirmation):
         found = unanswered_explanation(
             case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack
         )
@@ -388,7 +388,8 @@ def _from_last_green(
         if "budget" in why and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
         reason = (
-            f"The test, as the bad version has it, fails at the good version as well, and {why}."
+            "The test, as the bad version has it, fails at the good version as well"
+            f"{_otherwise(confirmation)}, and {why}."
         )
         found = unanswered_explanation(
             case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
@@ -407,14 +408,35 @@ def _from_last_green(
 
 def _lack(case: Case, wanted: Range, outcome: Outcome | None) -> str:
     """What is not installed, by the words of a failure, as a sentence; else empty."""
-    if outcome is None:
-        return ""
-    said = f"{outcome.signature.message if outcome.signature else ''}\n{outcome.detail}"
-    if lack_of(said) is None:
+    if outcome is None or lack_of(said := _words(outcome)) is None:
         return ""
     with case.workspace.executor.workbench(wanted.variants.bad) as bench:
         lack = lack_of(said, own_modules(bench.slot.path))
     return lack.sentence(case.test.recipe.test[0]) if lack else ""
+
+
+def _unfound(case: Case, wanted: Range, confirmation: Confirmation) -> str:
+    """The project's own module that the test of neither version finds, as a sentence; else empty."""
+    ends = (confirmation.bad, confirmation.good)
+    said = [_words(end) for end in ends if end is not None]
+    return "" if lack_of(said[-1]) is None else not_importable(case, wanted.variants.bad, *said)
+
+
+def _otherwise(confirmation: Confirmation) -> str:
+    """What the test says at the good version, where that is another failure than the bad version's."""
+    bad, good = confirmation.bad, confirmation.good
+    if good is None or bad.signature is None or good.signature is None:
+        return ""
+    said = told_by_test(good)
+    if said is None or not said.message or same_failure(bad.signature, good.signature):
+        return ""
+    place = f"{said.place}: " if said.place else ""
+    return f", though otherwise ({place}{said.message})"
+
+
+def _words(outcome: Outcome) -> str:
+    """What a failure says."""
+    return f"{outcome.signature.message if outcome.signature else ''}\n{outcome.detail}"
 
 
 def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanation:

@@ -9,7 +9,12 @@ from pathlib import Path
 
 from afterd.execution.executors.protocol import Job
 from afterd.execution.recipe import Recipe
-from afterd.execution.runners.imported import Elsewhere, imported_elsewhere, telling_imports
+from afterd.execution.runners.imported import (
+    Elsewhere,
+    imported_elsewhere,
+    telling_imports,
+    unfound_module,
+)
 from afterd.execution.runners.interpreters import python_files
 from afterd.pipeline.case import Case
 
@@ -40,12 +45,32 @@ def untested_import(case: Case, tree: str) -> str:
     return _sentence(found, recipe) if found else ""
 
 
-def _sentence(found: Elsewhere, recipe: Recipe) -> str:
+def not_importable(case: Case, tree: str, *said: str) -> str:
+    """The project's own module that the tests of no version find, as a sentence; else empty. ``said`` are the
+    words of each version's failure, ``tree`` a version that has the module.
+    """
+    with case.workspace.executor.workbench(tree) as bench:
+        found = [unfound_module(each, bench.slot.path) for each in said]
+    first = found[0]
+    if first is None or any(each is None or each.name != first.name for each in found):
+        return ""
+    recipe = case.test.recipe
+    return (
+        f"The test does not find {first.name}, which is the project's own ({first.place}), so no version of this"
+        f" range was tested; put its folder first: `-- {_with_path(first.root, recipe)}`, or install the project"
+        " for the Python that runs the tests: `pip install -e .`."
+    )
+
+
+def _with_path(root: str, recipe: Recipe) -> str:
+    """The command of the tests, with a folder of the checkout first on the import path."""
     path = [each.removeprefix(_PATH) for each in recipe.assigned if each.startswith(_PATH)]
     others = [each for each in recipe.assigned if not each.startswith(_PATH)]
-    assigned = (_PATH + os.pathsep.join([found.root, *path]), *others)
-    typed = shlex.join([*assigned, *recipe.test])
+    return shlex.join([_PATH + os.pathsep.join([root, *path]), *others, *recipe.test])
+
+
+def _sentence(found: Elsewhere, recipe: Recipe) -> str:
     return (
         f"The test imports {found.name} from {found.place}, so no version of this range was tested; put the"
-        f" checkout's own first: `-- {typed}`."
+        f" checkout's own first: `-- {_with_path(found.root, recipe)}`."
     )

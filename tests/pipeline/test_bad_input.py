@@ -97,6 +97,21 @@ def test_red_as_far_back_as_history_goes(broken: Path) -> None:
     assert "as far back as the history goes" in " ".join(done.out.split())
 
 
+def test_red_before_in_another_way(tmp_path: Path) -> None:
+    """What fails at the good version tells a reader whether the test was chosen too widely."""
+    check = "if not {}: raise {}"
+    good, bad = (
+        {"check.py": check.format(*each)} for each in (("0", "KeyError(3)"), ("0", "OSError(4)"))
+    )
+    path = repository(tmp_path / "r", {**good, "tests.txt": ""}, bad)
+    done = _explain(path, "--test", f"{sys.executable} check.py")
+    assert done.status == 12, done.err
+    assert (
+        "fails at the good version as well, though otherwise (check.py: KeyError: 3)"
+        in " ".join(done.out.split())
+    )
+
+
 def test_green_further_back(tmp_path: Path) -> None:
     """Both ends of the range are red: it is the commit before that is explained."""
     unrelated = [{"other.txt": f"{number}\n"} for number in range(3)]

@@ -91,3 +91,19 @@ def test_a_script_that_imports_what_is_installed(
     again = afterd("explain", "--format", "json", "--", *advised, cwd=installed)
     [answer] = json.loads(again.out)["explanations"]
     assert [change["file"] for change in answer["root"]] == ["package/a.py"], answer["reason"]
+
+
+def test_a_module_of_the_project_that_no_version_s_test_finds(tmp_path: Path) -> None:
+    """ "Was already red" was said of a project with its code in ``src`` that nobody had installed."""
+    files = {"src/package/__init__.py": "", "src/package/a.py": GOOD, "check.py": CHECK.format(2)}
+    (tmp_path / "r" / "src" / "package").mkdir(parents=True)
+    path = repository(tmp_path / "r", files, {"src/package/a.py": BAD})
+    done = afterd("explain", "--", sys.executable, "check.py", cwd=path, COLUMNS="1000")
+    said = " ".join(done.out.split())
+    assert done.status == 13, done.err
+    assert "does not find package, which is the project's own (src/package/__init__.py)" in said
+    assert "looking for the last green" not in done.err
+    advised = shlex.split(said.partition("`-- ")[2].partition("`")[0])
+    again = afterd("explain", "--format", "json", "--", *advised, cwd=path)
+    [answer] = json.loads(again.out)["explanations"]
+    assert [change["file"] for change in answer["root"]] == ["src/package/a.py"], answer["reason"]

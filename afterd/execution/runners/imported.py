@@ -18,6 +18,7 @@ _LOADED = re.compile(
     r"^# (?:[^\n]* matches (?P<source>/[^\n]+)|code object from '?(?P<read>/[^'\n]+\.py)'?)$",
     re.MULTILINE,
 )
+_UNFOUND = re.compile(r"No module named '?(\w+)'?(?![\w.])")
 _INSTALLED = re.compile(r"(?P<folder>.*/(?:site|dist)-packages)/(?P<module>.+)")
 
 
@@ -52,6 +53,17 @@ class _Tree:
         """The folder that a file is imported from, and its path below that."""
         first, _, rest = path.partition("/")
         return (first, rest) if rest and first not in self.packages else (".", path)
+
+
+def unfound_module(said: str, slot: Path) -> Elsewhere | None:
+    """The project's own top module that Python says it does not find; its place in the checkout is known."""
+    roots = _Tree.of(slot).roots
+    for name in _UNFOUND.findall(said):
+        for path in (f"{name}.py", f"{name}/__init__.py"):
+            if path in roots:
+                root = roots[path]
+                return Elsewhere(name, path if root == "." else f"{root}/{path}", root)
+    return None
 
 
 def telling_imports(environment: Mapping[str, str]) -> dict[str, str]:
