@@ -146,7 +146,7 @@ class Likeness:
                 return all(
                     self.alike(mine[name], born, theirs[name], twin, depth - 1) for name in shared
                 )
-        self.guessed += value[3] is None and other != value
+        self.guessed += value[3] in (None, CUT) and other != value
         return self._same_origin(value, position, other, row)
 
 

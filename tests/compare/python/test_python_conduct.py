@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from python_pairs import traced_pair
+from python_pairs import one_file, reachable, traced_pair
 
 from afterd.model.trace import Alignment, Conduct
 
@@ -579,3 +579,32 @@ def test_what_a_callback_passed_over_is_an_influence(tmp_path: Path) -> None:
         execution.step(branch).text for branch in execution.indirect_influences(got.id, got.id)
     ]
     assert "if x > 3:" in texts
+
+
+def test_what_a_subclass_of_a_list_was_given_leads_to_who_gave_it(tmp_path: Path) -> None:
+    """``<LoggingList> where [] was expected``, and no step between the change and that."""
+    good = """
+        class Log(list):
+            def append(self, item):
+                print(item)
+                super().append(item)
+        def report(found, name):
+            found.append(name)
+        def check(names):
+            found = Log()
+            for name in names:
+                if name.isupper():
+                    report(found, name)
+            return found
+    """
+    test = """
+        import lib
+        def test():
+            assert lib.check(["a", "B"]) == []
+    """
+    bad = good.replace("isupper", "strip")
+    execution = one_file(tmp_path, good, bad, test.replace("[]", "['B']"))
+    steps = list(reachable(execution))
+    assert any(step.text == "super().append(item)" for step in steps), [s.text for s in steps]
+    (given,) = [step for step in steps if step.text == "return found"]
+    assert (given.rendered, given.green.shown) == ("Log(['a', 'B'])", "Log(['B'])")

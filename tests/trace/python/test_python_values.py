@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -109,6 +111,45 @@ def test_objects_are_told_by_their_class_and_relatives_known() -> None:
     assert not compare.related(base, twin), "one class is not made from itself"
     assert not compare.related(base, stranger)
     assert not compare.related(1, twin)
+
+
+class Watched(list[object]):
+    """A list whose own methods must not be called by whoever only looks at it."""
+
+    def __iter__(self) -> Iterator[object]:
+        raise AssertionError
+
+    def __len__(self) -> int:
+        raise AssertionError
+
+
+class Renamed(dict[str, int]):
+    def items(self) -> Any:  # noqa: ANN401 - never called
+        raise AssertionError
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shown"),
+    [
+        (Watched([1, "a"]), Watched([1, "b"]), "Watched([1, 'a'])"),
+        (Renamed(a=1), Renamed(a=2), "Renamed({'a': 1})"),
+        (Point(1, 2), Point(1, 3), "Point(1, 2)"),
+        (OrderedDict(a=1), OrderedDict(b=1), "OrderedDict({'a': 1})"),
+        (defaultdict(list, {1: [2]}), defaultdict(list, {1: [3]}), "defaultdict({1: [2]})"),
+    ],
+)
+def test_a_subclass_of_a_container_is_told_by_what_it_holds(
+    one: object, other: object, shown: str
+) -> None:
+    run = Recording()
+    assert render(run.of(one), run.types) == shown
+    assert Comparison(run.types, run.types).equal(run.of(one), run.of(one))
+    assert not Comparison(run.types, run.types).equal(run.of(one), run.of(other))
 
 
 def test_a_set_is_equal_in_any_order_and_what_was_cut_speaks_against_nothing() -> None:

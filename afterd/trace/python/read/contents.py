@@ -173,15 +173,34 @@ class Contents:
     def _changed(self, exposed: Sequence[Node], row: int, frame: Frame) -> set[int]:
         found = set()
         for node in exposed:
-            value = self.evaluation.value_of(node, row, frame)
+            value = self._own_object(node, row, frame)
             kind = None if isinstance(value, Unknown) else identity(value)
             if kind is not None and not self._is_code(value):
                 found.add(kind)
         return found
 
+    def _own_object(self, node: Node, row: int, frame: Frame) -> Recorded | Unknown:
+        """What an expression gave; of ``super()`` the object whose method was called with it."""
+        first = _first_parameter(frame.node) if _is_super(node) else None
+        if first is None:
+            return self.evaluation.value_of(node, row, frame)
+        handed = self.trace.last_at(first, frame, row)
+        return UNKNOWN if handed is None else self.trace.value(handed)
+
     def _is_code(self, value: Recorded) -> bool:
         """Modules, classes and functions are not what a call that mentions them changes."""
         return value[0] == "o" and self.trace.raw.header["types"][value[2]][1] in _CODE
+
+
+def _is_super(node: Node) -> bool:
+    return node.type == "Call" and not node["args"] and node["func"]["id"] == "super"
+
+
+def _first_parameter(function: Node) -> Node | None:
+    """The parameter that a method has its object in."""
+    arguments = function["args"]
+    given = [*arguments["posonlyargs"], *arguments["args"]] if isinstance(arguments, Node) else []
+    return given[0] if given else None
 
 
 def _exposed_expressions(call: Node) -> list[Node]:

@@ -7,7 +7,7 @@ tuple ``(tag, …)``; because tuples of the program are described too, any tuple
 |---|---|
 | t | items of a tuple |
 | l, d, s | a list, dict or set: identity, length, first items (dict: keys and values in turn) |
-| o | any other object: identity, type number, content or None |
+| o | any other object: identity, type number, content (of a list's subclass, what the list holds) or None |
 | S, B | a long string or bytes: length, hash, head, tail |
 | n | nested too deep, or past the item limit |
 """
@@ -81,14 +81,14 @@ class Describer:
         except Exception:  # noqa: BLE001 # another thread changed it
             return CUT
 
-    def items(self, value: Anything, depth: int) -> list[Recorded]:
-        """The first items of a container; a dict's keys and values in turn."""
-        if type(value) is dict:
-            flat = [part for pair in _head(value.items()) for part in pair]
+    def items(self, value: Anything, depth: int, kind: Anything) -> list[Recorded]:
+        """The first items of a container, as ``kind`` holds them; a dict's keys and values in turn."""
+        if kind is dict:
+            flat = [part for pair in _head(dict.items(value)) for part in pair]
         else:
-            flat = _head(value)
+            flat = _head(kind.__iter__(value))
         found = [self.describe(item, depth - 1) for item in flat]
-        return [*found, CUT] if len(value) > ITEMS else found
+        return [*found, CUT] if kind.__len__(value) > ITEMS else found
 
 
 Reader = Callable[[Describer, Any, int, int], Recorded]
@@ -136,16 +136,21 @@ def _plain_reader(_: Describer, value: Anything, __: int, ___: int) -> Recorded:
 
 
 def _tuple(describer: Describer, value: Anything, depth: int, _: int) -> Recorded:
-    return ("t", *describer.items(value, depth)) if depth else CUT
+    return ("t", *describer.items(value, depth, tuple)) if depth else CUT
 
 
-def _tagged_reader(tag: str) -> Reader:
+def _tagged_reader(tag: str, kind: Anything) -> Reader:
     def read(describer: Describer, value: Anything, depth: int, _: int) -> Recorded:
         if not depth:
             return CUT
-        return (tag, id(value), len(value), *describer.items(value, depth))
+        return (tag, id(value), kind.__len__(value), *describer.items(value, depth, kind))
 
     return read
+
+
+def _inherited(read: Reader) -> Content:
+    """What an object of a subclass holds as its base, by the base's own methods."""
+    return lambda describer, value, depth: read(describer, value, depth, 0)
 
 
 def _text(value: Anything, kind: type) -> Recorded:
@@ -196,7 +201,7 @@ def _class(describer: Describer, value: Anything, _: int) -> Recorded:
 
 
 def _exception(describer: Describer, value: Anything, depth: int) -> Recorded:
-    return ("t", *describer.items(_ARGUMENTS.__get__(value), depth))
+    return ("t", *describer.items(_ARGUMENTS.__get__(value), depth, tuple))
 
 
 def came_through(error: BaseException, frame: FrameType) -> int:
@@ -224,6 +229,13 @@ _VALUES = frozenset(("datetime", name) for name in ("date", "datetime", "time", 
 """Types whose values are what they print as."""
 _ARGUMENTS: Any = BaseException.__dict__["args"]  # a getter in C
 _TRACEBACK: Any = BaseException.__dict__["__traceback__"]
+_CONTAINERS: tuple[tuple[type, Reader], ...] = (
+    (tuple, _tuple),
+    (list, _tagged_reader("l", list)),
+    (dict, _tagged_reader("d", dict)),
+    (set, _tagged_reader("s", set)),
+    (frozenset, _tagged_reader("s", frozenset)),
+)
 _CONTENTS: tuple[tuple[type, Content], ...] = (
     (FunctionType, lambda _, value, __: value.__qualname__),
     (MethodType, lambda _, value, __: getattr(value.__func__, "__qualname__", None)),
@@ -232,14 +244,11 @@ _CONTENTS: tuple[tuple[type, Content], ...] = (
     (int, lambda _, value, __: int.__index__(value)),
     (type, _class),
     (BaseException, _exception),
+    *((kind, _inherited(read)) for kind, read in _CONTAINERS),
 )
 _EXACT: tuple[tuple[type, Reader], ...] = (
     *((kind, _plain_reader) for kind in (int, bool, float, type(None))),
     (str, lambda _, value, __, ___: _text(value, str)),
     (bytes, lambda _, value, __, ___: _text(value, bytes)),
-    (tuple, _tuple),
-    (list, _tagged_reader("l")),
-    (dict, _tagged_reader("d")),
-    (set, _tagged_reader("s")),
-    (frozenset, _tagged_reader("s")),
+    *_CONTAINERS,
 )
