@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from io import StringIO
 from itertools import groupby
 
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from afterd.limits import REPORT
-from afterd.model.explanation import Explanation
+from afterd.model.explanation import Explanation, TreeStep
 from afterd.report.sanitize import clipped_text, one_line
 from afterd.report.story import carried_words, story
 from afterd.report.summary import Phrase, Quoted, as_terminal
@@ -47,8 +48,14 @@ class Story:
         room = options.max_width - width - REPORT.story_known
         signs = [place.strip()[:1] if place.strip()[:1] in "→>" else " " for place in places]
         numbered = [f"  {sign} {line:>{longest}}" for sign, line in zip(signs, lines, strict=True)]
-        for file, part in groupby(zip(numbered, told, strict=True), lambda pair: pair[1].file):
+        for file, group in groupby(zip(numbered, told, strict=True), lambda pair: pair[1].file):
+            (place, step), *rest = group
+            if step.carried:  # what comes before a file's first step need not be of that file
+                fold = _grid([], width, room, aligned=True, ascii_only=options.ascii_only)
+                _add_fold(fold, step.carried, width, ascii_only=options.ascii_only)
+                yield fold
             yield Text(f"  {one_line(file)}", "dim", overflow="fold")
+            part = [(place, replace(step, carried=())), *rest]
             yield _grid(part, width, room, aligned=True, ascii_only=options.ascii_only)
 
 
@@ -70,14 +77,21 @@ def _grid(
     grid.add_column(no_wrap=True, justify="right")
     for place, step in steps:
         if step.carried:
-            sign = (":" if ascii_only else "⋮").rjust(first)
-            grid.add_row(Text(sign, "dim"), Text(carried_words(step.carried), "dim"), "")
+            _add_fold(grid, step.carried, first, ascii_only=ascii_only)
         grid.add_row(
             Text(place, "dim"), _statement(step, room), "" if step.values else _how_known(step)
         )
         if step.values:
             grid.add_row("", _values(step.values, room), _how_known(step))
     return grid
+
+
+def _add_fold(
+    grid: Table, carried: Sequence[TreeStep], first: int, *, ascii_only: bool
+) -> None:
+    """A row for the steps that only hand a value on."""
+    sign = (":" if ascii_only else "⋮").rjust(first)
+    grid.add_row(Text(sign, "dim"), Text(carried_words(carried), "dim"), "")
 
 
 def _places(told: list[Told], *, ascii_only: bool) -> list[str]:

@@ -121,6 +121,17 @@ def test_what_hands_a_value_on_is_named_by_its_places() -> None:
     assert carried_words(twice) == "through a.py:3, changed by c4"
 
 
+def test_the_way_to_another_file_stands_above_that_file_s_name() -> None:
+    """``through core.py:447`` stood below "vulture/utils.py", in which there was none of it."""
+    steps = [
+        _step(1, "1", "2", change="c1", file="src/first.py"),
+        _step(2, "1", "2", file="src/second.py"),
+        _step(3, "2", "3", file="src/third.py"),
+    ]
+    lines = [line.strip() for line in printed_story(_explained(*reversed(steps)), 60)]
+    assert lines.index("⋮  through second.py:2") < lines.index("src/third.py")
+
+
 def test_that_both_runs_raised_is_not_cut_off() -> None:
     """The two exceptions part behind what there is room for."""
     mine, other = (
