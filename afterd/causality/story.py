@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from afterd.causality.carrying import Carrying
-from afterd.causality.infection import is_clean, is_infected, is_settled
+from afterd.causality.infection import effect, is_clean, is_infected, is_settled
 from afterd.causality.semantic import CoreOf, SliceLimits, semantic_analysis
 from afterd.causality.told import Telling, not_linked, not_run
 from afterd.causality.whose import Alone, branch_of, no_twin_alone, twins_alone
@@ -83,6 +83,9 @@ class _Walk:
         self._execution = execution
         self._root = root
         self._altered: dict[ChangeId, Sequence[StepId]] = {}
+        self._harmless: dict[
+            ChangeId, StepId
+        ] = {}  # where a change did what its old text would have
         self._waiting: list[tuple[int, StepId, _Reached, ChangeId]] = []
         self._push(_Reached(predicate.step, 0))
         while self._waiting and len(self.reached) < most and self.entered.keys() != root:
@@ -93,6 +96,7 @@ class _Walk:
                 self._visit(found, predicate)
         for change in in_order(root - self.entered.keys()):
             self._bridge(change, predicate.step)
+        self.entered = {**{c: at for c, at in self._harmless.items() if c in root}, **self.entered}
         for change in in_order(frozenset(self.entered)):
             self._begin_at_guard(change)
 
@@ -100,9 +104,13 @@ class _Walk:
         self.reached[found.step] = found
         step = self._execution.step(found.step)
         acting = [change for change in step.changes if change in self._root]
-        likely = acting if step.effect is not Effect.NEUTRAL else []
-        self.entered.update({each: step.id for each in likely if each not in self.entered})
-        for change in (*acting, *self._omitted(step)):
+        harmless = effect(step) is Effect.NEUTRAL
+        later = [c for c in acting if not harmless and self._is_led_to(step, c)]
+        entered = self._harmless if harmless else self.entered
+        for change in acting:
+            if change not in later:
+                entered.setdefault(change, step.id)
+        for change in (*later, *self._omitted(step)):
             self._push(replace(found, cost=found.cost + Way.ABSENCE), change)
         further = list(_steps_behind(self._execution, step, predicate))
         if not further and found.nearer is not None and found.way is Way.DATA:
@@ -111,6 +119,15 @@ class _Walk:
             self.ends.append(step.id)
         for source, way in further:
             self._push(_Reached(source, found.cost + way, step.id, way))
+
+    def _is_led_to(self, step: Step, change: ChangeId) -> bool:
+        """Whether the twin had left the way before a changed step, by another branch than the change's own:
+        where that began tells more than what the change did on a way that only this run went.
+        """
+        if step.green.alignment is not Alignment.ABSENT or step.control is None:
+            return False
+        guard = self._execution.step(step.control)
+        return guard.green.alignment is Alignment.ABSENT and change not in guard.changes
 
     def _omitted(self, step: Step) -> list[ChangeId]:
         """The guilty changes that may act at a step by what did not happen: none that did something else

@@ -86,9 +86,7 @@ def _grid(
     return grid
 
 
-def _add_fold(
-    grid: Table, carried: Sequence[TreeStep], first: int, *, ascii_only: bool
-) -> None:
+def _add_fold(grid: Table, carried: Sequence[TreeStep], first: int, *, ascii_only: bool) -> None:
     """A row for the steps that only hand a value on."""
     sign = (":" if ascii_only else "⋮").rjust(first)
     grid.add_row(Text(sign, "dim"), Text(carried_words(carried), "dim"), "")

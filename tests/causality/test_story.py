@@ -119,6 +119,32 @@ def test_a_change_that_begins_with_a_condition_is_told_from_there() -> None:
     assert found.followed == {"c1"}
 
 
+def test_a_change_acts_where_the_twin_parted_not_where_only_this_run_came() -> None:
+    """Of a fence that was not recognised its last line was told, which the twin had read with the fence."""
+    run = Recorded()
+    line = run.input(1, "line", 4)
+    parted = run.branch(2, compare(Op.LT, line, 5), green=False, changes=["c1"], line=7)
+    other = run.assign(3, "found", 0, green=ABSENT, control=parted)
+    asked = run.branch(4, compare(Op.EQ, other, 0), green=ABSENT, control=parted)
+    again = run.branch(5, compare(Op.LT, line, 5), green=ABSENT, control=asked, changes=["c1"])
+    info = run.assign(6, "info", 9, green=ABSENT, control=again)
+    run.fail(7, compare(Op.NE, op(Op.ADD, info, other), 9))
+    told = _told(aligned(run), "c1")
+    assert [step.line for step in _steps(told.tree) if step.change] == [7]
+
+
+def test_a_change_does_not_act_where_its_old_text_gives_the_same() -> None:
+    run = Recorded()
+    line = run.input(1, "line", 4)
+    near = run.assign(2, "near", 4, green=ABSENT, changes=["c1"])
+    run.steps[2] = replace(run.steps[2], old=line)
+    far = run.assign(3, "far", 5, green=4, changes=["c1"], line=7)
+    carried = run.assign(4, "carried", far, green=4)
+    run.fail(5, compare(Op.EQ, op(Op.ADD, near, carried), 8))
+    told = _told(aligned(run), "c1")
+    assert [step.line for step in _steps(told.tree) if step.change == "c1"][-1] == 7
+
+
 def test_what_the_twin_overwrote_leads_to_the_branch_that_did_not() -> None:
     """A guard that is false here lets the old value stand: nothing that was read differs but it."""
     run = Recorded()
