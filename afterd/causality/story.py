@@ -49,6 +49,7 @@ class Way(IntEnum):
     CALL = (
         9  # it was in a call that this step made, or that came before: what is between was not seen
     )
+    LATER = 18  # a change acts on a way that only this run went: where it parted may be far behind
 
 
 _DATA = frozenset({Way.DATA, Way.OBJECT, Way.CALL})
@@ -110,8 +111,9 @@ class _Walk:
         for change in acting:
             if change not in later:
                 entered.setdefault(change, step.id)
-        for change in (*later, *self._omitted(step)):
-            self._push(replace(found, cost=found.cost + Way.ABSENCE), change)
+        ways = [*((c, Way.LATER) for c in later), *((c, Way.ABSENCE) for c in self._omitted(step))]
+        for change, way in ways:
+            self._push(replace(found, cost=found.cost + way), change)
         further = list(_steps_behind(self._execution, step, predicate))
         if not further and found.nearer is not None and found.way is Way.DATA:
             further = list(_overwriting(self._execution, found.nearer, step.id))

@@ -94,7 +94,7 @@ def test_a_script_that_imports_what_is_installed(
 
 
 def test_a_module_of_the_project_that_no_version_s_test_finds(tmp_path: Path) -> None:
-    """ "Was already red" was said of a project with its code in ``src`` that nobody had installed."""
+    """Red before was said of a project with its code in ``src`` that nobody had installed."""
     files = {"src/package/__init__.py": "", "src/package/a.py": GOOD, "check.py": CHECK.format(2)}
     (tmp_path / "r" / "src" / "package").mkdir(parents=True)
     path = repository(tmp_path / "r", files, {"src/package/a.py": BAD})
