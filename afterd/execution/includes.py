@@ -56,6 +56,10 @@ class IncludeGraph:
     def includers(self, changed: Collection[str]) -> set[Path]:
         """Compiled files that include, at any depth, a file named like one of ``changed``."""
         self._scan()
+        return self.known_includers(changed)
+
+    def known_includers(self, changed: Collection[str]) -> set[Path]:
+        """The same, as it was when the files were last looked at."""
         by_name: dict[str, list[Path]] = {}
         for path, scanned in self._scanned.items():
             for name in scanned.names:

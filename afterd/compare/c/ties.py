@@ -13,6 +13,7 @@ from functools import cache
 from afterd.compare.c.alignment import Alignment
 from afterd.compare.c.declared import declarations, macros_of, read_by_compilers, through_macros
 from afterd.compare.c.function_pairs import plain_name
+from afterd.compare.c.visibility import Visibility
 from afterd.limits import C_PAIR
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import Location
@@ -49,6 +50,7 @@ class Ties:
         for number, (_, names) in enumerate(self._declared):
             for name in names:
                 self._declaring[name].append(number)
+        self._visibility = Visibility(changes, (good, bad), alignment)
         self.of_line = cache(self._of_line)
 
     def of(self, statement: Statement) -> tuple[ChangeId, ...]:
@@ -110,6 +112,7 @@ class Ties:
             declared.change
             for declared, _ in (self._declared[number] for number in numbers)
             if declared.function in {"", view.name}
+            and self._visibility.reaches(declared.change, view.unit)
         ]
         return tuple(candidates) if candidates and self._altered(view, file, line) else ()
 

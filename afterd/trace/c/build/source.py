@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
 from pathlib import Path
+
+from afterd.execution.includes import IncludeGraph
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
@@ -24,6 +26,7 @@ class Sources:
         self.extent = cache(self._extent)
         self.identifiers = cache(self._identifiers)
         self.table = cache(self._table)
+        self.includers = cache(self._includers)
         self._ended = cache(self._ended_uncached)
 
     def _lines(self, file: str) -> tuple[str, ...]:
@@ -32,6 +35,22 @@ class Sources:
             return tuple(path.read_text(errors="surrogateescape").split("\n")) if file else ()
         except OSError:
             return ()
+
+    @cached_property
+    def compiled(self) -> frozenset[str]:
+        """The files that a build turns into objects."""
+        return self._relative(self._graph.compiled())
+
+    @cached_property
+    def _graph(self) -> IncludeGraph:
+        return IncludeGraph(self._root)
+
+    def _includers(self, file: str) -> frozenset[str]:
+        """Those of them that include a file of this name, at any depth."""
+        return self.compiled & self._relative(self._graph.known_includers([file]))
+
+    def _relative(self, paths: Iterable[Path]) -> frozenset[str]:
+        return frozenset(str(path.relative_to(self._root)) for path in paths)
 
     def text(self, file: str, line: int) -> str:
         """The line without the white space around it; empty where there is none."""

@@ -52,6 +52,11 @@ class Unit:
         self._root = str(root)
 
     @cached_property
+    def file(self) -> str:
+        """The file that it was compiled of, relative to the source tree's root."""
+        return self.relative(Location(f"{self.module.directory}/{self.module.source}")).file
+
+    @cached_property
     def text(self) -> str:
         """The IR before instrumentation."""
         return self.module.ir.read_text(errors="surrogateescape")

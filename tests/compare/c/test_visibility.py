@@ -1,0 +1,55 @@
+"""What a file declares is known where it is included, and a name alone ties nothing elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from pipeline_runs import repository
+from two_versions import Case, traced_processes
+
+from afterd.execution.toolchain import find
+
+_MAKEFILE = """\
+all: prog
+prog: main.o other.o
+\t$(CC) -o prog main.o other.o
+%.o: %.c
+\t$(CC) -g -c -o $@ $<
+"""
+_GOOD = {
+    ".gitignore": "*.o\nprog\n",
+    "Makefile": _MAKEFILE,
+    "run.sh": "./prog box\n",
+    "box.h": "struct box {\n    int offset;\n    int at;\n};\n",
+    "lid.h": "struct lid {\n    short at;\n};\n",
+    "main.c": '#include <stdio.h>\n#include "box.h"\nint other(void);\n'
+    "static struct box box;\nint main(void)\n{\n    box.at = 1;\n    box.offset = other();\n"
+    '    printf("%d\\n", (int) box.offset);\n    return box.offset != 3;\n}\n',
+    "other.c": '#include "lid.h"\nstruct rel {\n    int offset;\n    int info;\n};\n'
+    "int other(void)\n{\n    struct lid lid = {3};\n    return lid.at;\n}\n",
+}
+_BAD = {
+    "box.h": _GOOD["box.h"].replace("int offset", "long offset"),
+    "lid.h": _GOOD["lid.h"].replace("short at", "char at"),
+    "other.c": _GOOD["other.c"].replace("    int offset;\n", "").replace("{3}", "{4}"),
+}
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    directory = tmp_path_factory.mktemp("visibility")
+    repository(directory / "repository", _GOOD, _BAD)
+    return traced_processes(directory, find())["box"]
+
+
+def test_a_field_of_a_struct_that_a_module_does_not_know_is_none_of_its_own(box: Case) -> None:
+    """Of nasm's output bytes a struct was suspected that another file had for itself."""
+    by_patch = {
+        change.patch.splitlines()[-1].strip("+- ;"): change for change in box.changes.changes
+    }
+    gone = by_patch["int offset"]
+    assert gone.file == "other.c"
+    [stored] = box.at("box.offset = other();")
+    assert stored.changes == (by_patch["long offset"].id,)
+    assert gone.id not in box.execution.omitted(stored.id)
+    [read] = box.at("return lid.at;")
+    assert by_patch["char at"].id in read.changes
