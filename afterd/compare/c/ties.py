@@ -112,7 +112,7 @@ class Ties:
             declared.change
             for declared, _ in (self._declared[number] for number in numbers)
             if declared.function in {"", view.name}
-            and self._visibility.reaches(declared.change, view.unit)
+            and self._visibility.reaches(declared.change, view)
         ]
         return tuple(candidates) if candidates and self._altered(view, file, line) else ()
 

@@ -14,7 +14,7 @@ from functools import cache
 from afterd.compare.c.alignment import Alignment
 from afterd.model.change import Change, ChangeId
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.read.program import Unit
+from afterd.trace.c.read import FunctionView
 
 
 class Visibility:
@@ -29,12 +29,13 @@ class Visibility:
         self._made_of = frozenset(unit.file for unit in units)
         self._knowing = cache(self._knowing_files)
 
-    def reaches(self, change: ChangeId, unit: Unit) -> bool:
-        """Whether a module may know what a change declares, also where that cannot be told."""
-        if all(unit.file not in version.compiled for version in self._versions):
+    def reaches(self, change: ChangeId, view: FunctionView) -> bool:
+        """Whether the module of a function may know what a change declares, also where that cannot be told."""
+        module = view.unit.file
+        if all(module not in version.compiled for version in self._versions):
             return True
         knowing = [self._knowing(file) for file in self._files[change]]
-        return any(not files or unit.file in files for files in knowing)
+        return any(not files or module in files for files in knowing)
 
     def _knowing_files(self, file: str) -> frozenset[str]:
         """The files of the modules that may know what a file declares; none where it is not told."""
