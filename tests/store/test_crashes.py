@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import resource
 import shutil
 import sqlite3
+import sys
 import time
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from multiprocessing.forkserver import _forkserver
 from pathlib import Path
 
 import pytest
@@ -25,8 +28,13 @@ KILLS = 30
 
 @pytest.fixture(scope="module")
 def processes() -> ForkServerContext:
+    """Its server has imported this module: else each process does, for a quarter of a second."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["afterd.store.explanations", "explanation_samples"])
+    context.set_forkserver_preload([__name__])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        _forkserver._stop()  # type: ignore[attr-defined] # another module's, of this process
+        _forkserver.ensure_running()
     return context
 
 
