@@ -115,6 +115,16 @@ def laboratory(
 
 
 @pytest.fixture(scope="session")
+def c_compiler(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """The first compiler there is as a traced build starts it: zig asks nobody where the C library is, and
+    compiles none for checks of undefined behaviour.
+    """
+    found = next(iter(INSTALLED.values()))
+    settled = toolchain.settled_compiler(found, tmp_path_factory.mktemp("compiler"))
+    return (*settled, *found.untrapped)
+
+
+@pytest.fixture(scope="session")
 def corpus(laboratory: Laboratory) -> dict[str, Built]:
     """Every program of the corpus."""
     return build_all(laboratory, SINGLE)

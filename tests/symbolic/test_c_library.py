@@ -87,15 +87,16 @@ def program(folder: Path, text: str) -> Program:
     return load([folder / "p.c"], toolchain.find(os.environ), folder)
 
 
-def built(folder: Path) -> Path:
-    compiler = toolchain.find(os.environ).argv
+def built(compiler: tuple[str, ...], folder: Path) -> Path:
     made = folder / "p"
     subprocess.run([*compiler, "-w", "-o", made, folder / "p.c", "-lm"], check=True, timeout=60)
     return made
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_it_shows_what_the_program_prints(name: str, tmp_path: Path) -> None:
+def test_it_shows_what_the_program_prints(
+    name: str, c_compiler: tuple[str, ...], tmp_path: Path
+) -> None:
     """From a file and from standard input."""
     body = BODIES[name]
     opened = 'FILE *f = argc > 1 ? fopen(argv[1], "r") : stdin; if (f == NULL) return 3;'
@@ -103,7 +104,7 @@ def test_it_shows_what_the_program_prints(name: str, tmp_path: Path) -> None:
         tmp_path, f"{COMPARES}int main(int argc, char **argv) {{ {opened}{body}\nreturn 0; }}"
     )
     (tmp_path / "given").write_bytes(TEXT)
-    made = built(tmp_path)
+    made = built(c_compiler, tmp_path)
     for arguments in ("given",), (), ("none",):
         with (tmp_path / "given").open("rb") as stdin:
             real_run = subprocess.run(
