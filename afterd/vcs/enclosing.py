@@ -83,13 +83,23 @@ class Enclosing:
 
     def is_function(self, line: int) -> bool:
         """Whether the symbol is a function: its head has parentheses, and it is no macro."""
+        head = self._head(line)
+        return b"(" in head and b"=" not in head and not head.lstrip().startswith(b"#")
+
+    def is_record(self, line: int) -> bool:
+        """Whether the symbol is a struct or a union."""
+        head = self._head(line)
+        words = head.split()
+        return not {b"struct", b"union"}.isdisjoint(words) and b"(" not in head and b"=" not in head
+
+    def _head(self, line: int) -> bytes:
+        """What stands before the brace of the symbol; nothing where there is none."""
         first, found = self._around(line)
         symbol = innermost(found, line - first + 1)
         if symbol is None:
-            return False
+            return b""
         start = first - 1 + symbol.start - 1
-        head = b"\n".join(self._lines[start : first - 1 + symbol.end]).partition(b"{")[0]
-        return b"(" in head and b"=" not in head and not head.lstrip().startswith(b"#")
+        return b"\n".join(self._lines[start : first - 1 + symbol.end]).partition(b"{")[0]
 
     def _around(self, line: int) -> tuple[int, tuple[Symbol, ...]]:
         """The first line of the piece around a line, and the symbols in it."""

@@ -77,11 +77,14 @@ _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Names that a change declares; ``function`` restricts them to one function when it is not empty."""
+    """Names that a change declares; ``function`` restricts them to one function when it is not empty.
+    ``fields`` are those of them that only a struct or a union has.
+    """
 
     change: ChangeId
     names: frozenset[str]
     function: str
+    fields: frozenset[str] = frozenset()
 
 
 def declarations(
@@ -103,17 +106,21 @@ def declarations(
         if change.form is not ChangeForm.HUNK:
             continue
         names: dict[str, set[str]] = defaultdict(set)
+        fields, others = set[str](), set[str]()
         own = change.symbol if is_function(change.symbol) else ""
         places = ((change.old_file, change.old), (change.file, change.new))
         for side, (file, span) in zip(sides, places, strict=True):
             if not is_read(file):
                 continue
             for line in range(span.start, span.start + span.count):
-                declared = [*_declared_at(side.sources, file, line)]
+                declared = dict(_declared_at(side.sources, file, line))
                 inside = own or (side.function_at(file, line, is_function) if declared else "")
                 names[inside].update(declared)
+                for name, is_variable in declared.items():
+                    field = is_variable and not inside and side.is_record(file, line)
+                    (fields if field else others).add(name)
         found += [
-            Declared(change.id, frozenset(known), function)
+            Declared(change.id, frozenset(known), function, frozenset(known & fields - others))
             for function, known in names.items()
             if known
         ]
@@ -147,16 +154,25 @@ class _Side:
 
     def function_at(self, file: str, line: int, is_known: Callable[[str], bool]) -> str:
         """The function around a line, or '': one that is known, or is one by its text."""
-        if file not in self._enclosing:
-            text = "\n".join(self.sources.lines(file))
-            self._enclosing[file] = Enclosing(text.encode(errors="surrogateescape"), Language.C)
-        around = self._enclosing[file]
+        around = self._around(file)
         name = around.name(line)
         return name if is_known(name) or around.is_function(line) else ""
 
+    def is_record(self, file: str, line: int) -> bool:
+        """Whether a line stands in a struct or union that has a name."""
+        return self._around(file).is_record(line)
 
-def _declared_at(sources: Sources, file: str, line: int) -> Iterator[str]:
-    """Names that one line declares; a line inside a long macro declares that macro."""
+    def _around(self, file: str) -> Enclosing:
+        if file not in self._enclosing:
+            text = "\n".join(self.sources.lines(file))
+            self._enclosing[file] = Enclosing(text.encode(errors="surrogateescape"), Language.C)
+        return self._enclosing[file]
+
+
+def _declared_at(sources: Sources, file: str, line: int) -> Iterator[tuple[str, bool]]:
+    """Names that one line declares, and whether as variables or fields; a line inside a long macro declares
+    that macro.
+    """
     lines = sources.lines(file)
     if not 0 < line <= len(lines):
         return
@@ -165,17 +181,16 @@ def _declared_at(sources: Sources, file: str, line: int) -> Iterator[str]:
         at -= 1
     macro = macro_definition(lines[at - 1])
     if macro:
-        yield macro[0]
+        yield macro[0], False
         return
     text = lines[line - 1]
     for body in _ENUMERATION.findall(text):
-        yield from (
-            name for part in body.split(",") for name in identifiers(part.partition("=")[0])
-        )
+        for part in body.split(","):
+            yield from ((name, False) for name in identifiers(part.partition("=")[0]))
     for pattern in (_DECLARATION, _ENUMERATOR):
         found = pattern.match(text)
         if found and found.group(1) not in _KEYWORDS:
-            yield found.group(1)
+            yield found.group(1), pattern is _DECLARATION
 
 
 def through_macros(names: frozenset[str], macros: Mapping[str, frozenset[str]]) -> frozenset[str]:

@@ -108,10 +108,12 @@ class Ties:
     def _by_name(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
         mentioned = self._declaring.keys() & self._bad.identifiers(file, line)
         numbers = sorted({number for name in mentioned for number in self._declaring[name]})
+        members = self._bad.members(file, line) if view.unit.file.endswith(_C) else mentioned
         candidates = [
             declared.change
-            for declared, _ in (self._declared[number] for number in numbers)
+            for declared, names in (self._declared[number] for number in numbers)
             if declared.function in {"", view.name}
+            and mentioned & names - (declared.fields - members)
             and self._visibility.reaches(declared.change, view)
         ]
         return tuple(candidates) if candidates and self._altered(view, file, line) else ()
@@ -194,6 +196,8 @@ def _functions(alignment: Alignment) -> Callable[[str], bool]:
     return names.__contains__
 
 
+_C = ".c"
+"""Of what is no C++, where a field's name may stand alone."""
 _REGISTER = re.compile(r"%(?!struct\.|union\.|class\.)(?:[-a-zA-Z$._0-9]+|\"[^\"]*\")")
 _PRIVATE = re.compile(r"@(\.str[.\d]*|__const\.[\w.]+|switch\.table[\w.]*)")
 _ATTRIBUTES = re.compile(r" #\d+|, ![a-z.]+ !\d+|, !dbg !\d+")

@@ -101,3 +101,29 @@ def test_a_manual_declares_nothing_and_what_is_included_does(tmp_path: Path) -> 
     is_read = read_by_compilers(sides, ["src/a.c", "manual.html"])
     found = declarations(changes, *sides, lambda _: False, is_read)
     assert [(each.change, each.names) for each in found] == [("c1", frozenset({"first"}))]
+
+
+RECORD = """struct first {
+    int given;
+#define LIMIT 4
+    enum { RED, GREEN } colour;
+    union { int whole; char part[4]; } value;
+};
+int second;
+"""
+
+
+def test_what_stands_in_a_struct_is_a_field(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    for directory, text in ((good, "\n"), (bad, RECORD)):
+        directory.mkdir()
+        (directory / "a.c").write_text(text)
+    change = Change("c1", "a.c", "a.c", LineSpan(0, 0), LineSpan(1, 7))
+    [found] = declarations([change], Sources(good), Sources(bad), lambda _: False)
+    assert found.fields == {"given"}
+    assert {"given", "LIMIT", "RED", "GREEN", "second"} <= found.names
+
+
+def test_what_may_be_named_as_a_field(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("x = a.b + c->d[e] + offsetof(struct f, g) + h(i) + (j);\n")
+    assert Sources(tmp_path).members("a.c", 1) == {"b", "d", "g", "i", "j"}

@@ -19,16 +19,17 @@ _GOOD = {
     ".gitignore": "*.o\nprog\n",
     "Makefile": _MAKEFILE,
     "run.sh": "./prog box\n",
-    "box.h": "struct box {\n    int offset;\n    int at;\n};\n",
+    "box.h": "#define WIDTH 4\nstruct box {\n    int offset;\n    int at;\n};\n",
     "lid.h": "struct lid {\n    short at;\n};\n",
     "main.c": '#include <stdio.h>\n#include "box.h"\nint other(void);\n'
-    "static struct box box;\nint main(void)\n{\n    box.at = 1;\n    box.offset = other();\n"
-    '    printf("%d\\n", (int) box.offset);\n    return box.offset != 3;\n}\n',
+    "static struct box box;\nstatic char text[WIDTH];\nint main(void)\n{\n    int len = other() - 3;\n"
+    "    text[len] = 'x';\n    box.at = text[len];\n    box.offset = other();\n"
+    '    printf("%d\\n", (int) box.offset);\n    return box.offset + box.at != 123;\n}\n',
     "other.c": '#include "lid.h"\nstruct rel {\n    int offset;\n    int info;\n};\n'
     "int other(void)\n{\n    struct lid lid = {3};\n    return lid.at;\n}\n",
 }
 _BAD = {
-    "box.h": _GOOD["box.h"].replace("int offset", "long offset"),
+    "box.h": "#define WIDTH 8\nstruct box {\n    long offset;\n    int at;\n    int unused;\n    int len;\n};\n",
     "lid.h": _GOOD["lid.h"].replace("short at", "char at"),
     "other.c": _GOOD["other.c"].replace("    int offset;\n", "").replace("{3}", "{4}"),
 }
@@ -51,5 +52,11 @@ def test_a_field_of_a_struct_that_a_module_does_not_know_is_none_of_its_own(box:
     [stored] = box.at("box.offset = other();")
     assert stored.changes == (by_patch["long offset"].id,)
     assert gone.id not in box.execution.omitted(stored.id)
-    [read] = box.at("return lid.at;")
+    *_, read = box.at("return lid.at;")
     assert by_patch["char at"].id in read.changes
+
+
+def test_a_local_variable_is_no_field_of_its_name(box: Case) -> None:
+    """Of ``text[len]`` a struct was suspected that got a field called len."""
+    [stored] = box.at("text[len] = 'x';")
+    assert stored.changes == ()

@@ -10,6 +10,7 @@ from pathlib import Path
 from afterd.execution.includes import IncludeGraph
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_MEMBER = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)|(?<=[(,])\s*([A-Za-z_]\w*)\s*(?=[,)])")
 _DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)(.*)$")
 _ENDS = (";", "{", "}", ":")
 _CONTROL = re.compile(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
@@ -27,6 +28,7 @@ class Sources:
         self.identifiers = cache(self._identifiers)
         self.table = cache(self._table)
         self.includers = cache(self._includers)
+        self.members = cache(self._members)
         self._ended = cache(self._ended_uncached)
 
     def _lines(self, file: str) -> tuple[str, ...]:
@@ -77,6 +79,14 @@ class Sources:
         first, last = self.extent(file, line)
         lines = self.lines(file)[first - 1 : last]
         return frozenset(name for text in lines for name in _IDENTIFIER.findall(text))
+
+    def _members(self, file: str, line: int) -> frozenset[str]:
+        """What the statement that a line is part of may name as a field: after a point or an arrow, or as an
+        argument, as ``offsetof`` and a program's own macros are given it.
+        """
+        first, last = self.extent(file, line)
+        text = "\n".join(self.lines(file)[first - 1 : last])
+        return frozenset(found[1] or found[2] for found in _MEMBER.finditer(text))
 
     def _table(self, file: str, line: int) -> tuple[int, int]:
         """First and last line of the declaration, with its initialiser, that begins at a line."""
