@@ -18,6 +18,7 @@ from afterd.report.told_step import VERDICTS, Told, step_values, values_beside
 
 _WORD = re.compile(r"\w")
 _OPAQUE = re.compile(r"<[^<>]*>")
+_AT_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 _BARE = re.compile(r"(?:AssertionError: )?assert [(]*(?:not )?[(]*(?P<truth>True|False)[)]*")
 
 
@@ -107,6 +108,7 @@ def _instead(green: str, without: str) -> Phrase:
 def _said(failure: Failure, text: str) -> Phrase:
     """The message, as far as the statement does not say it; of output that is missing, what it would have been."""
     message = failure.message.split("\n")[0].removeprefix(text).strip()
+    message = _AT_ADDRESS.sub("", message)
     said: Phrase = (Quoted(message),) if message else ()
     if failure.kind is not FailureKind.OUTPUT or failure.observed or not failure.expected:
         return said

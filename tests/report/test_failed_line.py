@@ -87,3 +87,9 @@ def test_what_an_object_is_shown_as_by_its_type_is_told_by_the_message() -> None
 def test_a_message_of_the_test_s_own_stands_for_a_truth_value() -> None:
     failure = _failure("AssertionError: the box should be valid")
     assert _told(failure, _operand("box.ok", "False", "True")) == failure.message
+
+
+def test_no_address_is_told() -> None:
+    """``<Paragraph at 0x7fa90e961590> is not an instance of …`` stood at the end of a story."""
+    said = _told(_failure("AssertionError: <p.Text object at 0x7fa90e961590> is not <b>"))
+    assert said == "AssertionError: <p.Text object> is not <b>"
