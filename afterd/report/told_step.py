@@ -74,7 +74,8 @@ def step_values(step: TreeStep, without: str) -> Phrase:
         return (*also, f"another one {without}")
     if step.undone in _FACTS:
         return (*said, f"; {without} {step.undone}")
-    joined = " is " if step.computed and not step.target else " = "
+    is_verdict = step.computed or step.green in VERDICTS
+    joined = " is " if is_verdict and not step.target else " = "
     undone = (Quoted(step.undone), joined) if step.undone else ()
     return (*said, f"; {without} ", *undone, Quoted(other))
 

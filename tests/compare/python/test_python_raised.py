@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from python_pairs import one_file, reachable
+from python_pairs import changes_of, compared, one_file, reachable, request_for
 
 from afterd.compare.python.execution import PythonExecution
 from afterd.model.trace import NO_EXCEPTION, Alignment, Step, StepKind
@@ -203,3 +204,24 @@ def test_a_call_that_never_ended_gave_nothing(tmp_path: Path) -> None:
     entered = [step for step in reachable(execution) if step.kind is StepKind.CALL]
     assert entered
     assert {step.target for step in entered} == {""}
+
+
+def test_a_plugin_of_pytest_is_recorded_as_any_program(tmp_path: Path) -> None:
+    """Installed plugins are loaded before ours: of typeguard, which is one, nothing was recorded."""
+    bad = "def first(items):\n    return items[1]\n"
+    entry = "[pytest11]\nlib = lib\n"
+    shared = {
+        "lib-1.dist-info/entry_points.txt": entry,
+        "lib-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: lib\nVersion: 1\n",
+        "lib-1.dist-info/RECORD": "lib.py,,\n",
+        "test_lib.py": "import lib\ndef test():\n    assert lib.first([0]) == 0\n",
+    }
+    request = request_for(
+        tmp_path, {"lib.py": bad.replace("1", "0"), **shared}, {"lib.py": bad, **shared}
+    )
+    environment = {**request.environment}
+    del environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+    request = replace(request, environment=environment)
+    changes = changes_of({"lib.py": bad.replace("1", "0")}, {"lib.py": bad})
+    execution = compared(request, tmp_path, changes)
+    assert next(step.text for step in reachable(execution)) == "return items[1]"

@@ -9,6 +9,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 Compile = Callable[[bytes, str], CodeType]
 
@@ -40,6 +41,20 @@ class Territory:
         return Path(os.path.relpath(filename, self.root)).as_posix()
 
 
+def then(spec: ModuleSpec, act: Callable[[], None]) -> ModuleSpec:
+    """The spec of a module, whose import is followed by ``act``."""
+    loader: Any = spec.loader
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        execute(module)
+        act()
+
+    loader.exec_module = exec_module
+    return spec
+
+
 class OwnLoader(SourceFileLoader):
     """Loads one of the tree's modules through ``compiler``; bytecode caches stay untouched."""
 
@@ -68,11 +83,13 @@ class OwnFinder(MetaPathFinder):
         compiler: Compile,
         texts: Mapping[str, bytes] | None = None,
         asked: Mapping[str, Callable[[], None]] | None = None,
+        after: Mapping[str, Callable[[], None]] | None = None,
     ) -> None:
         self.territory = territory
         self.compiler = compiler
         self.texts: Mapping[str, bytes] = texts or {}
         self.asked = asked or {}  # module: what to do when it is about to be imported
+        self.after = after or {}  # and what once it was
 
     def find_spec(
         self,
@@ -88,7 +105,8 @@ class OwnFinder(MetaPathFinder):
             find = getattr(finder, "find_spec", None)
             spec = find(fullname, path, target) if find is not None else None
             if spec is not None:
-                return self._taken_over(spec)
+                act = self.after.get(fullname)
+                return self._taken_over(spec) if act is None else then(spec, act)
         return None
 
     def _taken_over(self, spec: ModuleSpec) -> ModuleSpec:

@@ -1,49 +1,15 @@
-"""pytest under the tracer: its rewritten modules are instrumented, its reports are noted."""
+"""pytest under the tracer: its reports are noted."""
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Generator
-from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
-from _pytest.assertion import rewrite
 
 from .failures import failure
 from .fixtures import SharedFixtures
 from .session import Session, current_session
-
-Anything = Any  # a value of the traced program
-
-
-def _exec_module(self: Anything, module: ModuleType) -> None:
-    """Like pytest's hook, without its bytecode cache: rewritten first, then instrumented."""
-    session = current_session()
-    spec = module.__spec__
-    assert session is not None
-    assert spec is not None
-    filename = spec.origin
-    if filename is None or not session.territory.owns(filename):
-        _original_exec_module(self, module)
-        return
-    state = self.config.stash[rewrite.assertstate_key]
-    state.trace(f"traced and rewritten: {filename}")
-    self._rewritten_names[module.__name__] = Path(filename)
-
-    def asserts(tree: ast.Module, source: bytes) -> None:
-        rewrite.rewrite_asserts(tree, source, filename, self.config)
-
-    code = session.compile(Path(filename).read_bytes(), filename, asserts)
-    exec(code, module.__dict__)  # noqa: S102 # what a loader does
-
-
-_original_exec_module = rewrite.AssertionRewritingHook.exec_module
-if current_session() is not None:
-    rewrite.AssertionRewritingHook.exec_module = _exec_module  # type: ignore[method-assign] # on purpose
-
 
 _failed: set[str] = set()
 _skipped: set[str] = set()

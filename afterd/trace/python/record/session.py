@@ -20,6 +20,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from . import tracefile
+from .asserting import REWRITE, take_over_rewriting
 from .compiled import Compiler, Rewrite
 from .counting import Counter, interned_pairs
 from .failures import Failure, failure, hang, watch_uncaught, watch_unittest
@@ -67,7 +68,11 @@ class Session:
         asked = {"unittest.runner": self._watch_unittest}
         if "unittest.runner" in sys.modules:  # in a fork, where it was imported ahead
             self._watch_unittest()
-        sys.meta_path.insert(0, OwnFinder(self.territory, self.compile, asked=asked))
+        after = {REWRITE: self._take_over_rewriting}
+        if REWRITE in sys.modules:
+            self._take_over_rewriting()
+        finder = OwnFinder(self.territory, self.compile, asked=asked, after=after)
+        sys.meta_path.insert(0, finder)
         watch_uncaught(self.failures.append, lambda: self.recorder.row)
         watch_output(self.recorder.write)
         self._announce_threads()
@@ -78,6 +83,9 @@ class Session:
         """Instrumented code for a module of the program."""
         flavour = "pytest" if rewrite is not None else ""
         return self.compiler.compile(source, filename, rewrite, flavour=flavour)
+
+    def _take_over_rewriting(self) -> None:
+        take_over_rewriting(self.territory, self.compile)
 
     def _watch_unittest(self) -> None:
         watch_unittest(
