@@ -17,6 +17,7 @@ from afterd.model.change import FileKind
 from afterd.model.explanation import RevisionRange
 from afterd.model.outcome import Outcome
 from afterd.vcs.history import commits_between, first_red
+from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
 from afterd.vcs.variants import Variants
@@ -87,12 +88,17 @@ class Bisection:
 def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str:
     """The tree of a commit with the test files that every variant of a range has.
 
-    A file that holds tests beside what they test is the commit's own.
+    A file that holds tests beside what they test is the commit's own, and so is one that is only named like a test
+    and that the program of either version imports.
     """
     reader = TreeReader(variants.store)
     own = reader.tree_of(commit)
     editor = TreeEditor(reader, own)
-    for path, _, entry in reader.differences(own, variants.bad):
+    differing = [(path, entry) for path, _, entry in reader.differences(own, variants.bad)]
+    paths = [os.fsdecode(path) for path, _ in differing]
+    sides = [knowing_program(reader, tree, paths, rules).program for tree in (own, variants.bad)]
+    rules = replace(rules, program=frozenset().union(*sides))
+    for path, entry in differing:
         if rules.keep_tests and kind_of(os.fsdecode(path), rules) is FileKind.TEST:
             editor.remove(path)
             if entry is not None:

@@ -154,6 +154,25 @@ def test_a_version_has_the_test_files_of_the_bad_one(
     assert ("test_gone.py" in tree) is not keeps
 
 
+def test_what_is_only_named_like_a_test_is_the_commit_s_own(tmp_path: Path) -> None:
+    """werkzeug/test.py is a test client: the bad version's, put into an older commit, could not be imported there."""
+    path = tmp_path / "repository"
+    authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
+    (path / "web").mkdir()
+    for version in ("good", "middle", "bad"):
+        (path / "web" / "__init__.py").write_text("from web.test import Client\n")
+        (path / "web" / "test.py").write_text(f"Client = {version!r}\n")
+        (path / "test_web.py").write_text(f"import web  # {version}\n")
+        authored_git(path, "add", "-A")
+        authored_git(path, "commit", "-q", "-m", version)
+    good, middle, bad = authored_git(path, "rev-list", "--reverse", "HEAD").split()
+    repository, rules = open_repository(path), FileRules()
+    variants = Variants(repository, good, bad, changes_between(repository, good, bad, rules))
+    tree = variants.store[version_with_tests(middle, variants, rules)].peel(pygit2.Tree)
+    assert (tree / "web" / "test.py").peel(pygit2.Blob).data == b"Client = 'middle'\n"
+    assert (tree / "test_web.py").peel(pygit2.Blob).data == b"import web  # bad\n"
+
+
 def test_the_only_change_is_known_before_anything_is_traced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
