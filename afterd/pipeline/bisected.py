@@ -96,8 +96,10 @@ def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str
     editor = TreeEditor(reader, own)
     differing = [(path, entry) for path, _, entry in reader.differences(own, variants.bad)]
     paths = [os.fsdecode(path) for path, _ in differing]
-    sides = [knowing_program(reader, tree, paths, rules).program for tree in (own, variants.bad)]
-    rules = replace(rules, program=frozenset().union(*sides))
+    here, there = (
+        knowing_program(reader, tree, paths, rules).program for tree in (own, variants.bad)
+    )
+    rules = replace(rules, program=here | there)
     for path, entry in differing:
         if rules.keep_tests and kind_of(os.fsdecode(path), rules) is FileKind.TEST:
             editor.remove(path)

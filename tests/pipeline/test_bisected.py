@@ -169,7 +169,8 @@ def test_what_is_only_named_like_a_test_is_the_commit_s_own(tmp_path: Path) -> N
     repository, rules = open_repository(path), FileRules()
     variants = Variants(repository, good, bad, changes_between(repository, good, bad, rules))
     tree = variants.store[version_with_tests(middle, variants, rules)].peel(pygit2.Tree)
-    assert (tree / "web" / "test.py").peel(pygit2.Blob).data == b"Client = 'middle'\n"
+    client = (tree / "web").peel(pygit2.Tree)["test.py"].peel(pygit2.Blob)
+    assert client.data == b"Client = 'middle'\n"
     assert (tree / "test_web.py").peel(pygit2.Blob).data == b"import web  # bad\n"
 
 

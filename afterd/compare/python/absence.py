@@ -178,6 +178,7 @@ class Absence:
             return
         yield from self._own(counterpart)
         yield from self._called(counterpart)
+        yield from self._entered(counterpart)
         pending = [counterpart]
         seen = {counterpart}
         while pending and len(seen) < PYTHON_PAIR.green_rows:
@@ -205,6 +206,18 @@ class Absence:
                 definition = self.green.cells.callee(part, row, frame)
                 if definition is not None:
                     yield from self._own(definition)
+
+    def _entered(self, row: int) -> Iterator[ChangeId]:
+        """Changes that removed what only green's call of code that is not followed entered: ``dict(x)`` asks the
+        ``__iter__`` and ``keys`` of a class that has them.
+        """
+        frame = self.green.trace.frame(row)
+        if frame is None:
+            return
+        first = self.green.trace.previous_in_frame(frame, row)
+        for child in frame.children:
+            if first < child.entered < row and self.inverse.frame(child) is None:
+                yield from self.ties.removed(child.node)
 
     def _sources(self, row: int) -> Sequence[int]:
         """What a green row reads, and the branch that let it happen, each once."""
