@@ -77,7 +77,8 @@ def _examined_commit(
         tested = tested_at(workspace, job, wanted, suite, tree, progress)
         record = TestRecord(workspace.store, workspace.repository, workspace.name, suite.recipe)
         judged = {each.test for each in verdicts_at(workspace.store, workspace.name, wanted.commit)}
-        ranker = Ranker(workspace, replace(settings, budget=settings.job_budget), tree, progress)
+        budgeted = replace(settings, budget=settings.job_budget)
+        ranker = Ranker(workspace, budgeted, tree, suite, progress)
         for test, failure in failing_of(settings, suite, tested):
             if test.recipe.test_id in judged:
                 continue

@@ -19,7 +19,7 @@ from afterd.limits import RANKING
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import FailureKind
 from afterd.model.progress import Progress
-from afterd.workspace import Range, Suite, Workspace, is_python_suite, suite_of
+from afterd.workspace import Range, Suite, Workspace, is_python_suite
 
 if TYPE_CHECKING:
     from afterd.localization.votes import Counted
@@ -54,6 +54,7 @@ class Ranker:
     workspace: Workspace
     settings: Settings
     tree: str
+    suite: Suite
     progress: Progress
     tests: Sequence[str] = ()
     began: float = field(default_factory=time.monotonic)
@@ -81,7 +82,8 @@ class Ranker:
         seconds = min(max(RANKING.least_seconds, spent), max(budget - spent, 0.0))
         hurried = _hurried(self.workspace, seconds)
         try:
-            suite = suite_of(hurried, self.settings, self.tree, self.progress)
+            recipe = replace(self.suite.recipe, limits=hurried.limits)
+            suite = replace(self.suite, recipe=recipe)
             if suite.found is None and not is_python_suite(suite):
                 return _Without(_GIVEN)
             if self._ran_alone(suite):

@@ -115,7 +115,8 @@ def _explain(
             heard = answered(found)
         with clock.during(Phase.RANK):
             names = [test.recipe.test_id for test in _asked_tests(settings, broken)]
-            ranker = Ranker(workspace, settings, wanted.variants.bad, heard, names, began)
+            tree, suite = wanted.variants.bad, broken.suite
+            ranker = Ranker(workspace, settings, tree, suite, heard, names, began)
             return _with_rankings(workspace, wanted, found, ranker)
 
 

@@ -17,7 +17,7 @@ from afterd.model.explanation import Explanation
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline import explain
 from afterd.store.explanations import load
-from afterd.workspace import detected_tests, opened_workspace, wanted_range
+from afterd.workspace import detected_tests, opened_workspace, suite_of, wanted_range
 
 GOOD = "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return x\n"
 TEST = """\
@@ -122,8 +122,10 @@ def test_a_busy_machine_gives_no_other_reason_for_a_missing_ranking(tmp_path: Pa
     settings = Settings(path, test=("sh", "test.sh"), budget=Budget(seconds=60.0))
     with opened_workspace(settings) as workspace:
         wanted = wanted_range(workspace, settings)
+        tree = wanted.variants.bad
+        suite = suite_of(workspace, settings, tree, Silent())
         notes = [
-            Ranker(workspace, settings, wanted.variants.bad, Silent(), began=began)
+            Ranker(workspace, settings, tree, suite, Silent(), began=began)
             .ranked(RUNNING_EXAMPLE, wanted)
             .notes[-1]
             for began in (time.monotonic(), time.monotonic() - 59)
