@@ -65,7 +65,25 @@ class Alignment:
             found = self._paired_children(outer, parent).get(frame.number)
             if found is not None:
                 return found
-        return self._by_ordinal(frame, activations)
+        found = self._by_ordinal(frame, activations)
+        return (
+            found
+            if found is not None or outer is not None
+            else self._paired_roots.get(frame.number)
+        )
+
+    @cached_property
+    def _paired_roots(self) -> dict[int, Frame]:
+        """Activations that no recorded one called, in order: a run that ends at its first failure (``-x``) made fewer
+        of a test than the green one.
+        """
+        paired: dict[int, Frame] = {}
+        mine, others = (
+            [frame for frame in trace.frames if frame.parent is None]
+            for trace in (self.bad, self.green)
+        )
+        self._sequence(mine, others, self._function_name, paired, set())
+        return paired
 
     def _by_ordinal(self, frame: Frame, activations: list[Frame]) -> Frame | None:
         """The n-th activation of a function that both runs called equally often."""

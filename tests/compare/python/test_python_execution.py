@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from python_pairs import (
+    PYTEST,
     changes_of,
     compared,
     one_file,
@@ -550,3 +551,38 @@ def test_a_longer_trace_costs_more_work_to_read(tmp_path: Path) -> None:
         spent[rounds] = begun, execution.work() - begun
     assert spent[2_000][0] > 20 * spent[10][0]
     assert spent[2_000][1] > spent[10][1]
+
+
+STOPS = """
+import pytest
+from lib import Articles
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_articles(count):
+    found = dict(Articles({"a": [count, 9]}))
+    assert found["a"] == count
+"""
+ARTICLES = """
+class Articles(dict):
+    def __getitem__(self, key):
+        return dict.__getitem__(self, key)[0]
+"""
+ASKED = """
+    def keys(self):
+        return iter(dict.keys(self))
+
+    __iter__ = keys
+"""
+
+
+def test_a_run_that_ends_at_its_first_failure_is_aligned_with_one_that_went_on(
+    tmp_path: Path,
+) -> None:
+    """Three tests of one function against one were none that corresponds, and nothing was known of the assertion.
+    What ``dict(x)`` asked in the green run is missing where the class has it no more.
+    """
+    execution = one_file(tmp_path, f"{ARTICLES}{ASKED}", ARTICLES, STOPS, (*PYTEST, "-x"))
+    (failure,) = execution.failures()
+    step = execution.step(failure.step)
+    assert step.green.alignment is Alignment.DIFFERENT
+    assert suspects(execution) == {"c1"}
