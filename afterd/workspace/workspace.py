@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from posixpath import normpath
 
 import pygit2
 
-from afterd.config import Sandbox, Settings
+from afterd.config import Sandbox, Settings, command_line
 from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler
@@ -25,7 +28,7 @@ from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Recording, Reruns
 from afterd.execution.scratch import scratch
 from afterd.limits import Limits
-from afterd.model.change import ChangeList, ChangeSet
+from afterd.model.change import ChangeList, ChangeSet, FileKind
 from afterd.model.explanation import RevisionRange
 from afterd.model.progress import Progress
 from afterd.store import Store, open_store
@@ -33,7 +36,7 @@ from afterd.store.outcomes import StoredOutcomes
 from afterd.trace.python.stage import WarmTests
 from afterd.trace.trees import TREES
 from afterd.vcs.diff import changes_between, changes_from_patch
-from afterd.vcs.kinds import FileRules
+from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.object_store import open_store as open_objects
 from afterd.vcs.pruning import Text, prune
 from afterd.vcs.repository import (
@@ -248,9 +251,24 @@ def _limits(settings: Settings) -> Limits:
 
 def _rules(settings: Settings) -> FileRules:
     rules = FileRules()
-    return replace(
-        rules, tests=(*rules.tests, *settings.test_globs), keep_tests=settings.keep_tests
-    )
+    tests = (*rules.tests, *settings.test_globs, *_named_tests(settings, rules))
+    return replace(rules, tests=tests, keep_tests=settings.keep_tests)
+
+
+def _named_tests(settings: Settings, rules: FileRules) -> list[str]:
+    """Patterns of the files that the test command names and that look like tests: they are tests, even where
+    their own package imports them, as one does that makes a suite of all.
+    """
+    try:
+        words = [*shlex.split(command_line(settings.test)), *settings.tests]
+    except ValueError:  # a quotation that does not end
+        words = [*settings.tests]
+    files = (normpath(word.partition("::")[0]) for word in words if not word.startswith(("-", "/")))
+    return [
+        f"/{glob.escape(file)}"
+        for file in files
+        if file.endswith(".py") and kind_of(file, rules) is FileKind.TEST
+    ]
 
 
 def wanted_range(workspace: Workspace, settings: Settings) -> Range:

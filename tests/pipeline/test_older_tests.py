@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,21 @@ def explained(
     repository(path, {**python, **good}, bad)
     done = afterd("explain", "--format", "json", cwd=path)
     return done.status, json.loads(done.out)["explanations"][0]
+
+
+def test_a_file_that_the_command_names_is_a_test_though_its_package_imports_it(
+    tmp_path: Path,
+) -> None:
+    """Rope's ``ropetest/__init__.py`` imports all tests: a new one was "not found" at the good version."""
+    (tmp_path / "checks").mkdir()
+    imports = {"checks/__init__.py": "import checks.sum_test\n", "checks/sum_test.py": TEST}
+    new = TEST + "\n\ndef test_more():\n    assert add(2, 2) == 4\n"
+    repository(tmp_path, {"ops.py": OPS, **imports}, {"ops.py": NEW, "checks/sum_test.py": new})
+    command = (sys.executable, "-m", "pytest", "-q", "checks/sum_test.py::test_more")
+    done = afterd("explain", "--format", "json", "--", *command, cwd=tmp_path)
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert {change["file"] for change in found["root"]} == {"ops.py"}
 
 
 def test_a_test_file_that_the_good_version_cannot_import(tmp_path: Path) -> None:
