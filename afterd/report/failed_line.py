@@ -67,12 +67,20 @@ def _looked_at(failure: Failure, own: Sequence[TreeStep], without: str) -> Phras
         return instead or (Quoted(values_beside(mine, "")[0]),)
     if _OPAQUE.fullmatch(other) and "\n" not in failure.message and " == " in failure.message:
         return ()
-    shown, expected = values_beside(mine, other)
+    shown, expected = values_beside(_as_said(failure), other)
     wanted: Phrase = (Quoted(shown), " where ", Quoted(expected), " was expected")
     altered = next((step.green for step in reversed(own) if step.observed == other), "")
     if not altered or altered == NOT_EXECUTED or any(step.observed == mine for step in own):
         return wanted
     return (*wanted, f"; {without} ", Quoted(values_beside(altered, other)[0]), " was expected")
+
+
+def _as_said(failure: Failure) -> str:
+    """The value of an assertion; where it names a part by its type alone, as the test's own words have it."""
+    said = failure.message.split("\n")[0].removeprefix("AssertionError: ").removeprefix("assert ")
+    left = said.removesuffix(f" == {failure.expected}")
+    tells_more = _OPAQUE.search(failure.observed) and not _OPAQUE.search(left) and "..." not in left
+    return left if left != said and tells_more else failure.observed
 
 
 def _behind_truth(truth: str, own: Sequence[TreeStep], without: str) -> Phrase:

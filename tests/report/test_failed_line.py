@@ -93,3 +93,20 @@ def test_no_address_is_told() -> None:
     """``<Paragraph at 0x7fa90e961590> is not an instance of …`` stood at the end of a story."""
     said = _told(_failure("AssertionError: <p.Text object at 0x7fa90e961590> is not <b>"))
     assert said == "AssertionError: <p.Text object> is not <b>"
+
+
+@pytest.mark.parametrize(
+    ("message", "observed", "shown"),
+    [
+        ("assert ['while'] == []", "Log([<Item>])", "['while']"),
+        ("AssertionError: assert ['while'] == []", "<Log>", "['while']"),
+        ("assert ['a', ...] == []", "Log([<Item>])", "Log([<Item>])"),
+        ("assert <Log> == []", "Log([<Item>])", "Log([<Item>])"),
+        ("assert [2] == []", "[1]", "[1]"),
+        ("no word of it", "Log([<Item>])", "Log([<Item>])"),
+    ],
+)
+def test_what_is_named_by_its_type_alone_is_told_in_the_test_s_words(
+    message: str, observed: str, shown: str
+) -> None:
+    assert _told(_failure(message, observed, "[]")) == f"{shown} where [] was expected"
