@@ -18,6 +18,7 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.report.sanitize import clipped_text, one_line
 from afterd.report.snippet import EDGE, excerpt
+from afterd.report.told_step import how_decided
 
 MOST_CAUSES = REPORT.terminal_causes
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -107,8 +108,8 @@ def _causes(node: CauseNode, branch: Tree, depth: int) -> list[tuple[CauseNode, 
     return [(cause, branch, depth, alone) for cause in reversed(node.causes)]
 
 
-def _predicate(node: CauseNode) -> Text:
-    text = Text(_shortened_text(node.predicate, REPORT.statement), "bold")
+def _predicate(node: CauseNode, went: str = "") -> Text:
+    text = Text(_shortened_text(node.predicate, REPORT.statement), "bold").append(went, "not bold")
     return text.append(
         f"  {_shortened_text(node.file, REPORT.statement)}:{node.line}", "not bold dim"
     )
@@ -116,7 +117,7 @@ def _predicate(node: CauseNode) -> Text:
 
 def _because(cause: CauseNode, signs: Signs) -> Text:
     text = Text.assemble((f"{signs.evidence[cause.evidence]} because ", _STYLES[cause.evidence]))
-    return text.append_text(_predicate(cause))
+    return text.append_text(_predicate(cause, how_decided(cause)))
 
 
 def _statement(step: TreeStep, signs: Signs, *, guilty: bool) -> Text:

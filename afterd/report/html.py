@@ -28,7 +28,7 @@ from afterd.report.summary import (
     next_steps,
     place,
 )
-from afterd.report.told_step import Told
+from afterd.report.told_step import Told, how_decided
 
 _STYLE = """
 :root { color-scheme: light dark; background: Canvas; color: CanvasText; }
@@ -153,7 +153,8 @@ def _tree(tree: CauseNode) -> Iterator[str]:
             yield "</details>\n"
             continue
         known = "" if node is tree else f"because ({_text(node.evidence.value)}) "
-        yield f"<details open>\n<summary>{known}<code>{_text(node.predicate)}</code> "
+        went = "" if node is tree else _text(how_decided(node))
+        yield f"<details open>\n<summary>{known}<code>{_text(node.predicate)}</code>{went} "
         yield f'<code class="quiet">{_text(f"{node.file}:{node.line}")}</code></summary>\n<table>\n'
         yield from map(_step, node.steps)
         yield "</table>\n"

@@ -30,7 +30,7 @@ from afterd.report.summary import (
     next_steps,
     place,
 )
-from afterd.report.told_step import Told
+from afterd.report.told_step import Told, how_decided
 
 MOST_CAUSES = REPORT.page_causes
 _URL = re.compile(r"https?://[A-Za-z0-9._~/?#%=&:@+,;$*!-]+")
@@ -133,7 +133,8 @@ def tree_block(tree: CauseNode, permalink: Permalink, most: int, *, folded: bool
         elif shown < most:
             shown += 1
             known = f"because ({node.evidence.value}) " if shown > 1 else ""
-            lines += ["<details open>", f"<summary>{known}{_predicate(node)}</summary>", ""]
+            went = how_decided(node) if shown > 1 else ""
+            lines += ["<details open>", f"<summary>{known}{_predicate(node, went)}</summary>", ""]
             lines += [_step(step, permalink) for step in excerpt(node.steps, EDGE)]
             lines.append("")
             pending += [None, *reversed(node.causes)]
@@ -143,11 +144,11 @@ def tree_block(tree: CauseNode, permalink: Permalink, most: int, *, folded: bool
     return "\n".join(lines)
 
 
-def _predicate(node: CauseNode) -> str:
+def _predicate(node: CauseNode, went: str) -> str:
     """Inside ``<summary>`` Markdown is not read, so this is HTML."""
     text = html(one_line(clipped_text(node.predicate, REPORT.page_name)))
     place = html(one_line(clipped_text(f"{node.file}:{node.line}", REPORT.page_name)))
-    return f"<code>{text}</code> at <code>{place}</code>"
+    return f"<code>{text}</code>{html(went)} at <code>{place}</code>"
 
 
 def _step(step: TreeStep | int, permalink: Permalink) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from afterd.limits import REPORT
-from afterd.model.explanation import EMPTY, NOT_EMPTY, TreeStep
+from afterd.model.explanation import EMPTY, NOT_EMPTY, CauseNode, TreeStep
 from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, NOT_EXECUTED, RAISES
 from afterd.report.summary import Phrase, Quoted
 
@@ -53,6 +53,18 @@ class Told:
     def lines(self) -> int:
         """How many it takes."""
         return 1 + bool(self.values) + bool(self.carried)
+
+
+def how_decided(cause: CauseNode) -> str:
+    """Which way the decision that a cause explains went, as it is said behind its text; empty where that is not
+    among the cause's steps.
+    """
+    at = (cause.file, cause.line)
+    own = [step for step in cause.steps if (step.file, step.line) == at and not step.target]
+    went = next((step.observed for step in own if step.observed in VERDICTS), "")
+    if went in {ANOTHER_ITEM, NO_ITEM}:
+        return f": {went}"
+    return f" is {went.lower()}" if went else ""
 
 
 def step_values(step: TreeStep, without: str) -> Phrase:

@@ -301,7 +301,7 @@ def test_all_shows_the_failure_the_tree_and_the_notes() -> None:
         "observed  1",
         "sum = sum - z;  ◀ c3",
         "sum = 1  (green: 4)",
-        "● because x < y",
+        "● because x < y is false",
         "Note: ",
     ):
         assert needle in text
