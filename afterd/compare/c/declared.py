@@ -78,13 +78,14 @@ _ENUMERATOR = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=[^=;]*)?,?\s*(?:/[/*].*)?$")
 @dataclass(frozen=True, slots=True)
 class Declared:
     """Names that a change declares; ``function`` restricts them to one function when it is not empty.
-    ``fields`` are those of them that only a struct or a union has.
+    ``fields`` are those of them that only a struct or a union has, ``records`` the names of these.
     """
 
     change: ChangeId
     names: frozenset[str]
     function: str
     fields: frozenset[str] = frozenset()
+    records: frozenset[str] = frozenset()
 
 
 def declarations(
@@ -106,7 +107,7 @@ def declarations(
         if change.form is not ChangeForm.HUNK:
             continue
         names: dict[str, set[str]] = defaultdict(set)
-        fields, others = set[str](), set[str]()
+        fields, others, records = set[str](), set[str](), set[str]()
         own = change.symbol if is_function(change.symbol) else ""
         places = ((change.old_file, change.old), (change.file, change.new))
         for side, (file, span) in zip(sides, places, strict=True):
@@ -117,10 +118,17 @@ def declarations(
                 inside = own or (side.function_at(file, line, is_function) if declared else "")
                 names[inside].update(declared)
                 for name, is_variable in declared.items():
-                    field = is_variable and not inside and side.is_record(file, line)
-                    (fields if field else others).add(name)
+                    record = side.record_at(file, line) if is_variable and not inside else ""
+                    (fields if record else others).add(name)
+                    records.add(record)
         found += [
-            Declared(change.id, frozenset(known), function, frozenset(known & fields - others))
+            Declared(
+                change.id,
+                frozenset(known),
+                function,
+                frozenset(known & fields - others),
+                frozenset(records - {""}),
+            )
             for function, known in names.items()
             if known
         ]
@@ -158,9 +166,10 @@ class _Side:
         name = around.name(line)
         return name if is_known(name) or around.is_function(line) else ""
 
-    def is_record(self, file: str, line: int) -> bool:
-        """Whether a line stands in a struct or union that has a name."""
-        return self._around(file).is_record(line)
+    def record_at(self, file: str, line: int) -> str:
+        """The struct or union around a line, by its own name; '' where there is none that has one."""
+        around = self._around(file)
+        return around.name(line).rpartition("::")[2] if around.is_record(line) else ""
 
     def _around(self, file: str) -> Enclosing:
         if file not in self._enclosing:

@@ -11,7 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from afterd.compare.c.alignment import Alignment
-from afterd.compare.c.declared import declarations, macros_of, read_by_compilers, through_macros
+from afterd.compare.c.declared import (
+    Declared,
+    declarations,
+    macros_of,
+    read_by_compilers,
+    through_macros,
+)
 from afterd.compare.c.function_pairs import plain_name
 from afterd.compare.c.visibility import Visibility
 from afterd.limits import C_PAIR
@@ -108,15 +114,37 @@ class Ties:
     def _by_name(self, view: FunctionView, file: str, line: int) -> tuple[ChangeId, ...]:
         mentioned = self._declaring.keys() & self._bad.identifiers(file, line)
         numbers = sorted({number for name in mentioned for number in self._declaring[name]})
-        members = self._bad.members(file, line) if view.unit.file.endswith(_C) else mentioned
         candidates = [
             declared.change
             for declared, names in (self._declared[number] for number in numbers)
             if declared.function in {"", view.name}
-            and mentioned & names - (declared.fields - members)
             and self._visibility.reaches(declared.change, view)
+            and (mentioned & names - declared.fields or self._reads(declared, view, file, line))
         ]
         return tuple(candidates) if candidates and self._altered(view, file, line) else ()
+
+    def _reads(self, declared: Declared, view: FunctionView, file: str, line: int) -> bool:
+        """Whether a statement may read a field of a struct: it names a member, where a name alone is none, and its
+        IR, where that names any struct, names this one.
+        """
+        if not view.unit.file.endswith(_C):
+            return True
+        if declared.fields.isdisjoint(self._bad.members(file, line)):
+            return False
+        named = self._records(view, file, line)
+        return not named or not named.isdisjoint(declared.records)
+
+    def _records(self, view: FunctionView, file: str, line: int) -> frozenset[str]:
+        """The structs and unions that the IR of a line names, in either version."""
+        views = filter(None, (view, self._alignment.counterpart(view)))
+        places = ((file, line), self._lines.to_good(file, line))
+        texts = (
+            text
+            for each in views
+            for place in places
+            for text in self._fingerprints.by_line(each).get(place, ())
+        )
+        return frozenset(name for text in texts for name in _RECORD.findall(text))
 
     def _altered(self, view: FunctionView, file: str, line: int) -> bool:
         """Whether the line's IR differs from that of its counterpart in the good version."""
@@ -198,6 +226,7 @@ def _functions(alignment: Alignment) -> Callable[[str], bool]:
 
 _C = ".c"
 """Of what is no C++, where a field's name may stand alone."""
+_RECORD = re.compile(r"%(?:struct|union)\.([A-Za-z_]\w*)")
 _REGISTER = re.compile(r"%(?!struct\.|union\.|class\.)(?:[-a-zA-Z$._0-9]+|\"[^\"]*\")")
 _PRIVATE = re.compile(r"@(\.str[.\d]*|__const\.[\w.]+|switch\.table[\w.]*)")
 _ATTRIBUTES = re.compile(r" #\d+|, ![a-z.]+ !\d+|, !dbg !\d+")

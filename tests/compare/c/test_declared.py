@@ -121,6 +121,7 @@ def test_what_stands_in_a_struct_is_a_field(tmp_path: Path) -> None:
     change = Change("c1", "a.c", "a.c", LineSpan(0, 0), LineSpan(1, 7))
     [found] = declarations([change], Sources(good), Sources(bad), lambda _: False)
     assert found.fields == {"given"}
+    assert found.records == {"first"}
     assert {"given", "LIMIT", "RED", "GREEN", "second"} <= found.names
 
 

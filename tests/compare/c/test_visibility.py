@@ -19,17 +19,21 @@ _GOOD = {
     ".gitignore": "*.o\nprog\n",
     "Makefile": _MAKEFILE,
     "run.sh": "./prog box\n",
-    "box.h": "#define WIDTH 4\nstruct box {\n    int offset;\n    int at;\n};\n",
+    "box.h": "#define WIDTH 4\nstruct box {\n    int offset;\n    int at;\n};\nstruct word {\n    int count;\n};\n"
+    "struct item {\n    int order;\n    char kind[WIDTH];\n};\n",
     "lid.h": "struct lid {\n    short at;\n};\n",
     "main.c": '#include <stdio.h>\n#include "box.h"\nint other(void);\n'
-    "static struct box box;\nstatic char text[WIDTH];\nint main(void)\n{\n    int len = other() - 3;\n"
-    "    text[len] = 'x';\n    box.at = text[len];\n    box.offset = other();\n"
+    "static struct box box;\nstatic struct item item;\nstatic char text[WIDTH];\n"
+    "int main(void)\n{\n    int len = other() - 3;\n"
+    "    text[len] = 'x';\n    item.kind[len] = text[len];\n    box.at = item.kind[len];\n    box.offset = other();\n"
     '    printf("%d\\n", (int) box.offset);\n    return box.offset + box.at != 123;\n}\n',
     "other.c": '#include "lid.h"\nstruct rel {\n    int offset;\n    int info;\n};\n'
     "int other(void)\n{\n    struct lid lid = {3};\n    return lid.at;\n}\n",
 }
 _BAD = {
-    "box.h": "#define WIDTH 8\nstruct box {\n    long offset;\n    int at;\n    int unused;\n    int len;\n};\n",
+    "box.h": "#define WIDTH 8\nstruct box {\n    long offset;\n    int at;\n    int unused;\n    int len;\n};\n"
+    "struct word {\n    int count;\n    short kind;\n};\n"
+    "struct item {\n    int order;\n    char kind[WIDTH];\n};\n",
     "lid.h": _GOOD["lid.h"].replace("short at", "char at"),
     "other.c": _GOOD["other.c"].replace("    int offset;\n", "").replace("{3}", "{4}"),
 }
@@ -59,4 +63,10 @@ def test_a_field_of_a_struct_that_a_module_does_not_know_is_none_of_its_own(box:
 def test_a_local_variable_is_no_field_of_its_name(box: Case) -> None:
     """Of ``text[len]`` a struct was suspected that got a field called len."""
     [stored] = box.at("text[len] = 'x';")
+    assert stored.changes == ()
+
+
+def test_a_field_is_that_of_its_struct(box: Case) -> None:
+    """Of another struct's ``kind`` the one that a struct got was suspected."""
+    [stored] = box.at("item.kind[len] = text[len];")
     assert stored.changes == ()
