@@ -17,7 +17,7 @@ from afterd.execution.losses import refuse_lost
 from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 _LONGER, _SHORTEST = 5.0, 10.0
 """A variant may take this many times as long as the slower end at its quickest, and a start (the
@@ -57,6 +57,7 @@ class _End:
     name: str
     outcome: Outcome
     repeats: Repeats
+    crashes: tuple[FailureSignature, ...] = ()  # by other signals than the first run's
     quickest: float = 0.0  # seconds of a run
     slowest: float = 0.0
     cpu: float = 0.0  # seconds of CPU of the dearest one in a process of its own, with its build
@@ -94,6 +95,7 @@ def confirm(
     if bad.outcome.passed:
         return Confirmation(Ends.GREEN, bad.outcome, None, bad.repeats, doubt)
     oracle.reference = bad.outcome.signature
+    oracle.other_crashes = bad.crashes
     oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
     good = _repeated_outcome(oracle, oracle.tree_of(everything), "good", runs, ends.good_attempt)
     if good.is_unknown:
@@ -167,12 +169,14 @@ def _repeated_outcome(
     first: Outcome | None = None,
 ) -> _End:
     """Have one end ``attempted`` until ``runs`` outcomes agree, also with a ``first`` one that is known, or one differs
-    from the first, or does not end where nothing was known.
+    from the first, or does not end where nothing was known. A program that uses memory wrongly dies of this signal or
+    that, as the heap happens to lie: that is no other outcome.
     """
     oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
     known = first is not None
     seconds: list[float] = []
     cpu = 0.0
+    crashes: list[FailureSignature] = []
     for run in range(runs):
         attempt = attempted(tree)
         seconds.append(attempt.outcome.test_seconds)
@@ -181,13 +185,17 @@ def _repeated_outcome(
             return _End(name, attempt.outcome, Repeats(run, 0))
         refuse_lost(attempt.outcome, f"The test at the {name} version", oracle.recipe.limits.test)
         if first is not None and not _runs_are_alike(first, attempt.outcome):
-            return _End(name, first, Repeats(run + 1, 1))
+            crash = _other_crash(first, attempt.outcome)
+            if crash is None:
+                return _End(name, first, Repeats(run + 1, 1))
+            crashes.append(crash)
         _require_verdict(attempt, name)
         first = first or attempt.outcome
         if first.hangs and not known:
-            return _End(name, first, Repeats(1, 0), *seconds, *seconds)
+            return _End(name, first, Repeats(1, 0), (), *seconds, *seconds)
     assert first is not None, "at least one run"
-    return _End(name, first, Repeats(runs, 0), min(seconds), max(seconds), cpu)
+    kept = tuple(dict.fromkeys(crashes))
+    return _End(name, first, Repeats(runs, 0), kept, min(seconds), max(seconds), cpu)
 
 
 def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
@@ -195,6 +203,14 @@ def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
     if one.verdict is not other.verdict:
         return False
     return _outcomes_are_same(one.signature, other.signature)
+
+
+def _other_crash(one: Outcome, other: Outcome) -> FailureSignature | None:
+    """How another run of one tree died of a signal, where the first did as well; None where one of them did not."""
+    both = one.signature, other.signature
+    crashed = all(each is not None and each.kind is FailureKind.CRASH for each in both)
+    alike = one.verdict is other.verdict is Verdict.FAIL
+    return other.signature if crashed and alike else None
 
 
 def _outcomes_are_same(one: FailureSignature | None, other: FailureSignature | None) -> bool:

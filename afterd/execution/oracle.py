@@ -34,7 +34,8 @@ class Oracle:
     """Answers for the variants of one range and one test.
 
     ``reference`` is the failure under explanation; ``confirmation.confirm`` finds it, and until it
-    is known every failure counts; also ``cpu``, the seconds of CPU that a variant's build and run take, and
+    is known every failure counts (``other_crashes``: signals that the bad version died of as well); also ``cpu``, the
+    seconds of CPU that a variant's build and run take, and
     ``both_print``: that the runs of both versions print something, so that a pass without a word is none: an
     interpreter whose commands are no longer called runs no test.
     Used by one thread at a time; its executor may use many.
@@ -54,6 +55,7 @@ class Oracle:
         self.tree_of = tree_of
         self.recipe = recipe
         self.reference = reference
+        self.other_crashes: tuple[FailureSignature, ...] = ()
         self.cpu = 1.0
         self.both_print = False
         self.ledger = Ledger(budget or Budget())
@@ -236,7 +238,9 @@ class Oracle:
                 outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.SILENT
             )
         seen = outcome.signature
-        if self.reference is None or seen is None or same_failure(self.reference, seen):
+        if self.reference is None or seen is None:
+            return outcome
+        if any(same_failure(each, seen) for each in (self.reference, *self.other_crashes)):
             return outcome
         return dataclasses.replace(
             outcome, verdict=Verdict.UNRESOLVED, reason=Unresolved.DIFFERENT_FAILURE

@@ -21,7 +21,7 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.recipe import Recipe
 from afterd.limits import Limits, ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.model.outcome import Outcome, Unresolved, Verdict
+from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
 
 LIMITS = dataclasses.replace(
     Limits(), test=ProcessLimits(timeout=20.0, grace=0.1), build=ProcessLimits(timeout=20.0)
@@ -334,6 +334,22 @@ class TestBothEnds:
     )
     def test_results(self, span: Range, test: str, ends: Ends) -> None:
         assert self.confirmed(span, test).ends is ends
+
+    def test_a_program_that_dies_of_this_signal_or_that_is_red_each_time(self, span: Range) -> None:
+        """As the heap happens to lie: that is one failure, of the variants too. What passes now and then is flaky."""
+        even = '[ $(( $(wc -l < "$COUNT") % 2 )) = 0 ]'
+        dies = f'echo >> "$COUNT"; {even} && kill -ABRT $$; kill -SEGV $$'
+        oracle = span.oracle(f"grep -q good c1 && exit 0; {dies}")
+        found = confirm(oracle, ALL)
+        assert found.ends is Ends.CONFIRMED
+        assert (oracle.reference, *oracle.other_crashes) == (
+            FailureSignature(FailureKind.CRASH, message="SIGSEGV", test="t"),
+            FailureSignature(FailureKind.CRASH, message="SIGABRT", test="t"),
+        )
+        seen = [oracle.outcome(change_set(*each)).verdict for each in (("c3",), ("c2", "c3"))]
+        assert seen == [Verdict.FAIL, Verdict.FAIL]
+        span.count.unlink()
+        assert self.confirmed(span, dies.replace("kill -ABRT $$", "exit 0")).ends is Ends.FLAKY_BAD
 
     def test_a_suspicious_history_asks_for_more_runs(self, span: Range) -> None:
         """Three failures in ten runs, seeded by a counter: the fourth run differs."""
