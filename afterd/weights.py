@@ -163,6 +163,7 @@ class RunShares:
     too_little: float = (
         0.05  # of all suspects' weight in those that causes added last: no run for them
     )
+    untold: int = 2  # trials, beside a bisection, that one counts for which failed otherwise
     slack: float = 0.25  # how far a cut may move to meet a border, as a share of a part
 
 

@@ -360,10 +360,15 @@ class Reversion:
 
     def _try(self, reverted: ChangeSet) -> Trial:
         if not self._few_pass():
-            self._halving.make_when_due(len(self._seen))
+            self._halving.make_when_due(self._spent_trials())
         trial = self._trials.revert(reverted)
         self._note(trial)
         return trial
+
+    def _spent_trials(self) -> int:
+        """How many trials there were; those that told nothing count for more."""
+        untold = sum(verdict is Verdict.UNRESOLVED for verdict in self._seen.values())
+        return len(self._seen) + (RUNS.untold - 1) * untold
 
     def _few_pass(self) -> bool:
         """Whether so few changes were seen to pass that each is put back at once."""
