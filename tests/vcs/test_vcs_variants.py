@@ -96,13 +96,13 @@ def _by_the_rule(
 ) -> dict[bytes, tuple[int, bytes]]:
     files = dict(bad)
     back: dict[bytes, tuple[int, bytes]] = {}
-    pairs: dict[tuple[bytes, bytes], list[Change]] = {}
+    altered: dict[bytes, list[Change]] = {}
     for change in changes.changes:
         if change.id in reverted:
-            pair = path_bytes(change.old_file), path_bytes(change.file)
-            pairs.setdefault(pair, []).append(change)
-    for (old, new), group in pairs.items():
+            altered.setdefault(path_bytes(change.file), []).append(change)
+    for new, group in altered.items():
         files.pop(new, None)
+        old = path_bytes(group[0].old_file)  # of an added file's hunks, what it was cut out of
         forms = {change.form for change in group}
         whole = {ChangeForm.ADDED, ChangeForm.DELETED, ChangeForm.SYMLINK, ChangeForm.SUBMODULE}
         path = old if ChangeForm.RENAMED in forms else new
@@ -111,9 +111,9 @@ def _by_the_rule(
                 back[path] = good[old]
             continue
         mode = good[old][0] if ChangeForm.MODE in forms else bad[new][0]
-        content = good[old][1]
+        content = good[old][1] if old in good else b""
         if ChangeForm.BINARY not in forms:
-            content = _spliced(good[old][1], bad[new][1], group)
+            content = _spliced(content, bad[new][1], group)
         (back if path == old != new else files)[path] = (mode, content)
     for path, entry in back.items():
         files = {other: kept for other, kept in files.items() if not clash(path, other)}
