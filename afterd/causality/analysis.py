@@ -28,7 +28,7 @@ def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it an
     return None
 
 
-def not_run(commit: str) -> bool:  # noqa: ARG001 - it answers whether a commit's version passes
+def never_passes(commit: str) -> bool:  # noqa: ARG001 - it answers whether a commit's version passes
     """The answer where no commit's own version is run."""
     return False
 
@@ -60,7 +60,7 @@ class Oracles:
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
     commits: Sequence[str] = ()
-    passes_at: Callable[[str], bool] = not_run
+    passes_at: Callable[[str], bool] = never_passes
     halving: Halving = field(default_factory=Halving)
     watch: Watch = field(default_factory=Watch)
     width: int = 1

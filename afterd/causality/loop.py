@@ -229,7 +229,7 @@ class Loop:
         a root with which the test was green did not break it, and the commits are bisected. Raises ShorterRangeError.
         """
         commit = newest_commit(self._oracles.commits, self._changes, root.changes)
-        known = not commit or self._reversion.failed_as_ever(later)
+        known = not commit or self._reversion.is_red_without(later)
         if not known and self._oracles.passes_at(commit):
             self._halving.make()
 

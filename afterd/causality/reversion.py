@@ -113,8 +113,8 @@ class Reversion:
         """
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
-    def failed_as_ever(self, reverted: ChangeSet) -> bool:
-        """Whether the bad version's failure was seen without these changes."""
+    def is_red_without(self, reverted: ChangeSet) -> bool:
+        """Whether the bad version's failure was seen with just these changes undone."""
         return self._seen.get(reverted) is Verdict.FAIL
 
     def settle(

@@ -58,7 +58,8 @@ def changes_between(
     blame = Blame(repository, good, bad)
     attributed = blame.attribute(ChangeList(numbered, notes))
     owners = {change.id: file for change, (file, _) in zip(numbered, found, strict=True)}
-    return _cut_at_commits(blame, attributed, owners)
+    cut = _cut_at_commits(blame, attributed, owners)
+    return replace(attributed, changes=_numbered_changes(_without_copies(cut)))
 
 
 def _trace_moved_text(files: Sequence[FileChanges]) -> None:
@@ -78,8 +79,8 @@ def _cut_at_commits(
     blame: Blame,
     changes: ChangeList,
     owners: Mapping[ChangeId, FileChanges],
-) -> ChangeList:
-    """The changes that several commits made, cut between them where that can be told and reverted."""
+) -> Sequence[Change]:
+    """The changes, of which those that several commits made are cut between them where that can be."""
     several = {
         change.id: (change.file, statements)
         for change in changes.live
@@ -88,15 +89,14 @@ def _cut_at_commits(
         if 1 < len(statements) <= GIT.blamed_statements
     }
     if not several:
-        return replace(changes, changes=_numbered_changes(_without_copies(changes.changes)))
+        return changes.changes
     made = blame.parts_made(several)
     age = {commit: number for number, commit in enumerate(changes.commits)}
-    parts = [
+    return [
         replace(each, commits=tuple(sorted(each.commits, key=lambda commit: age.get(commit, 0))))
         for change in changes.changes
         for each in owners[change.id].divided(change, made.get(change.id, []))
     ]
-    return replace(changes, changes=_numbered_changes(_without_copies(parts)))
 
 
 def _without_copies(changes: Sequence[Change]) -> list[Change]:

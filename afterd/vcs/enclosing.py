@@ -138,6 +138,12 @@ def parse_python(content: bytes) -> ast.Module | None:
             return None
 
 
+def first_line(statement: ast.stmt) -> int:
+    """Where a statement begins, its decorators included."""
+    decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
 def _python_symbols(content: bytes) -> Iterator[Symbol]:
     module = parse_python(content)
     todo: list[tuple[ast.AST, str]] = [(module, "")] if module else []
@@ -145,8 +151,7 @@ def _python_symbols(content: bytes) -> Iterator[Symbol]:
         node, prefix = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             name = prefix + node.name
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            yield Symbol(name, first, node.end_lineno or node.lineno)
+            yield Symbol(name, first_line(node), node.end_lineno or node.lineno)
             prefix = f"{name}."
         blocks = (getattr(node, block, ()) for block in _BLOCKS)
         todo += [(child, prefix) for block in blocks for child in block]

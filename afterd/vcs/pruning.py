@@ -199,10 +199,9 @@ def prune(
             by_file[change.old_file, change.file].append(change)
     for (old_file, file), hunks in by_file.items():
         good, bad = good_text(old_file), bad_text(file)
-        if file in added and bad is not None:
-            reasons.update(_neutral_changes(file, good or b"", bad, hunks, rules, added=True))
-        elif good is not None and bad is not None:
-            reasons.update(_neutral_changes(file, good, bad, hunks, rules))
+        new = file in added
+        if bad is not None and (new or good is not None):
+            reasons.update(_neutral_changes(file, good or b"", bad, hunks, rules, added=new))
     return with_pruned(changes, reasons)
 
 

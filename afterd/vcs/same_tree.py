@@ -18,7 +18,7 @@ from io import BytesIO
 from afterd.limits import GIT
 from afterd.model.change import Change, ChangeId
 from afterd.model.location import LineSpan
-from afterd.vcs.enclosing import parse_python
+from afterd.vcs.enclosing import first_line, parse_python
 from afterd.vcs.hunks import split_lines, undone_lines
 
 SAME_TREE = "same syntax tree: only comments or layout differ"
@@ -131,7 +131,7 @@ class _Run:
 
 def _runs(files: _Files, module: ast.Module, bad: bytes, hunks: Sequence[Change]) -> Iterator[_Run]:
     """The runs of statements that hunks touch, each with all that touch it."""
-    begins = sorted({_first_line(statement) for statement in module.body})[1:]
+    begins = sorted({first_line(statement) for statement in module.body})[1:]
     borders = [0, *(line - 1 for line in begins), len(files.bad)]
     head = _encoding_line(bad)
     waiting: list[Change] = []
@@ -157,11 +157,6 @@ def _run_of(
     lines = files.bad[start : borders[min(last + 1, len(borders) - 1)]]
     own = [replace(hunk, new=LineSpan(hunk.new.start - start, hunk.new.count)) for hunk in hunks]
     return _Run(files, lines, tuple(hunks), own, head if start else ())
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _encoding_line(content: bytes) -> Sequence[bytes]:

@@ -66,11 +66,9 @@ class Alignment:
             if found is not None:
                 return found
         found = self._by_ordinal(frame, activations)
-        return (
-            found
-            if found is not None or outer is not None
-            else self._paired_roots.get(frame.number)
-        )
+        if found is None and outer is None:
+            return self._paired_roots.get(frame.number)
+        return found
 
     @cached_property
     def _paired_roots(self) -> dict[int, Frame]:
