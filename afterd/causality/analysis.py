@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from afterd.causality.auxiliary import Builds
+from afterd.causality.auxiliary import Builds, Refused, nothing_said
 from afterd.causality.deltas.closure import Closure
 from afterd.causality.halving import Halving
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
@@ -46,7 +46,7 @@ class Oracles:
     that changes define and use; ``commits`` are those of the range, oldest first, where it is known which made what.
     ``passes_at``: whether the test passes at a commit's own version.
     ``halving``: the commits' own versions may tell a shorter range, which is then searched instead. ``watch`` ends the
-    search with the budget.
+    search with the budget. ``refused``: what the build said against a variant that was built in vain.
     """
 
     outcome: OutcomeOf
@@ -64,6 +64,7 @@ class Oracles:
     halving: Halving = field(default_factory=Halving)
     watch: Watch = field(default_factory=Watch)
     width: int = 1
+    refused: Refused = nothing_said
 
     def without(self, reverted: ChangeSet) -> Oracles:
         """The same of the variant without these changes: it takes the bad version's place."""
@@ -79,6 +80,7 @@ class Oracles:
             clashing=lambda more: self.clashing(reverted | more),
             watch=self.watch,
             width=self.width,
+            refused=lambda more: self.refused(reverted | more),
         )
 
 

@@ -9,7 +9,8 @@ shrinks.
 A build of a real program can take half a minute, and most of the sets that are asked for fail at the
 first file. So where a language can tell that a variant cannot be built (C: the files that changed are
 compiled alone, for their syntax), Algorithm 4 asks that first, and one build confirms its answer. If
-that fails after all (a linker misses a symbol), it looks for more with builds alone.
+that fails after all (a linker misses a symbol, another compiler is stricter), what the build itself says is
+answered, one build after the other; only where it says nothing of use, prefixes are built.
 
 What needs very many others is given up: reverting c-ares' name parser with the 130 changes that it
 takes cost 46 builds without an end, and told nothing of the parser. Then the variant is one that does not
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
 from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
-from afterd.causality.standing import NOTHING_TOLD, Standing
+from afterd.causality.standing import NOTHING_TOLD, Standing, Unbuildable
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
@@ -36,6 +37,9 @@ _PLACE = re.compile(r":\d+|^ *\d+(?= \|)", re.MULTILINE)
 
 Builds = Callable[[ChangeSet], bool]
 
+Refused = Callable[[ChangeSet], str]
+"""What a build said against a variant that was built in vain; it costs nothing."""
+
 
 Needed = Callable[[ChangeSet], ChangeSet]
 """What must go along by the names that changes define and use, without asking a compiler."""
@@ -44,6 +48,11 @@ Needed = Callable[[ChangeSet], ChangeSet]
 def nothing_needed(reverted: ChangeSet) -> ChangeSet:  # noqa: ARG001 - it answers a Needed's question
     """The answer for programs whose names nobody read."""
     return NOTHING
+
+
+def nothing_said(reverted: ChangeSet) -> str:  # noqa: ARG001 - it answers a Refused's question
+    """The answer where builds say nothing that is kept."""
+    return ""
 
 
 def most_along(reverted: ChangeSet) -> int:
@@ -66,8 +75,11 @@ class AuxiliarySearch:
         standing: Standing = NOTHING_TOLD,
         needed: Needed = nothing_needed,
         worth: Worth | None = None,
+        refused: Refused = nothing_said,
     ) -> None:
         self.builds = 0
+        self._refused = refused
+        self._said: dict[ChangeSet, str] = {}
         self._needed = needed
         self._worth = worth or Worth()
         self.standing = standing
@@ -138,15 +150,16 @@ class AuxiliarySearch:
         return frozenset(c for c in reverted if self._names.get(c, frozenset()) & missed)
 
     def find(self, reverted: ChangeSet, diagnostics: str = "") -> ChangeSet | None:
-        """A minimal set with which ``reverted`` builds; None when none was found within budget.
+        """A small set with which ``reverted`` builds; None when none was found within budget.
 
-        Minimal: without any one of its changes it does not build. ``diagnostics`` is what the
-        compiler said without it.
+        Without any one of its changes it does not build, or a build's own words asked for it. ``diagnostics`` is
+        what the compiler said without it.
         """
         if reverted not in self._found:
             left = max(SEARCH.builds - self.builds, SEARCH.least_builds)
             self._allowed = self.builds + (SEARCH.builds_when_told if self.standing.tells else left)
             self._build[reverted] = False
+            self._said[reverted] = diagnostics
             self._found[reverted] = self._search(reverted, diagnostics)
         return self._found[reverted]
 
@@ -154,15 +167,26 @@ class AuxiliarySearch:
         candidates = self._candidates(reverted, diagnostics)
         needed = self._needed(reverted)
         if not needed and not self.unbuildable(reverted):
-            return self._smallest(reverted, candidates, self._builds)
+            return self._built_with(reverted, candidates)
         if not self.standing.proves:
             return self._read_off(reverted, self._read(candidates))
         told = self._told(reverted, candidates, needed)
         if told is None or self._builds(reverted | told):
             return told
         others = [c for c in candidates if c not in told]
-        more = self._smallest(reverted | told, others, self._builds)
+        more = self._built_with(reverted | told, others)
         return None if more is None else told | more
+
+    def _built_with(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
+        """What builds ask for in their own words, else as few of the candidates as it builds with."""
+        mended = self._mended(reverted, candidates, most_along(reverted), against=self._refusal)
+        return self._smallest(reverted, candidates, self._builds) if mended is None else mended
+
+    def _refusal(self, reverted: ChangeSet) -> str:
+        """What is said against building it, by a compiler that read its files or by the build; a blank for no word."""
+        if self._builds(reverted):
+            return ""
+        return self.unbuildable(reverted) or self._said.get(reverted, "") or " "
 
     def _told(
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], needed: ChangeSet
@@ -212,16 +236,17 @@ class AuxiliarySearch:
         candidates: Sequence[ChangeId],
         most: int,
         needed: ChangeSet = NOTHING,
+        against: Unbuildable | None = None,
     ) -> ChangeSet | None:
-        """What is ``needed``, and candidates undone for what the compiler says, until it has nothing to
-        say.
+        """What is ``needed``, and candidates undone for what the compiler says, or whoever else speaks ``against``
+        it, until there is nothing to say.
 
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
         """
         gamma = needed if len(needed) <= most else NOTHING
         unanswered: Counter[str] = Counter()
         for _ in range(SEARCH.complaints):
-            said = self.unbuildable(reverted | gamma)
+            said = (against or self.unbuildable)(reverted | gamma)
             if not said:
                 return gamma
             unanswered[_first_complaint(said)] += 1
@@ -230,7 +255,7 @@ class AuxiliarySearch:
             in_vain = self.standing.proves and max(unanswered.values()) > SEARCH.in_vain
             if not more or in_vain or len(gamma | more) > most:
                 return None
-            gamma |= more
+            gamma = self._closed(reverted, gamma | more) if against else gamma | more
         return None
 
     def _asked_for(
@@ -352,6 +377,8 @@ class AuxiliarySearch:
                 return False
             self.builds += 1
             self._build[reverted] = self._ask(reverted)
+            if not self._build[reverted]:
+                self._said[reverted] = self._refused(reverted)
         return self._build[reverted]
 
     def _in_place(self, identifiers: Iterable[ChangeId]) -> list[ChangeId]:

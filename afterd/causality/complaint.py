@@ -14,11 +14,12 @@ from afterd.model.change import Change
 
 _QUOTED = re.compile(r"['‘’`\"]([A-Za-z_][\w.:]*)['‘’`\"]")
 _FILE = re.compile(r"^[\w./+-]+\.\w{1,4}(?=: )|[\w./+-]+\.\w{1,4}(?=:\d)", re.MULTILINE)
+_UPWARD = re.compile(r"^(?:\.\.?/)+")  # from the folder that is built in
 _LINKED = re.compile(
     r"(?:undefined reference to|undefined symbol:?|multiple definition of|duplicate symbol:?)"
     r" [`'\"‘]?(\w+)"
 )
-_MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): ")
+_MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): |:\d+: undefined reference to ")
 _GUTTER = re.compile(r"^\s*\d+ \| ?")
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _UNPARSED = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
@@ -45,7 +46,7 @@ def complaint(said: str) -> Complaint:
     quoted = _QUOTED.findall(said)
     return Complaint(
         frozenset((*quoted, *(name.rpartition(".")[2] for name in quoted))),
-        frozenset(_FILE.findall(said)),
+        frozenset(_UPWARD.sub("", name) for name in _FILE.findall(said)),
         frozenset(_shown_lines(said)),
         _UNPARSED.search(said) is not None,
     )

@@ -79,6 +79,7 @@ class Loop:
             oracles.standing.asked_by(watch.over),
             oracles.closure.needed,
             oracles.worth,
+            oracles.refused,
         )
         self._trials = Trials(
             oracles.outcome,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,14 +21,16 @@ from afterd.execution.sandbox import Watch, run
 from afterd.limits import ProcessLimits
 from afterd.vcs.worktree import Slot
 
-_ERROR = re.compile(
+_REFUSAL = re.compile(
     r"(?:^|[\s:(])(?:fatal |internal compiler )?error(?:\[\w+\])?:|^CMake Error|^\w*Error: "
     r"|undefined reference to|undefined symbol|multiple definition of|cannot find -l"
-    r"|No rule to make target|not found$|: No such file or directory|Traceback \(most recent"
-    r"|\*\*\* ",
+    r"|No rule to make target|Traceback \(most recent",
     re.IGNORECASE,
 )
-_NO_ERROR = re.compile(r"^checking |^configure: (?!error)")
+_PERHAPS = re.compile(r"not found$|: No such file or directory|\*\*\* ", re.IGNORECASE)
+"""What may end a build where nobody refused anything, and may be said in passing."""
+_UNLINKED = re.compile(r"^(?:.*\s)?(?P<file>[^\s:]+):(?P<line>\d+): undefined reference to ")
+_NO_ERROR = re.compile(r"^checking |^configure: (?!error)|^-- ")
 _MISSING = (
     re.compile(r"make(?:\[\d+\])?: (?P<tool>\S+): (?:No such file or directory|Permission denied)"),
     re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: (?P<tool>[^: ]+): (?:command )?not found"),
@@ -227,17 +230,20 @@ class Builder:
             anew=self._rebuild_all,
         )
         try:
-            return _build_outcome(result, recipe)
+            return _build_outcome(result, recipe, self.slot.path)
         finally:
             result.remove()
 
 
-def _build_outcome(result: ProcessResult, recipe: Recipe) -> Built:
-    """How the build command ended, with its diagnostics."""
+def _build_outcome(result: ProcessResult, recipe: Recipe, slot: Path) -> Built:
+    """How the build command ended, with its diagnostics, in which files are called as in the repository."""
     if result.succeeded:
         return Built(ok=True, seconds=result.seconds, cpu=result.cpu_seconds)
     text = result.stdout.text()
+    for root in {slot.absolute(), slot.resolve()}:
+        text = text.replace(f"{root}{os.sep}", "")
     detail = diagnostics(text, recipe.limits.search.build_diagnostics)
+    detail = _with_shown_uses(detail, (slot, slot / recipe.folder))
     if result.ending is not Ending.EXITED or not detail:
         detail = f"the build {result.describe()}\n{detail}".rstrip()
     started = result.ending is not Ending.NOT_STARTED
@@ -252,6 +258,27 @@ def _build_outcome(result: ProcessResult, recipe: Recipe) -> Built:
     )
 
 
+def _with_shown_uses(detail: str, folders: Sequence[Path]) -> str:
+    """A linker's words, with the lines of which it speaks below them, as a compiler shows them."""
+    told: list[str] = []
+    for said in detail.splitlines():
+        told.append(said)
+        if named := _UNLINKED.match(said):
+            number = int(named["line"])
+            lines = (_line_of(folder / named["file"], number) for folder in folders)
+            told += [f"{number:5} | {line}" for line in lines if line][:1]
+    return "\n".join(told)
+
+
+def _line_of(path: Path, number: int) -> str:
+    """A line of a file; empty where there is none."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
 def _is_doubtful(built: Built) -> bool:
     """Whether what was in the slot before may be why it failed."""
     return not built.ok and built.lasting and not built.missing
@@ -260,9 +287,10 @@ def _is_doubtful(built: Built) -> bool:
 def diagnostics(text: str, lines: int) -> str:
     """The first ``lines`` lines of ``text`` from its first error on; its end where none is seen."""
     written = text.splitlines()
-    for number, line in enumerate(written):
-        if _ERROR.search(line) and not _NO_ERROR.search(line):
-            return "\n".join(written[number : number + lines])
+    for error in (_REFUSAL, _PERHAPS):
+        for number, line in enumerate(written):
+            if error.search(line) and not _NO_ERROR.search(line):
+                return "\n".join(written[number : number + lines])
     return "\n".join(written[-lines:])
 
 

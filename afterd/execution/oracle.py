@@ -128,6 +128,13 @@ class Oracle:
         self.progress.built(reverted, ok=outcome.passed)
         return outcome.passed
 
+    def refused(self, reverted: ChangeSet) -> str:
+        """What the build said against a variant that was seen not to build; empty where it was not. Costs nothing."""
+        tree = self.tree_of(reverted)
+        key = key_of_build(self.recipe, tree)
+        outcome = self._known(tree) or self._session.get(key) or self._cache.get(key)
+        return "" if outcome is None or outcome.built else outcome.detail
+
     def attempt(self, tree: str) -> Attempt:
         """Build and test ``tree`` whatever is known of it, as a run that confirms an end."""
         return self.attempts([tree])[0]

@@ -74,6 +74,10 @@ class RunsAsBuilds:
         """The changes that a variant's run, which was made, clashed with; empty: not known."""
         return self._clashing.get(reverted, NOTHING)
 
+    def refused(self, reverted: ChangeSet) -> str:
+        """What the build said against a variant that was built in vain; empty where a run tells."""
+        return self._oracle.refused(reverted) if self._missing is nothing_missing else ""
+
     def builds(self, reverted: ChangeSet) -> bool:
         """Whether the program can be built, and runs without missing anything; a test run."""
         if self._missing is nothing_missing:

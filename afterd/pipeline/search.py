@@ -109,6 +109,7 @@ def search(
             halving=_halving(case, bisection),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),
+            refused=variants.refused,
         )
         loop = Loop(execution, live, wanted.everything, oracles, case.progress)
         if tracing.execution is not None:

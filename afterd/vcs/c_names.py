@@ -327,6 +327,8 @@ class _Reader:
         head = named
         while head.parent is not None and head.type != "function_declarator":
             head = head.parent
+        if head.parent is not None and _named_by_macro(head.parent) == named:
+            head = head.parent
         given = head.child_by_field_name("parameters")
         if given is None or "..." in _text(given):
             return
@@ -364,6 +366,8 @@ def _is_prototype(declarator: Node) -> bool:
         if inner is None:
             return False
         declarator = inner
+    if _named_by_macro(declarator) is not None:
+        return True
     inner = declarator.child_by_field_name("declarator")
     return (
         declarator.type == "function_declarator"
@@ -387,6 +391,8 @@ def _declared_identifier(declarator: Node) -> Node | None:
     """The identifier that a declarator declares; None where it has none."""
     node: Node | None = declarator
     while node is not None and node.type in _DECLARATORS:
+        if (named := _named_by_macro(node)) is not None:
+            return named
         inner = node.child_by_field_name("declarator")
         node = (
             inner
@@ -403,6 +409,18 @@ def _declared_identifier(declarator: Node) -> Node | None:
     if node is not None and node.type == "qualified_identifier":
         node = node.child_by_field_name("name")
     return node if node is not None and node.type.endswith("identifier") else None
+
+
+def _named_by_macro(declarator: Node) -> Node | None:
+    """``name`` of ``MACRO(name)(int a)``, which reads as a function that returns a function; else None."""
+    called = declarator.child_by_field_name("declarator")
+    if declarator.type != "function_declarator" or called is None:
+        return None
+    given = called.child_by_field_name("parameters")
+    if called.type != "function_declarator" or given is None or given.named_child_count != 1:
+        return None
+    within = given.named_children[0].named_children
+    return within[0] if [node.type for node in within] == ["type_identifier"] else None
 
 
 def _count(given: Node) -> int:

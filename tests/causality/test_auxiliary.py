@@ -95,6 +95,31 @@ def test_complaints_are_answered_one_after_the_other() -> None:
     assert len(asked) < 12
 
 
+def test_what_a_build_says_is_answered_as_a_compilers_word_is() -> None:
+    """Of tidy the linker named the functions that were missing, of muparser gcc what clang takes: prefixes of all
+    changes were built instead, up to twelve of them for one set.
+    """
+    chain = {f"c{i + 12}": f"-int {name};\n" for i, name in enumerate(NAMES)}
+    changes = {
+        identifier: replace(change, patch=chain.get(identifier, "-int other;\n"), file="a.c")
+        for identifier, change in made(COUNT).items()
+    }
+    built = []
+
+    def builds(reverted: ChangeSet) -> bool:
+        built.append(reverted)
+        return chain.keys() <= reverted
+
+    def refused(reverted: ChangeSet) -> str:
+        missing = next(name for key, name in zip(chain, NAMES, strict=True) if key not in reverted)
+        return f"ld: a.o: in function `main': a.c:3: undefined reference to `{missing}'"
+
+    standing = Standing(lambda _reverted: "")
+    search = AuxiliarySearch(builds, changes, ids(COUNT), standing, refused=refused)
+    assert search.find(frozenset({"c1"}), refused(NOTHING)) == frozenset(chain)
+    assert len(built) == len(NAMES)
+
+
 def test_a_complaint_that_nothing_answers_is_given_up() -> None:
     """argparse: twelve more changes, one at a time, and the same brace was missing each time."""
     asked: list[ChangeSet] = []

@@ -27,6 +27,17 @@ def test_a_complaint_speaks_of_names_files_and_the_lines_it_shows() -> None:
     }
 
 
+def test_the_line_that_a_linker_speaks_of_is_shown() -> None:
+    said = "src/a.c:7: undefined reference to `own_f'\n    7 |   return OWN(f)();\ncollect2: error: ld\n"
+    assert complaint(said).lines == {"return OWN(f)();"}
+
+
+def test_a_build_in_another_folder_names_files_from_there() -> None:
+    about = complaint("../../src/vm/core.c:3:1: error: unknown type name 'Fresh'\n")
+    assert about.is_in("src/vm/core.c")
+    assert not about.is_in("src/core.c")
+
+
 def test_only_lines_with_a_name_are_shown_of_a_change() -> None:
     patch = "@@ -1,2 +1,3 @@\n-  int old;\n+  int fresh;\n+  }\n+\n"
     assert added_lines(change(1, patch=patch)) == {"int fresh;"}

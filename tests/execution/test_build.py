@@ -412,6 +412,25 @@ def test_what_an_ended_test_left_half_built_is_made_again(
     assert bench.printed() == "1 1"
 
 
+def test_a_refusal_names_files_as_the_repository_does(bench: Bench) -> None:
+    """CMake hands every compiler whole paths, and nobody's change is of a file in a slot."""
+    makefile = MAKEFILE.replace("-o $@ $<", "-o $@ $(CURDIR)/$<")
+    refused = bench.build(Makefile=makefile, limit__c="int limit(void) { return none; }\n")
+    assert refused.detail.startswith("limit.c:")
+
+
+def test_what_a_linker_misses_is_shown_where_it_is_used(bench: Bench) -> None:
+    """Macros make other names of those in the source, and a linker knows only what they made."""
+    pasted = "#define OWN(x) own_##x\nint OWN(none)(void);\nint limit(void) {\n  return OWN(none)();\n}\n"
+    recipe = dataclasses.replace(bench.recipe, build=(*bench.recipe.build, "CFLAGS=-g -DLIMIT=1"))
+    bench.recipe = recipe
+    refused = bench.build(limit__c=pasted)
+    assert (
+        "limit.c:4: undefined reference to `own_none'\n    4 |   return OWN(none)();"
+        in refused.detail
+    )
+
+
 def test_without_a_build_command_the_slot_is_only_moved(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path)
     slot = workshop.slot()
@@ -427,12 +446,23 @@ def test_without_a_build_command_the_slot_is_only_moved(tmp_path: Path) -> None:
         ("cc -Werror a.c\na.c:1: warning: x\na.c:2: error: y\n  2 | z\nmake: *** [a.o]", 2),
         ("checking for error.h... not found\nconfigure: no error: go on\nld: cannot find -lx", 2),
         ("Compiling\nerror[E0308]: mismatched types\n --> src/main.rs:2:5", 1),
+        (
+            "-- *** Also shared\n-- Looking for x - not found\n/usr/bin/ld: a.c:2: undefined reference to `x'",
+            2,
+        ),
+        ("touch: x: No such file or directory\ncc a.c\na.c:2: error: y\n  2 | z", 2),
+        (
+            "-- Looking for x - not found\n/bin/sh: 1: bison: not found\nmake: *** [a.c] Error 127",
+            1,
+        ),
         ("one\ntwo\nthree\n", 1),
         ("", 0),
     ],
 )
 def test_diagnostics_begin_at_the_first_error(text: str, expected: int) -> None:
-    """``expected`` is the first line kept; without an error the last lines are."""
+    """``expected`` is the first line kept; without an error the last lines are. CMake's own talk is none, and what a
+    compiler or a linker refuses tells more than what may only have been said in passing.
+    """
     assert diagnostics(text, 2).splitlines() == text.splitlines()[expected : expected + 2]
 
 

@@ -164,6 +164,26 @@ int f(int n) {
 }
 """
 }
+PASTED = {
+    "t.h": """
++int TY_(fresh)(int n);
+int TY_(other)(int n);
+""",
+    "t.c": """
++int TY_(fresh)(int n) { return n; }
+int TY_(other)(int n) { return n; }
+""",
+    "u.c": """
+int TY_(user)(int n) {
+-  return n;
++  return TY_(fresh)(n);
+}
+int TY_(another)(int n) {
+-  return TY_(other)(n);
++  return TY_(other)(n + 1);
+}
+""",
+}
 BRACES = {
     "b.c": """
 int f(int n) {
@@ -221,6 +241,10 @@ int m;
         (MOVED, "c2", "c1"),
         (LABEL, "c1", "c2"),
         (OLDER, "c2", ""),
+        (PASTED, "c1", ""),
+        (PASTED, "c2", "c1 c3"),
+        (PASTED, "c3", ""),
+        (PASTED, "c4", ""),
         (BRACES, "c1", "c3"),
         (BRACES, "c2", ""),
         (BRACES, "c3", "c1"),
