@@ -117,6 +117,25 @@ class AuxiliarySearch:
             self._against[reverted] = self.standing.against(reverted)
         return self._against[reverted]
 
+    def lacks(self, reverted: ChangeSet) -> bool:
+        """Whether ``reverted`` asks for more by its names, which a compiler of single files does not miss: to build
+        it alone would end at the linker.
+        """
+        return self.standing.proves and bool(self._needed(reverted))
+
+    def by_names(self, reverted: ChangeSet) -> ChangeSet:
+        """What the names of ``reverted`` ask for, and a compiler besides, before anything is built; nothing where they
+        ask for nothing.
+        """
+        if not self.lacks(reverted):
+            return NOTHING
+        candidates = self._candidates(reverted, "")
+        return self._told(reverted, candidates, self._needed(reverted)) or NOTHING
+
+    def note_found(self, reverted: ChangeSet, auxiliary: ChangeSet) -> None:
+        """A variant was seen to build with what goes along."""
+        self._found[reverted] = auxiliary
+
     def certain(self, reverted: ChangeSet) -> str:
         """What surely keeps ``reverted`` from being built, without a build."""
         return self.standing.certain(reverted) if self.unbuildable(reverted) else ""

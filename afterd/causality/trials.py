@@ -81,6 +81,9 @@ class Trials:
         known = self._auxiliary.known(asked)
         if known is not None and (self._proves or len(known) <= most_along(asked)):
             return Trial(asked, known, self._see(asked | known))
+        if (named := self._auxiliary.by_names(asked)) and self._see(asked | named).built:
+            self._auxiliary.note_found(asked, named)
+            return Trial(asked, named, self._see(asked | named))
         outcome = self._see(asked)
         if outcome.built:
             return Trial(asked, NOTHING, outcome)
@@ -114,7 +117,8 @@ class Trials:
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""
-        if not self._proves or self._auxiliary.unbuildable(asked):
+        known = self._auxiliary.lacks(asked) or self._auxiliary.unbuildable(asked)
+        if not self._proves or known:
             return NOTHING
         outcome = self._see(asked)
         return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
@@ -222,7 +226,8 @@ class Trials:
         return asked | (self._auxiliary.known(asked) or NOTHING)
 
     def _unseen(self, reverted: ChangeSet) -> bool:
-        return reverted not in self._seen and not self._auxiliary.unbuildable(reverted)
+        refused = self._auxiliary.lacks(reverted) or self._auxiliary.unbuildable(reverted)
+        return reverted not in self._seen and not refused
 
     def _see(self, reverted: ChangeSet) -> Outcome:
         if reverted not in self._seen:

@@ -332,6 +332,26 @@ def test_what_a_linker_misses_is_left_out_of_a_set() -> None:
     assert sum("c2" in reverted for reverted in asked) <= 2
 
 
+@pytest.mark.parametrize("missed", ["c5", "c9"])
+def test_what_names_ask_for_goes_along_before_anything_is_built(missed: str) -> None:
+    """Tidy: a function taken away, its callers left; each set with it was built once for the linker's word. Where
+    names are wrong, and nothing builds with what they ask for, the set is built alone after all.
+    """
+    repaired = repaired_by({"c2"})
+    oracle = Counting(lambda reverted: NOT_BUILT if "c9" in reverted else repaired(reverted))
+    search = AuxiliarySearch(
+        lambda reverted: oracle(reverted).built,
+        made(9),
+        ids(9),
+        Standing(lambda _reverted: ""),
+        lambda reverted: frozenset({missed}) - reverted if "c2" in reverted else frozenset(),
+    )
+    trial = Trials(oracle, search).revert(frozenset({"c2"}))
+    assert trial.passed
+    assert trial.reverted == ({"c2", "c5"} if missed == "c5" else {"c2"})
+    assert (frozenset({"c2"}) in oracle.asked) == (missed == "c9")
+
+
 def test_what_needs_nothing_else_is_tried_before_single_changes_are_put_back() -> None:
     """werkzeug: a module became a package; undoing any new file needs the old module and all others."""
     oracle = Counting(repaired_by({"c1", "c2"}))
