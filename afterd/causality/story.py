@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -189,19 +189,13 @@ class _Walk:
             yield at
             at = self.reached[at].nearer
 
-    def followed(self, carriers: Container[StepId] = ()) -> ChangeSet:
-        """The changes from which a chain of dependences, all of steps that differ, leads to the failed assertion, or to
-        one of the ``carriers``: the test passed when that was given what it had in the twin.
-        """
-        return frozenset(
-            change for change, at in self.entered.items() if self._is_seen(at, carriers)
-        )
+    def followed(self) -> ChangeSet:
+        """The changes from which a chain of dependences, all of steps that differ, leads to the failed assertion."""
+        return frozenset(change for change, at in self.entered.items() if self._is_seen(at))
 
-    def _is_seen(self, step: StepId, carriers: Container[StepId]) -> bool:
+    def _is_seen(self, step: StepId) -> bool:
         at: StepId | None = step
         while at is not None:
-            if at in carriers:
-                return True
             found = self.reached[at]
             if found.nearer is None:
                 return found.way in _SEEN
@@ -219,8 +213,7 @@ class _Walk:
 class Story:
     """The causal tree, the changes no way was found to, and the runs in which a step was tested.
 
-    ``followed``: the changes that a chain of dependences leads to, where nothing between was assumed: from the failed
-    assertion, or from a step that was seen to carry the failure.
+    ``followed``: the changes that a chain of dependences leads to, where nothing between was assumed.
     """
 
     tree: CauseNode
@@ -345,9 +338,7 @@ class _Told:
         if unlinked:
             behind = (self._not_reached(self._changes[change]) for change in unlinked)
             tree = replace(tree, steps=(*tree.steps, *behind))
-        followed = (
-            NOTHING if self._predicate.by_others else self._walk.followed(self._carrying.carriers)
-        )
+        followed = NOTHING if self._predicate.by_others else self._walk.followed()
         return Story(tree, unlinked, self._carrying.runs, followed)
 
     def _without_rounds(self, way: list[StepId]) -> list[StepId]:

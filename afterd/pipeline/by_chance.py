@@ -2,10 +2,9 @@
 ended so.
 
 What was recorded speaks for an answer where a chain of dependences leads from each guilty change to the failed
-assertion, of steps that the passing run had otherwise: a test that fails at random shows none. It may end at a step
-that was given the passing run's value, if the test passed then. A compiler that refuses a text speaks too, as it does
-so each time. Where neither does, the bad version and the answer are run until that they agree by chance is next to
-impossible.
+assertion, of steps that the passing run had otherwise: a test that fails at random shows none. A compiler that refuses
+a text speaks too, as it does so each time. Where neither does, the bad version and the answer are run until that they
+agree by chance is next to impossible.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from afterd.model.change import ChangeSet
 from afterd.model.explanation import CauseNode, Evidence, TreeStep
 from afterd.model.location import LineSpan
 from afterd.model.term import INT, OPAQUE, Concrete, Op
-from afterd.model.trace import Alignment, Trial
+from afterd.model.trace import Alignment
 
 
 def _told(run: Recorded, *root: str) -> Story:
@@ -183,26 +183,6 @@ def test_where_code_is_not_followed_the_change_stands_with_what_it_did() -> None
         ("given", "", Evidence.OBSERVED),
         ("key", "c9", Evidence.OBSERVED),
     ]
-
-
-@pytest.mark.parametrize(("trial", "followed"), [(Trial.PASSES, {"c1"}), (Trial.FAILS, set())])
-def test_a_step_that_was_set_and_the_test_passed_speaks_for_what_led_to_it(
-    trial: Trial, followed: set[str]
-) -> None:
-    """Of wren's token a pointer chose the way to the crash, which is no chain of values. The test passed when the token
-    was given the twin's value, and ten more runs asked all the same whether that was chance.
-    """
-    run = Recorded()
-    token = run.assign(1, "token", 5, green=7, changes=["c1"])
-    run.assign(2, "kept", token, green=7)
-    run.callers[2] = 3
-    run.assign(3, "given", 6, green=8)
-    given = run.input(4, "table", 5)
-    looked_up = run.assign(5, "lookup()", given, green=7)
-    run.fail(6, compare(Op.EQ, looked_up, 7))
-    run.callers[1] = 3
-    run.trials[1] = trial
-    assert _told(aligned(run), "c1").followed == followed
 
 
 def test_what_only_the_twin_did_is_seen_as_well() -> None:
