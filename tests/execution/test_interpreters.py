@@ -93,6 +93,17 @@ def test_the_first_that_has_all_that_is_imported_is_taken(alone: Path) -> None:
     assert found.lacks == {"left"}
 
 
+def test_the_projects_own_environment_comes_before_a_python_of_path_that_has_more(
+    alone: Path, tmp_path: Path
+) -> None:
+    """A release script imports what no test needs; a Python of PATH may have it by chance."""
+    write(alone, {"app.py": "", "scripts/release.py": "import left\n"})
+    of_path = environment(tmp_path, "pytest", "left").with_name("python3")
+    assert Python(alone).interpreter(alone, "pytest").path == str(of_path)
+    own = environment(alone / ".venv", "pytest")
+    assert Python(alone).interpreter(alone, "pytest").path == str(own)
+
+
 def test_a_named_python_is_the_users_choice(alone: Path) -> None:
     environment(alone / ".venv", "pytest")
     other = environment(alone / "tools/py", "pytest")

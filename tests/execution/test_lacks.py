@@ -28,6 +28,16 @@ from afterd.execution.failures.lacks import lack_of
         ("Error: Cannot find module './lib/moved'", "npm", ""),
         ("No module named 'own'", "python3", ""),
         ("assert 1 == 2", "python3", ""),
+        (
+            'Traceback (most recent call last):\n  File "<frozen runpy>", line 189, in _run_module_as_main\n'
+            '  File "/v/site-packages/pytest/__init__.py", line 9, in <module>\n'
+            "TypeError: HookspecMarker.__call__() got an unexpected keyword argument 'warn_on_impl_args'\n",
+            "python3",
+            "The environment of python3 lacks a fitting version of pytest; the one that is installed cannot be"
+            " started with this version of the project (TypeError: HookspecMarker.__call__() got an unexpected"
+            " keyword argument 'warn_on_impl_args'): install an older or a newer one, or name an environment"
+            " that has one with --python.",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_lacking(said: str, program: str, sentence: str) -> None:

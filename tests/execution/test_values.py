@@ -163,6 +163,11 @@ def test_a_message_without_values(text: str, message: str) -> None:
     assert told_failure("all is well\n") is None
 
 
+GO_WITHOUT_TESTS = (
+    r'{"Action":"output","Package":"a.b/c","Output":"testing: warning: no tests to run\n"}'
+)
+
+
 @pytest.mark.parametrize(
     ("text", "none"),
     [
@@ -173,6 +178,8 @@ def test_a_message_without_values(text: str, message: str) -> None:
         ("testing: warning: no tests to run\nPASS\n", True),
         ("testing: warning: no tests to run\nPASS\nok  \ta.b/c\t0.01s [no tests to run]\n", True),
         ("ok  \ta.b/c\t0.01s [no tests to run]\nok  \ta.b/d\t0.02s\n", False),
+        (f"{GO_WITHOUT_TESTS}\n", True),
+        (f'{{"Action":"run","Package":"a.b/d","Test":"TestX"}}\n{GO_WITHOUT_TESTS}\n', False),
         ("TAP version 13\n# tests 0\n# pass 0\n", True),
         ("ok 1 - a\n# tests 1\n# pass 1\n", False),
         ("  0 passing (2ms)\n", True),

@@ -24,6 +24,11 @@ _OPTION = re.compile(r"(?:unrecognized arguments?|unknown option):? (.+)")
 _SETTING = re.compile(r"Unknown config option: (\w+)")
 _REQUIRED = re.compile(r"Missing required plugins?: ([\w.-]+)")
 _UNFIT = re.compile(r"PluginValidationError|ImportError: cannot import name '\w+' from '_pytest")
+_NOT_STARTED = re.compile(
+    r"runpy(?:\.py|>)\", line \d+, in _run_module_as_main\n(?: .*\n)*?"
+    r" .*-packages/_?(?P<runner>pytest)/.*\n(?: .*\n)*(?P<error>\w*Error: .*)"
+)
+"""The runner died while it was imported: no test of it can show a frame of ``runpy``."""
 _ASYNC = "async def functions are not natively supported"
 _TOOL = re.compile(r"No such file or directory: '([\w.+-]+)'")
 _SHELL = re.compile(r"\b(?:sh|bash|dash)(?:: (?:line )?\d+)?: ([\w.+-]+): (?:command )?not found")
@@ -148,6 +153,8 @@ def lack_of(said: str, own: Collection[str] = ()) -> Lack | None:
     """
     if _MODULE.search(said) or _MOVED.search(said) or _METADATA.search(said):
         return _module(said, own)
+    if match := _NOT_STARTED.search(said):
+        return _unstarted(match["runner"], match["error"])
     if _UNFIT.search(said):
         advice = (
             "the one that is installed is newer or older than the project knows; install another"
@@ -155,6 +162,15 @@ def lack_of(said: str, own: Collection[str] = ()) -> Lack | None:
         return Lack("pytest", "a fitting version of", advice=advice + ": pip install 'pytest<8'")
     plugin = _plugin(said)
     return Lack(plugin, "pytest's plugin", plugin) if plugin else _program(said)
+
+
+def _unstarted(runner: str, error: str) -> Lack:
+    """A runner that imports what the project itself is, in a version that it does not know."""
+    advice = (
+        f"the one that is installed cannot be started with this version of the project ({error}): install an"
+        " older or a newer one, or name an environment that has one with --python"
+    )
+    return Lack(runner, "a fitting version of", advice=advice)
 
 
 def _module(said: str, own: Collection[str]) -> Lack | None:

@@ -112,6 +112,7 @@ _NONE_RAN = re.compile(
 )
 _SOME_RAN = re.compile(
     r"^(?:ok(?!.*\[no tests to run\])|not ok|test \S+ \.\.\.|# (?:pass|fail) [1-9]|=== RUN"
+    r'|\{.*"Action":"run"'
     r"|[ \t]*[1-9]\d* failing\b|Tests: +.*\d (?:passed|failed))",
     re.MULTILINE,
 )

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,23 +111,29 @@ def chosen_interpreter(
 ) -> tuple[Interpreter | None, tuple[Interpreter, ...]]:
     """The interpreter that runs the tests of the checkout at ``root``, and all that were asked.
 
-    ``home`` is the user's work tree, ``runner`` the module that runs tests (empty: Python's own). The
-    first that has it and all that the project imports; else the first of those that lack fewest; None
+    ``home`` is the user's work tree, ``runner`` the module that runs tests (empty: Python's own). Of the
+    environments that the user made, else of PATH, else afterd's own: the first that has the runner and all that the
+    project imports; else the first of those that lack fewest, as files that no test needs import things too. None
     where none has the runner.
     """
     imported = imported_modules(root)
     oldest = _oldest_python(root)
     seen: list[Interpreter] = []
-    for path, where in _candidates(home):
-        asked = ask(path, [*filter(None, [runner]), *PLUGINS, *imported], home)
-        if asked is None or asked.version < oldest:
-            continue
-        lacks = imported - asked.modules
-        seen.append(Interpreter(asked.path or path, where, asked, lacks))
-        if not lacks and (not runner or runner in asked.modules):
-            break
-    able = [each for each in seen if not runner or runner in each.asked.modules]
-    return min(able, key=lambda each: len(each.lacks), default=None), tuple(seen)
+    for group in _candidates(home):
+        able: list[Interpreter] = []
+        for path, where in group:
+            asked = ask(path, [*filter(None, [runner]), *PLUGINS, *imported], home)
+            if asked is None or asked.version < oldest:
+                continue
+            seen.append(Interpreter(asked.path or path, where, asked, imported - asked.modules))
+            if runner and runner not in asked.modules:
+                continue
+            able.append(seen[-1])
+            if not seen[-1].lacks:
+                break
+        if able:
+            return min(able, key=lambda each: len(each.lacks)), tuple(seen)
+    return None, tuple(seen)
 
 
 def fitting_python(root: Path, home: Path) -> str:
@@ -178,19 +184,26 @@ def _passed_over(parts: Sequence[str]) -> bool:
     return any(part in _PASSED_OVER for part in parts[:-1])
 
 
-def _candidates(home: Path) -> Iterator[tuple[str, str]]:
-    """Interpreters that are there, each once, with the words for where they were found."""
+def _candidates(home: Path) -> Iterator[Iterable[tuple[str, str]]]:
+    """Interpreters that are there, each once, with the words for where they were found: the environments
+    that the user made, those of PATH, and afterd's own.
+    """
     own = Path(sys.prefix).resolve()
-    seen: set[Path] = set()
+    made = list(_made_environments(home, own))
+    yield made
+    yield _of_path({own, *(Path(python).parent.parent.resolve() for python, _ in made)})
+    yield [(sys.executable, "afterd's own environment")]
+
+
+def _made_environments(home: Path, own: Path) -> Iterator[tuple[str, str]]:
+    seen = {own}
     for folder, where in _environments(home):
         python = folder / "bin" / "python"
-        if folder.resolve() not in (*seen, own) and python.exists():
+        if folder.resolve() not in seen and python.exists():
             seen.add(folder.resolve())
             yield str(python.absolute()), where
     if os.environ.get("VIRTUAL_ENV") and Path(os.environ["VIRTUAL_ENV"]).resolve() == own:
         yield sys.executable, "the active environment, which is afterd's own"
-    yield from _of_path({*seen, own})
-    yield sys.executable, "afterd's own environment"
 
 
 def _of_path(seen: set[Path]) -> Iterator[tuple[str, str]]:
