@@ -24,27 +24,26 @@ class SharedFixtures:
         self._set_up: dict[int, Counts] = {}
         self._aside: list[Counts] = []
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(
         self, fixturedef: Anything, request: Anything
-    ) -> Generator[None, object, object]:
+    ) -> Generator[None, object, None]:
         """Keep its counts, and leave out what it does when it is taken down."""
         if request.scope == "function":
-            return (yield)
+            yield
+            return
         self._begin()
         fixturedef.addfinalizer(self._end)  # the first that is added runs last
-        try:
-            return (yield)
-        finally:
-            self._set_up[id(fixturedef)] = self._end()
-            fixturedef.addfinalizer(self._begin)
+        yield
+        self._set_up[id(fixturedef)] = self._end()
+        fixturedef.addfinalizer(self._begin)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self, item: Anything) -> Generator[None, object, object]:
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self, item: Anything) -> Generator[None, object, None]:
         """Count what the test uses; after it, pytest forgets which fixtures those are."""
         for used in _used_fixtures(item):
             self._counter.add(self._set_up.get(used, {}))
-        return (yield)
+        yield
 
     def _begin(self) -> None:
         self._aside.append(self._counter.take())

@@ -1,9 +1,14 @@
-"""pytest under the tracer: its reports are noted."""
+"""pytest under the tracer: its reports are noted.
+
+Wrappers are of the old kind (``hookwrapper``), which every pytest knows: those with ``wrapper`` need a pluggy of
+2023, and where pytest is older its tests would not even be collected.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -11,6 +16,7 @@ from .failures import failure
 from .fixtures import SharedFixtures
 from .session import Session, current_session
 
+Told = Any  # pluggy's result of the hooks inside, whose class older versions keep to themselves
 _failed: set[str] = set()
 _skipped: set[str] = set()
 
@@ -19,29 +25,32 @@ def _note(session: Session, test: str, phase: str, error: BaseException) -> None
     session.failures.append(failure(test, phase, error, session.recorder.row))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Told, None]:
     """Where each test's rows begin and end."""
     session = current_session()
     if session is None:
-        return (yield)
+        yield
+        return
     first = session.recorder.row
     _failed.discard(item.nodeid)
     _skipped.discard(item.nodeid)
     session.begin_test()
-    result = yield
+    told = yield
     failed = item.nodeid in _failed
-    if failed or session.counter is None or item.nodeid not in _skipped:
+    if told.excinfo is None and (failed or session.counter is None or item.nodeid not in _skipped):
         session.end_test(item.nodeid, first, not failed)
-    return result
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+) -> Generator[None, Told, None]:
     """A failed phase of a test; skips and expected failures are none, nor has such a test passed."""
-    report = yield
+    told = yield
+    if told.excinfo is not None:
+        return
+    report: pytest.TestReport = told.get_result()
     session = current_session()
     if report.skipped:
         _skipped.add(item.nodeid)
@@ -49,21 +58,20 @@ def pytest_runtest_makereport(
         _failed.add(item.nodeid)
         if session and call.excinfo is not None:
             _note(session, item.nodeid, report.when, call.excinfo.value)
-    return report
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Told, None]:
     """A module that cannot be collected."""
-    report = yield
+    told = yield
+    if told.excinfo is not None:
+        return
+    report: pytest.CollectReport = told.get_result()
     session = current_session()
     call = getattr(report, "call", None)
     if session and report.failed and call is not None and call.excinfo is not None:
         error = call.excinfo.value
         _note(session, collector.nodeid, "collect", error.__cause__ or error)
-    return report
 
 
 @pytest.hookimpl(tryfirst=True)  # what shuffles tests does it another way in each process
