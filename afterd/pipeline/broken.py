@@ -93,18 +93,32 @@ class _Look:
             )
             if ends.broke or not self.settings.first:
                 break
-        left = self.workspace.limits.search.few if aside.broke else len(aside.unclear)
-        if aside.broke or aside.unclear:
-            smallest = sorted(aside.broke, key=self._size)
-            unclear = sorted(aside.unclear, key=self._size)[:left]
-            tests = tuple(self.suite.test(name) for name in (*smallest, *unclear))
-            rest = replace(aside, unclear=tuple(set(aside.unclear) - set(unclear)))
+        few = self.workspace.limits.search.few
+        left = few if aside.broke else len(aside.unclear)
+        unclear = sorted(aside.unclear, key=self._size)[:left]
+        changed = sorted(self._changed_by_several(aside), key=self._size)[:few]
+        asked = (*sorted(aside.broke, key=self._size), *unclear, *changed)
+        if asked:
+            tests = tuple(self.suite.test(name) for name in asked)
+            rest = replace(
+                aside,
+                unclear=tuple(set(aside.unclear) - set(unclear)),
+                changed=tuple(name for name in aside.changed if name not in changed),
+            )
             notes = tuple(self._set_aside(rest))
             return Broken(self.suite, tests, notes, green=seen.green or frozenset())
         if not seen.red:
             green = f"All {len(seen.green):,} tests pass" if seen.green else "Every test passes"
             return Broken(self.suite, reason=f"{green} at the bad version.")
         return self._nothing_broke(aside)
+
+    def _changed_by_several(self, aside: _Ends) -> tuple[str, ...]:
+        """Where nothing else broke, the tests whose text changed, if by several commits: what the last of them did
+        may be of the regression, and the rest of a feature that the good version lacks.
+        """
+        kept = (c for c in self.wanted.changes.changes if c.pruned == KEPT_TEST)
+        several = len({commit for change in kept for commit in change.commits}) > 1
+        return aside.changed if several and not aside.broke else ()
 
     def _at_bad(self) -> TestsSeen:
         self.progress.stage("running the tests of the bad version")

@@ -12,7 +12,7 @@ from afterd.limits import GIT, REPORT, ChangeLimits
 from afterd.model.change import Change, ChangeForm, ChangeId, ChangeList, FileKind
 from afterd.model.wording import first_names
 from afterd.vcs.blame import Blame
-from afterd.vcs.file_changes import REFUSED, FileChanges, file_pairs, moved_text
+from afterd.vcs.file_changes import KEPT_TEST, REFUSED, FileChanges, file_pairs, moved_text
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules
 from afterd.vcs.object_store import open_store
@@ -80,11 +80,15 @@ def _cut_at_commits(
     changes: ChangeList,
     owners: Mapping[ChangeId, FileChanges],
 ) -> Sequence[Change]:
-    """The changes, of which those that several commits made are cut between them where that can be."""
+    """The changes, of which those that several commits made are cut between them where that can be: of tests
+    as well, where one commit's may be what the good version can be asked, and another's not.
+    """
     several = {
         change.id: (change.file, statements)
-        for change in changes.live
-        if change.form is ChangeForm.HUNK and len(change.commits) > 1
+        for change in changes.changes
+        if change.pruned in ("", KEPT_TEST)
+        and change.form is ChangeForm.HUNK
+        and len(change.commits) > 1
         for statements in [owners[change.id].statements(change)]
         if 1 < len(statements) <= GIT.blamed_statements
     }

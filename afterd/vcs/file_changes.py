@@ -318,10 +318,14 @@ class FileChanges:
 
     def divided(self, change: Change, parts: Sequence[Part]) -> list[Change]:
         """A change cut between the commits that made its ``parts``, without ids; itself where it is one
-        commit's, or cannot be cut.
+        commit's, or cannot be cut. What is added is of those who made its own lines, not of those who did something
+        right beside them.
         """
         if not parts:
             return [change]
+        makers = {part.commits for part in parts}
+        if len(makers) == 1 and change.old.count == 0:
+            return [replace(change, commits=min(makers) or change.commits)]
         whole = Hunk(change.old, change.new)
         cut = cut_at_commits(whole, parts, self._bad)
         made = [(self._lines_changed(hunk), part.commits) for hunk, part in cut]

@@ -12,7 +12,8 @@ from afterd.model.change import FileKind
 # A pattern that ends in "/" names a directory at any depth, one that starts with "/" is anchored at
 # the root, one with an inner "/" is the whole path ("*" crosses "/"), any other is a file name.
 TESTS = (
-    *("test/", "tests/", "__tests__/", "testdata/", "test-data/", "testsuite/", "/t/", "spec/"),
+    *("test/", "tests/", "__tests__/", "testdata/", "testsuite/", "/t/", "spec/"),
+    *("*_test/", "*_tests/", "*-test/", "*-tests/", "test_*/", "test-*/", "testcases/"),
     *("/fixtures/", "__fixtures__/", "__snapshots__/", "__mocks__/"),
     *("test_*", "test-*", "*_test.*", "*_tests.*", "*-test.*", "*_unittest.*", "*.test.*"),
     *("*.spec.*", "*_spec.*", "*Test.java", "*Tests.java", "*Test.kt", "*Tests.cs", "*Test.php"),

@@ -263,6 +263,26 @@ ADD = "pub fn add(a: i32, b: i32) -> i32 { a + b + 1 }\n#[test]\nfn adds_too() {
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo")
+def test_a_case_for_the_regression_behind_one_of_a_feature(tmp_path: Path) -> None:
+    """Both were appended to a table of cases, so they are one block of it (goldmark's ``linkify.txt``)."""
+    (tmp_path / "tests").mkdir()
+    test = (
+        "from pathlib import Path\nimport ops\n\n\ndef test_cases():\n"
+        "    for line in Path(__file__).with_name('cases.txt').read_text().splitlines():\n"
+        "        name, a, b, expected = line.split()\n"
+        "        assert getattr(ops, name)(int(a), int(b)) == int(expected)\n"
+    )
+    old = {**PYTEST, "ops.py": OPS, "tests/test_ops.py": test, "tests/cases.txt": "sub 3 1 2\n"}
+    feature = {"ops.py": NEW, "tests/cases.txt": "sub 3 1 2\nmul 2 2 4\n"}
+    told = {"tests/cases.txt": "sub 3 1 2\nmul 2 2 4\nadd 1 2 3\n"}
+    path = repository(tmp_path, old, feature, told)
+    done = afterd("explain", "HEAD~2..HEAD", "--format", "json", cwd=path)
+    [found] = json.loads(done.out)["explanations"]
+    assert [(change["file"], change["new"][0]) for change in found["root"]] == [("ops.py", 2)], (
+        found
+    )
+
+
 def test_a_test_of_a_new_source_file_is_new_and_the_other_is_explained(tmp_path: Path) -> None:
     """shlex: what was `split` in lib.rs is in a new bytes.rs, with tests of its own; all ended in an error."""
     path = tmp_path / "r"

@@ -73,6 +73,21 @@ TABLE = {
         ["a = 1\nz = 9\n", "a = 2\nz = 9\n", "a = 2\nb = 2\nc = 3\nz = 9\n"],
         [("a = 2\n", [1]), ("b = 2\nc = 3\n", [2])],
     ),
+    "cases of a test, in a file of no known language": (
+        "cases-test.txt",
+        ["1 a\n", "1 a\n2 b\n3 c\n", "1 a\n2 b\n3 c\n4 d\n"],
+        [("2 b\n3 c\n", [1]), ("4 d\n", [2])],
+    ),
+    "a paragraph is its own commit's, not also its neighbour's": (
+        "a.txt",
+        ["1\n", "1\n\n2\na\n", "1\n\n2\na\n\n3\na\n"],
+        [("\n2\na\n", [1]), ("\n", [2]), ("3\na\n", [2])],
+    ),
+    "two tests of two commits": (
+        "test_a.py",
+        ["a = 1\n", "a = 1\ndef f():\n    x\n", "a = 1\ndef f():\n    x\ndef g():\n    y\n"],
+        [("def f():\n    x\n", [1]), ("def g():\n    y\n", [2])],
+    ),
     "one commit's block is one change": (
         "a.py",
         ["a = 1\n", "a = 1\nb = 2\nc = 3\n", "a = 1\nb = 2\nc = 3\n"],

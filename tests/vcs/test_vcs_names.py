@@ -24,6 +24,10 @@ from afterd.vcs.tokens import Language, language_of
         ),
         (
             FileKind.TEST,
+            ["a/_test/cases.txt", "unit_tests/x.cc", "a/test-cases/x.txt", "test_data/x.bin"],
+        ),
+        (
+            FileKind.TEST,
             ["fixtures/plain.env", "src/__fixtures__/a.js", "src/__snapshots__/a.snap"],
         ),
         (
@@ -52,7 +56,7 @@ from afterd.vcs.tokens import Language, language_of
                 "app/fixtures/x.c",
             ],
         ),
-        (FileKind.SOURCE, ["main.c", "a/b.rs", "a\nb.py", "x.html", "attest.go", "bin/tool"]),
+        (FileKind.SOURCE, ["main.c", "a/b.rs", "a\nb.py", "x.html", "attest.go", "latest_/x.c"]),
         (
             FileKind.BUILD,
             ["Makefile", "src/Makefile.am", "CMakeLists.txt", "configure.ac", "x.cmake"],
