@@ -13,7 +13,7 @@ from afterd.compare.c.conduct import conduct
 from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
-from afterd.compare.c.failures import failures
+from afterd.compare.c.failures import failures, kept_going
 from afterd.compare.c.intervention import Again, Intervention
 from afterd.compare.c.replaced import Replaced
 from afterd.compare.c.shown import Shown
@@ -90,8 +90,8 @@ class LlvmExecution:
         """The failed assertions of every process that did not end as its green partner did."""
         found: list[Predicate] = []
         for pair in self._pairs.values():
-            for seen in _telling_failures(pair, failures(pair.bad, pair.green, self._sources)):
-                failed = _parted_loop(pair, seen)
+            told = _telling_failures(pair, failures(pair.bad, pair.green, self._sources))
+            for failed in kept_going(told, pair.bad, pair.dual):
                 self._failed.setdefault(failed.step, failed)
                 if pair.dual is not None and failed.records is not None:
                     pair.dual.pair_records(*failed.records)
@@ -450,16 +450,6 @@ def _telling_failures(pair: ProcessPair, found: Iterable[Failed]) -> list[Failed
     known = list(found)
     left = [failed for failed in known if failed.condition != NEVER or not _stood(pair, failed)]
     return left or known
-
-
-def _parted_loop(pair: ProcessPair, failed: Failed) -> Failed:
-    """A loop that does not end went on too long in the first round in which green left it."""
-    if failed.kind is not FailureKind.HANG or pair.dual is None:
-        return failed
-    first = pair.dual.parted(failed.step)
-    if first is None:
-        return failed
-    return replace(failed, step=first, condition=other_way(pair.bad, first))
 
 
 def _stood(pair: ProcessPair, failed: Failed) -> bool:

@@ -4,9 +4,11 @@ library, what it gave otherwise to the code that called it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
+from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.outer_calls import call_pairs
 from afterd.compare.c.outputs import Departure, departures
 from afterd.compare.c.printed import printed_otherwise
@@ -14,8 +16,18 @@ from afterd.compare.c.results import departures as given_otherwise
 from afterd.limits import C_PAIR
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Term
+from afterd.model.trace import StepKind
 from afterd.trace.c.build.source import Sources
-from afterd.trace.c.failure import NEVER, Failed, call_at, crash, hang, other_way, wrong_status
+from afterd.trace.c.failure import (
+    NEVER,
+    Failed,
+    call_at,
+    crash,
+    hang,
+    other_way,
+    waiting,
+    wrong_status,
+)
 from afterd.trace.c.ir.recorded import callee
 from afterd.trace.c.read import Call, Process
 from afterd.trace.c.window import records
@@ -36,7 +48,7 @@ def _own_failures(bad: Process, green: Process | None, sources: Sources) -> Iter
     if ending.how == "signal" and not (green and green.recording.ending.how == "signal"):
         yield from crash(bad, sources)
     if ending.how == "cut" and green and green.recording.ending.how != "cut":
-        yield from hang(bad)
+        yield from list(hang(bad)) or waiting(bad)
         return
     if green is None:
         return
@@ -45,6 +57,23 @@ def _own_failures(bad: Process, green: Process | None, sources: Sources) -> Iter
     expected = green.recording.ending
     if ending.how == expected.how == "exit" and ending.status != expected.status:
         yield from wrong_status(bad, expected.status & 0xFF)
+
+
+def kept_going(found: Iterable[Failed], bad: Process, dual: DualSlice | None) -> Iterator[Failed]:
+    """A loop that does not end went on too long in the first round in which green left it; where it went round as
+    green did, it was not the loop: the process waits in its last call.
+    """
+    for failed in found:
+        if failed.kind is not FailureKind.HANG or dual is None or not _is_branch(bad, failed):
+            yield failed
+        elif (first := dual.parted(failed.step)) is not None:
+            yield replace(failed, step=first, condition=other_way(bad, first))
+        else:
+            yield from list(waiting(bad)) or [failed]
+
+
+def _is_branch(process: Process, failed: Failed) -> bool:
+    return process.statements.statement(failed.step).kind is StepKind.BRANCH
 
 
 def _results(bad: Process, green: Process) -> Iterator[Failed]:

@@ -21,7 +21,6 @@ from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
 from afterd.limits import PYTHON_PAIR, WORK
 from afterd.model.change import ChangeId
-from afterd.model.location import Location
 from afterd.model.outcome import FailureKind
 from afterd.model.term import (
     BOOL,
@@ -41,9 +40,9 @@ from afterd.trace.python.failure import (
     Failures,
     Outside,
     departures,
+    never_left,
     output_predicate,
     reported_failures,
-    rounds,
 )
 from afterd.trace.python.read import (
     Frame,
@@ -124,7 +123,7 @@ class PythonExecution:
         for failure in reported:
             ended = failure["type"] == HANG
             predicate = (
-                self._hang(recognise, failure)
+                self._never_left(recognise, failure)
                 if ended
                 else self._not_raised(recognise, failure) or recognise.predicate(failure)
             )
@@ -380,26 +379,11 @@ class PythonExecution:
 
     # -- failures that only the green run explains -------------------------------------------
 
-    def _hang(self, recognise: Failures, failure: dict[str, Any]) -> Predicate | None:
-        """The condition of the loop that does not end, in the first round in which green left it."""
+    def _never_left(self, recognise: Failures, failure: dict[str, Any]) -> Predicate | None:
         place = recognise.place(failure)
         if place is None:
             return None
-        known = rounds(self.steps, place)
-        last = known[-1] if known else self.steps.control(place.position)
-        branch = next(filter(self._parts, known), last)
-        if branch is None:
-            return None
-        step = self.steps.step(self.trace.number(branch))
-        at = Location(place.node.module.path, place.node.line)
-        return Predicate(
-            step.id,
-            self._other_way(branch),
-            step.text,
-            FailureKind.HANG,
-            f"it does not end; it was at {at.file}:{at.line} when it was ended",
-            failed_at=at,
-        )
+        return never_left(self.steps, place, self._parts, waits=failure["waits"])
 
     def _parts(self, branch: int) -> bool:
         """Whether green went another way at a branch, or has no such round of it any more."""
@@ -421,7 +405,7 @@ class PythonExecution:
         branch = self._departing_branch(activation.entered, activation.left)
         if branch is None:
             return None
-        condition = self._other_way(branch)
+        condition = self.steps.other_way(branch)
         step = self.steps.step(self.trace.number(branch))
         return Predicate(
             step.id,
@@ -450,10 +434,6 @@ class PythonExecution:
                 decided = self.green.control(decided)
         return None
 
-    def _other_way(self, branch: int) -> Term:
-        step = self.steps.step(self.trace.number(branch))
-        return Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
-
     def _wrong_output(self) -> Iterator[Predicate]:
         assert self.green is not None
         for row, observed, expected in departures(self.steps, self.green):
@@ -474,7 +454,7 @@ class PythonExecution:
                     step = self.steps.step(self.trace.number(branch))
                     yield Predicate(
                         step.id,
-                        self._other_way(branch),
+                        self.steps.other_way(branch),
                         step.text,
                         FailureKind.OUTPUT,
                         "the output ends early",

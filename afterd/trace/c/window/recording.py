@@ -107,6 +107,11 @@ class Recording:
         return Ending(how, self._head[5], self._head[6])
 
     @property
+    def stopped(self) -> bool:
+        """Whether it made as many records as were asked for."""
+        return bool(self._head[2])
+
+    @property
     def threads(self) -> bool:
         """Whether other threads ran (they are not followed)."""
         return bool(self._head[3])

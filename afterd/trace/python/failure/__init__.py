@@ -15,7 +15,7 @@ from afterd.trace.python.failure.failures import (
     raised_at,
     reported_failures,
 )
-from afterd.trace.python.failure.hangs import rounds
+from afterd.trace.python.failure.hangs import never_left
 
 __all__ = [
     "RAISED",
@@ -26,8 +26,8 @@ __all__ = [
     "body_observing",
     "departures",
     "looked_at",
+    "never_left",
     "output_predicate",
     "raised_at",
     "reported_failures",
-    "rounds",
 ]

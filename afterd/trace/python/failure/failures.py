@@ -180,7 +180,6 @@ class Failures:
 
     def _other_way(self, branch: int) -> Term:
         """The condition under which a branch would have gone its other way."""
-        step = self.steps.step(self.trace.number(branch))
         node = self.trace.node(branch)
         if node is not None and node.type == "If":
             test, negated = node["test"], self.trace.kind(branch) is Kind.TRUE
@@ -190,7 +189,7 @@ class Failures:
             assert frame is not None
             term = self.steps.terms.condition(test, branch, frame, outcome=negated)
             return Apply(Op.NOT, (term,), BOOL) if negated else term
-        return Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
+        return self.steps.other_way(branch)
 
     def _not_reached(self, row: int) -> Term:
         """No branch of its own decides: what was raised, and the call that came here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from afterd.model.location import Location
-from afterd.model.term import BOOL, OPAQUE, Concrete, Const, Read, Term, reads
+from afterd.model.term import BOOL, OPAQUE, Apply, Concrete, Const, Op, Read, Term, reads
 from afterd.model.trace import ANOTHER_ITEM, NO_ITEM, RAISES, Step, StepKind
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.flow import Flow
@@ -74,6 +74,11 @@ class Steps:
         """Whether the row's statement raised."""
         raises = self.trace.kind(position) is Kind.RAISE
         return raises or self.trace.raised.statement(position) is not None
+
+    def other_way(self, branch: int) -> Term:
+        """The condition under which a branch would have gone its other way."""
+        step = self.step(self.trace.number(branch))
+        return Apply(Op.NOT, (step.term,), BOOL) if step.value else step.term
 
     def owners(self, position: int) -> Iterator[Read]:
         """Where the objects came from of which a row's expression read an attribute or an item."""

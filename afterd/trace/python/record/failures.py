@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
+from .awaited import awaited
+
 Anything = Any  # a value of the traced program
 
 Failure = dict[str, Any]
@@ -96,15 +98,23 @@ def _chain(error: BaseException) -> list[tuple[str, str]]:
     return found
 
 
-def hang(frame: FrameType | None, row: int) -> Failure:
-    """The plain form of not having come to an end, ``frame`` being executed."""
-    found = []
+def hang(frame: FrameType | None, row: int, *, waits: bool) -> Failure:
+    """The plain form of not having come to an end, ``frame`` being executed; ``waits``: no rows came any more."""
+    found: list[tuple[str, int, str]] = []
+    suspended: list[tuple[str, int, str]] = []
     while frame is not None:
         code = frame.f_code
         found.append((code.co_filename, frame.f_lineno, code.co_qualname))
+        suspended = suspended or awaited(frame)
         frame = frame.f_back
     said = {"test": "", "phase": "process", "type": HANG, "bases": [HANG], "name": "", "chain": []}
-    return {**said, "message": "it does not end", "frames": found[::-1], "row": row}
+    return {
+        **said,
+        "message": "it does not end",
+        "frames": [*found[::-1], *suspended],
+        "row": row,
+        "waits": waits,
+    }
 
 
 def watch_uncaught(report: Report, row: Callable[[], int]) -> None:

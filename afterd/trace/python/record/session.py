@@ -49,7 +49,7 @@ class Session:
             self.replacing = Replacing(settings.replaced, lambda: self.recorder.row)
         if settings.stop:
             self.recorder.filled = self._filled
-            signal.signal(signal.SIGTERM, lambda _number, frame: self._end(frame))
+            signal.signal(signal.SIGTERM, lambda _number, frame: self._end(frame, waits=True))
         self.counter = Counter() if settings.mode == "count" else None
         self.tally = Tally(Path(settings.out))
         self.collected = 0
@@ -125,10 +125,10 @@ class Session:
     def _filled(self, rows: int) -> None:
         """End a run that goes on past any end that it should have."""
         if rows >= self.settings.stop and not self.finished:
-            self._end(sys._getframe(2))  # noqa: SLF001 # the documented way to the caller's frame
+            self._end(sys._getframe(2), waits=False)  # noqa: SLF001 # the documented way to the caller's frame
 
-    def _end(self, frame: FrameType | None) -> None:
-        self.failures.append(hang(frame, self.recorder.row))
+    def _end(self, frame: FrameType | None, *, waits: bool) -> None:
+        self.failures.append(hang(frame, self.recorder.row, waits=waits))
         self.finish()
         os._exit(124)
 
