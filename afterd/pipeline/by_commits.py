@@ -7,6 +7,7 @@ run of millions of steps is so read once the commit is known, or not at all wher
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 from afterd.errors import ToolchainError, TraceError
@@ -19,15 +20,17 @@ from afterd.pipeline.tracing import Tracing
 from afterd.workspace import Phase, Range
 
 
-def of_red_commits(case: Case, wanted: Range, oracle: Oracle, bisection: Bisection) -> ChangeSet:
+def of_red_commits(
+    case: Case, wanted: Range, oracle: Oracle, bisection: Bisection, most: int = sys.maxsize
+) -> ChangeSet:
     """The live changes that the commits made in which the test turned red; none where undoing them all repairs nothing,
-    or spares nothing.
+    or spares nothing, or where they are more than ``most``.
     """
     live = {change.id: change for change in wanted.changes.live}
     with case.workspace.clock.during(Phase.RUN):
         commits = bisection.red_commits()
         made = frozenset(name for name, change in live.items() if commits & set(change.commits))
-        spares = made and len(made) < len(live)
+        spares = 0 < len(made) <= min(most, len(live) - 1)
         return made if spares and oracle.outcome(made).passed else NOTHING
 
 

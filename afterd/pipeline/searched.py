@@ -69,11 +69,12 @@ def _of_few(
     """What is found among the few changes that the red commits made, undone in the bad version; None where these are
     many, or undone repair nothing: then the commits' own part of the range is searched.
     """
-    made = of_red_commits(case, wanted, oracle, bisection)
-    if not made or len(made) > SEARCH.put_back:
+    made = of_red_commits(case, wanted, oracle, bisection, SEARCH.all_sets)
+    if not made:
         return None
-    alone = replace(tracing, execution=None)
-    found = _checked_search(case, range_of_changes(wanted, made), oracle, alone, None)
+    if len(made) <= SEARCH.put_back:
+        tracing = replace(tracing, execution=None)  # each is put back at once
+    found = _checked_search(case, range_of_changes(wanted, made), oracle, tracing, None)
     return found if found.verified else None
 
 

@@ -89,13 +89,20 @@ def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
     assert found.range.bad == commits[BREAKS]
 
 
-def test_few_changes_of_the_commit_are_undone_in_the_bad_version(tmp_path: Path) -> None:
-    """Each commit rewrites entries of its own: the answer is of the whole range, as the version at hand is repaired."""
+@pytest.mark.parametrize("entries", [3, SEARCH.put_back + 2])
+def test_few_changes_of_the_commit_are_undone_in_the_bad_version(
+    tmp_path: Path, entries: int
+) -> None:
+    """Each commit rewrites entries of its own: the answer is of the whole range, as the version at hand is repaired.
+    (Of a commit with seven changes, simplecpp's, the ends were confirmed and recorded once more, and others searched.)
+    """
     path = tmp_path / "repository"
     authored_git(tmp_path, "init", "-q", "-b", "main", str(path))
     (path / "test_table.py").write_text(CHECK.replace("len(versions) > 1", "not versions"))
     for commit in range(COMMITS):
-        own = [f"entry {n} of {int(commit >= n % COMMITS)}\n# {n}\n" for n in range(3 * COMMITS)]
+        own = [
+            f"entry {n} of {int(commit >= n % COMMITS)}\n# {n}\n" for n in range(entries * COMMITS)
+        ]
         answer = 41 if commit >= BREAKS else 42
         (path / "table.txt").write_text("".join([*own, f"answer {answer} of all\n"]))
         authored_git(path, "add", "-A")
