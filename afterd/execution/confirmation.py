@@ -72,11 +72,17 @@ class _End:
 
 
 def confirm(
-    oracle: Oracle, everything: ChangeSet, times: int = 2, prior: Prior | None = None
+    oracle: Oracle,
+    everything: ChangeSet,
+    times: int = 2,
+    prior: Prior | None = None,
+    *,
+    remembers: bool = False,
 ) -> Confirmation:
     """Run the bad version, and with ``everything`` reverted the good one, until each is firm.
 
-    That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ. A bad
+    That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ. ``remembers``: of an
+    end whose outcome is on record that was the first run. A bad
     version that hangs is run to the recipe's limit once, and then as long as what the good one took allows.
     The bad end's signature becomes the oracle's reference, and what both ends took bounds the runs
     of variants. Raises BuildError where an end does not
@@ -86,7 +92,8 @@ def confirm(
     prior = prior or Prior()
     runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
     ends = _SideBySide(oracle, oracle.tree_of(everything))
-    bad = _repeated_outcome(oracle, oracle.tree_of(NOTHING), "bad", runs, ends.bad_attempt)
+    first = oracle.remembered(oracle.tree_of(NOTHING), Verdict.FAIL) if remembers else None
+    bad = _repeated_outcome(oracle, oracle.tree_of(NOTHING), "bad", runs, ends.bad_attempt, first)
     doubt = probability_flaky(prior, runs)
     if bad.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, bad.repeats, doubt)
@@ -97,7 +104,9 @@ def confirm(
     oracle.reference = bad.outcome.signature
     oracle.other_crashes = bad.crashes
     oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
-    good = _repeated_outcome(oracle, oracle.tree_of(everything), "good", runs, ends.good_attempt)
+    tree = oracle.tree_of(everything)
+    first = oracle.remembered(tree, Verdict.PASS) if remembers else None
+    good = _repeated_outcome(oracle, tree, "good", runs, ends.good_attempt, first)
     if good.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
@@ -113,7 +122,7 @@ def confirm(
     _bound_variants(oracle, bad, good)
     if bad.outcome.hangs:
         tree = oracle.tree_of(NOTHING)
-        bad = _repeated_outcome(oracle, tree, "bad", max(1, runs - 1), oracle.attempt, bad.outcome)
+        bad = _repeated_outcome(oracle, tree, "bad", max(2, runs), oracle.attempt, bad.outcome)
         if bad.is_unknown:
             return Confirmation(Ends.UNCONFIRMED, bad.outcome, good.outcome, bad.repeats, doubt)
         if bad.is_flaky:
@@ -168,16 +177,17 @@ def _repeated_outcome(
     attempted: Callable[[str], Attempt],
     first: Outcome | None = None,
 ) -> _End:
-    """Have one end ``attempted`` until ``runs`` outcomes agree, also with a ``first`` one that is known, or one differs
-    from the first, or does not end where nothing was known. A program that uses memory wrongly dies of this signal or
-    that, as the heap happens to lie: that is no other outcome.
+    """Have one end ``attempted`` until ``runs`` outcomes agree, a ``first`` one among them that is known, or one
+    differs from the first, or does not end where nothing was known. A program that uses memory wrongly dies of this
+    signal or that, as the heap happens to lie: that is no other outcome.
     """
-    oracle.progress.stage(f"confirming the {name} version", f"{runs} runs")
     known = first is not None
-    seconds: list[float] = []
-    cpu = 0.0
+    if runs > known:
+        oracle.progress.stage(f"confirming the {name} version", f"{runs - known} runs")
+    seconds = [first.test_seconds] if first is not None else []
+    cpu = first.cpu if first is not None else 0.0
     crashes: list[FailureSignature] = []
-    for run in range(runs):
+    for run in range(known, runs):
         attempt = attempted(tree)
         seconds.append(attempt.outcome.test_seconds)
         cpu = max(cpu, attempt.outcome.cpu)

@@ -86,6 +86,11 @@ class Oracle:
         known = self._known(tree)
         return 0.0 if known is None else known.cpu
 
+    def remembered(self, tree: str, verdict: Verdict) -> Outcome | None:
+        """The outcome of ``tree`` on record, where it is this verdict."""
+        known = self._known(tree)
+        return known if known is not None and known.verdict is verdict else None
+
     def outcome(self, reverted: ChangeSet) -> Outcome:
         """The outcome of the bad version with ``reverted`` undone.
 

@@ -10,12 +10,16 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from afterd.config import Budget
 from afterd.errors import RepositoryError
+from afterd.execution.confirmation import Confirmation
+from afterd.execution.flakiness import prior_from_history
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
 from afterd.model.change import FileKind
 from afterd.model.explanation import RevisionRange
 from afterd.model.outcome import Outcome
+from afterd.pipeline.case import Case
 from afterd.vcs.history import commits_between, first_red
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
@@ -83,6 +87,15 @@ class Bisection:
 
     def _version(self, commit: str) -> str:
         return version_with_tests(commit, self._wanted.variants, self._workspace.rules)
+
+
+def bisected_case(case: Case, left: Budget, confirmation: Confirmation) -> Case:
+    """The case in a part of its range whose ends were run once, as the range's own were again and again, and it ended
+    alike each time: that was all of their confirmation.
+    """
+    settings = replace(case.settings, budget=left, confirmations=1)
+    both = [confirmation.repeats, confirmation.repeats]
+    return replace(case, settings=settings, prior=prior_from_history(both, case.prior))
 
 
 def version_with_tests(commit: str, variants: Variants, rules: FileRules) -> str:

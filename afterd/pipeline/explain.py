@@ -23,7 +23,7 @@ from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
-from afterd.pipeline.bisected import Bisection
+from afterd.pipeline.bisected import Bisection, bisected_case
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
@@ -271,8 +271,12 @@ def _contract(explanation: Explanation) -> str:
     return json.dumps(contract(explanation))
 
 
-def _explained_failure(case: Case, wanted: Range, before: Sequence[Explanation]) -> Explanation:
-    """Both ends first; then the search, over an older range where the left end is red."""
+def _explained_failure(
+    case: Case, wanted: Range, before: Sequence[Explanation], *, remembers: bool = False
+) -> Explanation:
+    """Both ends first; then the search, over an older range where the left end is red. ``remembers``: outcomes of
+    the ends that are on record are runs that confirm them.
+    """
 
     def asking(one: Range) -> Oracle:
         return _oracle(case, one)
@@ -280,7 +284,7 @@ def _explained_failure(case: Case, wanted: Range, before: Sequence[Explanation])
     def confirming(one: Range) -> tuple[Oracle, Confirmation]:
         oracle = _oracle(case, one)
         times = case.settings.confirmations
-        return oracle, confirm(oracle, one.everything, times, case.prior)
+        return oracle, confirm(oracle, one.everything, times, case.prior, remembers=remembers)
 
     with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
         ends = settled_ends(wanted, case.test, asking, confirming)
@@ -316,8 +320,8 @@ def _searched_range(
         return replace(found, notes=(bisection.note(), *found.notes))
     left = _left_after(case, found)
     if left is not None:
-        inside = replace(case, settings=replace(case.settings, budget=left))
-        answer = _explained_failure(inside, bisection.within, ())
+        inside = bisected_case(case, left, confirmation)
+        answer = _explained_failure(inside, bisection.within, (), remembers=True)
         found = replace(answer, runs=found.runs + answer.runs)
     return replace(found, notes=(bisection.note(), *found.notes))
 

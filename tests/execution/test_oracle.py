@@ -223,6 +223,18 @@ def test_variants_get_little_longer_than_both_ends(span: Range, limit: float, bo
     assert oracle.recipe.limits.test.timeout == bound
 
 
+def test_an_end_on_record_is_confirmed_by_that_and_fewer_runs(span: Range) -> None:
+    """A bisection ran both ends of what it left: each was built and run twice more before anything else."""
+    span.oracle().outcomes([NOTHING, ALL])
+    made, surely = span.runs(), Prior(flaky=0.05)
+    found = confirm(span.oracle(), ALL, 1, surely, remembers=True)
+    assert (found.ends, found.repeats.runs, span.runs() - made) == (Ends.CONFIRMED, 1, 0)
+    assert confirm(span.oracle(), ALL, 2, surely, remembers=True).ends is Ends.CONFIRMED
+    assert span.runs() - made == 2
+    assert confirm(span.oracle(), ALL, 2, surely).ends is Ends.CONFIRMED
+    assert span.runs() - made == 6
+
+
 def test_a_cached_failure_serves_another_question(span: Range) -> None:
     """The cache keeps what was seen; whether it is *this* failure depends on the reference."""
     oracle = span.oracle()

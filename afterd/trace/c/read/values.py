@@ -37,6 +37,7 @@ from afterd.trace.c.ir.irtypes import split_top
 from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
 from afterd.trace.c.read.aggregates import Aggregates
 from afterd.trace.c.read.frames import Frames, Instance
+from afterd.trace.c.read.held import Held
 from afterd.trace.c.read.memory import Memory
 from afterd.trace.c.read.steps import StepIds
 from afterd.trace.c.read.symbols import Symbols
@@ -66,6 +67,7 @@ class Values:
         self.recording = frames.recording
         self.memory = Memory(self)
         self._aggregates = Aggregates(self)
+        self._held = Held(self, known_value)
         self.register = cache(self._register)
 
     def operand(self, kind: str, text: str, instance: Instance, index: int) -> Term:
@@ -220,15 +222,14 @@ class Values:
 
     def pointer_value(self, kind: str, text: str, instance: Instance, index: int) -> int | None:
         """The address that a pointer operand held; None where it is not known."""
-        value = known_value(self.operand(kind, text, instance, index))
-        return value if isinstance(value, int) else None
+        return self._held.number(kind, text, instance, index)
 
     def product(
         self, given: Sequence[tuple[str, str]], instance: Instance, index: int
     ) -> int | None:
         """The product of some operands of an instruction, by type and text; None where one is not known."""
-        sizes = [known_value(self.operand(kind, text, instance, index)) for kind, text in given]
-        told = [size for size in sizes if isinstance(size, int)]
+        sizes = [self.pointer_value(kind, text, instance, index) for kind, text in given]
+        told = [size for size in sizes if size is not None]
         return prod(told) if len(told) == len(sizes) else None
 
     def moment(self, instance: Instance, index: int) -> int:
