@@ -17,6 +17,7 @@ from afterd.causality.watch import Watch
 from afterd.causality.worth import Worth
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import CauseNode
+from afterd.model.outcome import Verdict
 from afterd.model.trace import Execution, Predicate
 
 TracedVariant = Callable[[ChangeSet], Execution | None]
@@ -28,9 +29,9 @@ def not_traced(reverted: ChangeSet) -> Execution | None:  # noqa: ARG001 - it an
     return None
 
 
-def never_passes(commit: str) -> bool:  # noqa: ARG001 - it answers whether a commit's version passes
+def not_told(commit: str) -> Verdict:  # noqa: ARG001 - it answers what the test says of a commit's version
     """The answer where no commit's own version is run."""
-    return False
+    return Verdict.UNRESOLVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Oracles:
     ``traced`` gives the failing run of a variant; None where that is not possible. ``clashing``: what
     must be undone as well, by the failure of a variant that failed otherwise; ``closure``: by the names
     that changes define and use; ``commits`` are those of the range, oldest first, where it is known which made what.
-    ``passes_at``: whether the test passes at a commit's own version.
+    ``verdict_at``: what the test says of a commit's own version.
     ``halving``: the commits' own versions may tell a shorter range, which is then searched instead. ``watch`` ends the
     search with the budget. ``refused``: what the build said against a variant that was built in vain.
     """
@@ -60,7 +61,7 @@ class Oracles:
     clashing: Clashing = nothing_clashes
     closure: Closure = field(default_factory=Closure)
     commits: Sequence[str] = ()
-    passes_at: Callable[[str], bool] = never_passes
+    verdict_at: Callable[[str], Verdict] = not_told
     halving: Halving = field(default_factory=Halving)
     watch: Watch = field(default_factory=Watch)
     width: int = 1

@@ -1,20 +1,30 @@
-"""When the commits' own versions are run: once trials of changes have cost as many runs as that would.
+"""When the commits' own versions are run: where they tell more for a run than trials of changes do.
 
-How long a search by changes will be is not known; how many runs a bisection of the commits takes is. Who spends
-on the first what the second costs, and then turns to it, never pays more than twice what the better one would
-have (the ski rental problem; Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching, 1988).
+What is thought of changes says which commits are likely, so a bisection takes about as many runs as is left
+uncertain of the commit (in bits), and one more. Trials of changes tell more at once where one is likely, and
+less where parts of a rewrite fail in ways of their own. What they will tell is a guess, though, and how many runs
+halving takes is known. Who spends on the first what the second costs, and then turns to it, never pays more than
+twice what the better one would have (the ski rental problem; Karlin, Manasse, Rudolph and Sleator, Competitive
+snoopy caching, 1988).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from afterd.causality.deltas.history import uncertainty
+
+CommitGuilt = Mapping[str, float]
+"""How likely each commit of a range is to have turned the test red; empty where it is not known which made what."""
+NOBODY: CommitGuilt = MappingProxyType({})
 
 
 class ShorterRangeError(Exception):
     """The commits' own versions told a shorter range, which is to be searched instead."""
 
 
-def not_shorter() -> bool:
+def not_shorter(guilt: CommitGuilt) -> bool:  # noqa: ARG001 - it answers whether a bisection told more
     """The answer where no commits can be bisected."""
     return False
 
@@ -22,17 +32,23 @@ def not_shorter() -> bool:
 class Halving:
     """A bisection of the ``commits`` of a range, made once: ``shorter`` makes it, and says whether it told more."""
 
-    def __init__(self, commits: int = 0, shorter: Callable[[], bool] = not_shorter) -> None:
+    def __init__(
+        self, commits: int = 0, shorter: Callable[[CommitGuilt], bool] = not_shorter
+    ) -> None:
         self._runs = commits.bit_length() if commits > 1 else 0
         self._shorter = shorter
 
-    def make(self) -> None:
+    def make(self, guilt: CommitGuilt = NOBODY) -> None:
         """Bisect the commits. Raises ShorterRangeError where that leaves a part of the range."""
         runs, self._runs = self._runs, 0
-        if runs and self._shorter():
+        if runs and self._shorter(guilt):
             raise ShorterRangeError
 
-    def make_when_due(self, trials: int) -> None:
-        """The same, once so many trials cost what it takes."""
-        if trials >= self._runs:
-            self.make()
+    def is_due(self, trials: int) -> bool:
+        """Whether so many trials cost what it takes."""
+        return 0 < self._runs <= trials
+
+    def tells_more(self, gain: float, guilt: CommitGuilt) -> bool:
+        """Whether a run of it tells more than a trial from which so many bits are hoped for."""
+        bits = uncertainty(guilt) if guilt else self._runs
+        return self._runs > 0 and gain < bits / (bits + 1)

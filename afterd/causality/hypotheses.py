@@ -9,6 +9,7 @@ what they blur in its answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import log2
 
 import numpy as np
@@ -21,8 +22,22 @@ from afterd.model.outcome import Verdict
 from afterd.weights import RUNS
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A reversion to try, and how much it is hoped to tell, in bits for each run that it costs."""
+
+    reverted: ChangeSet
+    gain: float
+
+
 def next_reversion(field: Field) -> ChangeSet | None:
     """The reversion to try next; None when no run among these suspects is worth making."""
+    proposal = proposed_reversion(field)
+    return None if proposal is None else proposal.reverted
+
+
+def proposed_reversion(field: Field) -> Proposal | None:
+    """The same, with what it is hoped to tell."""
     if not field.suspects:
         return None
     belief = Belief(field)
@@ -49,7 +64,7 @@ def next_reversion(field: Field) -> ChangeSet | None:
             gain *= RUNS.entangled
         if gain > most + 1e-9:
             best, most = candidate, gain
-    return None if best is None else belief.changes(best)
+    return None if best is None else Proposal(belief.changes(best), most)
 
 
 def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:

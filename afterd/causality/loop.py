@@ -36,6 +36,7 @@ from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
+from afterd.model.outcome import Verdict
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
 from afterd.weights import ODDS, RUNS
@@ -92,7 +93,7 @@ class Loop:
         executed = frozenset(execution.executed_changes())
         many = len(changes) > SEARCH.all_sets
         self._halving = oracles.halving if many else Halving()
-        self._reversion = Reversion(self._trials, changes, executed, self._halving)
+        self._reversion = Reversion(self._trials, changes, executed, self._halving, oracles.commits)
         self._green = Green(execution)
         self._causes = Causes(
             execution,
@@ -111,7 +112,7 @@ class Loop:
             root = self._only_one() or self._where_shown() or self._along_causes()
             root = root or self._whole_functions()
             if root is None:
-                self._halving.make()
+                self._reversion.halve()
             root = root or self._through_other_failures() or self._anywhere()
             root = root and self._that_broke_it(root)
         except BudgetSpentError:
@@ -206,14 +207,19 @@ class Loop:
 
     def _that_broke_it(self, root: Root) -> Root:
         """The root, or where the test passes without what was changed later, what is guilty there: a change
-        with which the test was still green may repair it, but did not break it.
+        with which the test was still green may repair it, but did not break it. The commit's own version says
+        whether it was; where nothing later does it, and it was, the commits are bisected.
         """
         try:
             while later := made_after(self._oracles.commits, self._changes, root.changes):
+                verdict = self._verdict_with(root)
+                if verdict is Verdict.FAIL:
+                    break
                 order = structural_order(self._changes[change] for change in later)
                 found = self._reversion.settle(later, order, root.changes | root.auxiliary)
                 if found is None:
-                    self._unless_green_with(root, later)
+                    if verdict is Verdict.PASS:
+                        self._reversion.halve()
                     break
                 names = ", ".join(in_order(root.changes))
                 self._notes.append(
@@ -225,14 +231,10 @@ class Loop:
             pass
         return root
 
-    def _unless_green_with(self, root: Root, later: ChangeSet) -> None:
-        """Where the version without what was changed later did not fail as ever, the commit's own version is run:
-        a root with which the test was green did not break it, and the commits are bisected. Raises ShorterRangeError.
-        """
+    def _verdict_with(self, root: Root) -> Verdict:
+        """What the test says of the version with which all of a root was there, and nothing that came later."""
         commit = newest_commit(self._oracles.commits, self._changes, root.changes)
-        known = not commit or self._reversion.is_red_without(later)
-        if not known and self._oracles.passes_at(commit):
-            self._halving.make()
+        return self._oracles.verdict_at(commit) if commit else Verdict.UNRESOLVED
 
     def further(self, deep: int) -> ChangeSet:
         """What the causes, or those of further failures, lead to; nothing where they lead nowhere."""

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 
 from afterd.causality.belief import Belief, Field, Predict
 from afterd.causality.deltas.dependencies import Changes, by_file, home, partition
-from afterd.causality.halving import Halving
-from afterd.causality.hypotheses import next_reversion
+from afterd.causality.deltas.history import commit_guilt
+from afterd.causality.halving import NOBODY, CommitGuilt, Halving
+from afterd.causality.hypotheses import next_reversion, proposed_reversion
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.limits import SEARCH
@@ -40,7 +41,7 @@ class Root:
 
 
 class Reversion:
-    """Dynamic analysis; it remembers the verdicts of earlier calls."""
+    """Dynamic analysis; it remembers the verdicts of earlier calls. ``commits``: those of the range, oldest first."""
 
     def __init__(
         self,
@@ -48,8 +49,11 @@ class Reversion:
         changes: Changes,
         executed: ChangeSet = NOTHING,
         halving: Halving | None = None,
+        commits: Sequence[str] = (),
     ) -> None:
         self._executed = executed
+        self._commits = commits
+        self._field = Field((), {})
         self._halving = halving or Halving()
         self._trials = trials
         self._changes = changes
@@ -113,10 +117,6 @@ class Reversion:
         """
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
-    def is_red_without(self, reverted: ChangeSet) -> bool:
-        """Whether the bad version's failure was seen with just these changes undone."""
-        return self._seen.get(reverted) is Verdict.FAIL
-
     def settle(
         self, reverted: ChangeSet, order: Sequence[ChangeId], without: ChangeSet = NOTHING
     ) -> Root | None:
@@ -129,15 +129,36 @@ class Reversion:
         found = self._settled(passing, order)
         return None if (found.changes | found.auxiliary) & without else found
 
+    def halve(self) -> None:
+        """Bisect the commits, by what is thought of their changes. Raises ShorterRangeError."""
+        self._halving.make(self._commit_guilt())
+
+    def _commit_guilt(self) -> CommitGuilt:
+        """How likely each commit is to have turned the test red, by what is thought of its changes."""
+        if not self._commits:
+            return NOBODY
+        suspects = self._field.suspects
+        guilt = dict.fromkeys((suspect.change for suspect in suspects), 0.0)
+        if suspects:
+            belief = Belief(replace(self._field, seen=self._seen))
+            several = belief.guilt()
+            inside = belief.chance(frozenset(guilt)) / (sum(several) or 1.0)
+            guilt.update(zip(guilt, (chance * inside for chance in several), strict=True))
+        return commit_guilt(self._commits, self._changes, guilt, self._executed)
+
     def _guided(self, field: Field, passing: Trial | None, *, thorough: bool) -> Iterator[Trial]:
-        """Ever smaller passing reversions, as the hypotheses lead."""
+        """Ever smaller passing reversions, as the hypotheses lead; the commits first where these tell more."""
         whole = frozenset(suspect.change for suspect in field.suspects)
         left = SEARCH.guided
         while left > 0:
             inside = field if passing is None else field.within(passing.asked)
             left -= len(inside.suspects) > SEARCH.all_sets or passing is None
             inside = replace(inside, seen=self._seen)
-            reverted = next_reversion(inside)
+            proposal = proposed_reversion(inside)
+            if passing is None:
+                self._field = field
+                self._halve_rather(0.0 if proposal is None else proposal.gain, thorough=thorough)
+            reverted = None if proposal is None else proposal.reverted
             untried = thorough and passing is None and whole not in self._seen
             if untried and (reverted is None or not left):
                 reverted = whole
@@ -159,6 +180,13 @@ class Reversion:
                 yield trial
                 if trial is not first and len(trial.asked) <= SEARCH.put_back:
                     return  # it hangs together: what is not needed shows when it is put back
+
+    def _halve_rather(self, gain: float, *, thorough: bool) -> None:
+        """Bisect the commits where that tells more for a run than the trial that is proposed; where none is, and
+        causes may find others, these are waited for.
+        """
+        if (gain or thorough) and self._halving.tells_more(gain, self._commit_guilt()):
+            self.halve()
 
     def _followed(self, trial: Trial) -> Trial:
         """A trial; while it fails otherwise, at a line that says of which change, without that as well."""
@@ -359,8 +387,8 @@ class Reversion:
         return bool(along) and not self._failed_within(along) and self._trials.plain(along).passed
 
     def _try(self, reverted: ChangeSet) -> Trial:
-        if not self._few_pass():
-            self._halving.make_when_due(self._spent_trials())
+        if not self._few_pass() and self._halving.is_due(self._spent_trials()):
+            self.halve()
         trial = self._trials.revert(reverted)
         self._note(trial)
         return trial

@@ -18,9 +18,9 @@ from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
 from afterd.model.change import FileKind
 from afterd.model.explanation import RevisionRange
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
-from afterd.vcs.history import commits_between, first_red
+from afterd.vcs.history import NO_GUILT, Guilt, commits_between, first_red
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
@@ -42,8 +42,10 @@ class Bisection:
         self._wanted = wanted
         self._oracle = oracle
 
-    def narrows(self) -> bool:
-        """Whether the commits' own versions tell a shorter range; they are run for it, few of them."""
+    def narrows(self, guilt: Guilt = NO_GUILT) -> bool:
+        """Whether the commits' own versions tell a shorter range; they are run for it, few of them, and fewer where
+        it is known how likely each is to have turned the test red.
+        """
         if self.within is not None:
             return True
         if self.commits < 2:
@@ -51,7 +53,7 @@ class Bisection:
         revisions = self._wanted.revisions
         repository = self._workspace.repository
         try:
-            found = first_red(repository, revisions.good, revisions.bad, self._outcome)
+            found = first_red(repository, revisions.good, revisions.bad, self._outcome, guilt)
         except RepositoryError:
             return False  # a patch that is tried is no commit
         shorter = RevisionRange(found.good, found.bad)
@@ -61,9 +63,9 @@ class Bisection:
         self.within = replace(part, variants=part.variants.on(self._version(found.bad)))
         return True
 
-    def passes_at(self, commit: str) -> bool:
-        """Whether the test passes at a commit's own version."""
-        return self._outcome(commit).passed
+    def verdict_at(self, commit: str) -> Verdict:
+        """What the test says of a commit's own version."""
+        return self._outcome(commit, "looking at the guilty changes' commit").verdict
 
     def red_commits(self) -> frozenset[str]:
         """The commits in which the test turned red, as far as their versions tell; none where they do not."""
@@ -80,9 +82,9 @@ class Bisection:
             f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}."
         )
 
-    def _outcome(self, commit: str) -> Outcome:
+    def _outcome(self, commit: str, stage: str = "bisecting the commits") -> Outcome:
         short = commit[: REPORT.commit]
-        self._oracle.progress.stage("bisecting the commits", f"running the version of {short}")
+        self._oracle.progress.stage(stage, f"running the version of {short}")
         return self._oracle.tree_outcome(self._version(commit))
 
     def _version(self, commit: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from afterd.causality.analysis import never_passes
+from afterd.causality.analysis import not_told
 from afterd.causality.deltas.add import add
 from afterd.causality.deltas.dd import dd
 from afterd.causality.halving import Halving
@@ -105,7 +105,7 @@ def search(
             clashing=variants.clashing,
             closure=tracing.closure,
             commits=wanted.changes.commits,
-            passes_at=bisection.passes_at if bisection is not None else never_passes,
+            verdict_at=bisection.verdict_at if bisection is not None else not_told,
             halving=_halving(case, bisection),
             width=oracle.width,
             watch=Watch(lambda: oracle.ledger.seconds_left == 0.0),

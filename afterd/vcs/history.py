@@ -7,9 +7,10 @@ is searched in the same way, so the range that is left is as small as the histor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
+from types import MappingProxyType
 
 import pygit2
 from pygit2.enums import SortMode
@@ -20,6 +21,9 @@ from afterd.model.outcome import Outcome, Verdict
 from afterd.vcs.repository import resolve
 
 Passes = Callable[[str], Outcome]  # the outcome at a commit; stored ones are its business
+Guilt = Mapping[str, float]  # how likely each commit is to have turned the test red
+NO_GUILT: Guilt = MappingProxyType({})
+"""Of each commit the same is thought."""
 DEFAULT_BUDGET = SearchLimits().revisions
 
 
@@ -50,24 +54,34 @@ def find_baseline(
     return search.along(first_parents(repository, resolve(repository, bad)))
 
 
-def first_red(repository: pygit2.Repository, good: str, bad: str, passes: Passes) -> Baseline:
+def first_red(
+    repository: pygit2.Repository, good: str, bad: str, passes: Passes, guilt: Guilt = NO_GUILT
+) -> Baseline:
     """Where between a green commit and a red one the failure came in.
 
-    At most twice as many commits are asked as halving needs: some cannot be tested. Where ``good`` is no
-    ancestor of ``bad``, the commit at which both parted takes its place, if it is green. Raises
-    RepositoryError for unknown commits.
+    What is halved is the commits' ``guilt`` (``NO_GUILT``: their number), as of two commits that are likely, far
+    apart, the one between them tells nothing. At most twice as many commits are asked as halving their number needs:
+    some cannot be tested. Where ``good`` is no ancestor of ``bad``, the commit at which both parted takes its place,
+    if it is green. Raises RepositoryError for unknown commits.
     """
     good, bad = resolve(repository, good), resolve(repository, bad)
-    return _Search(repository, passes).between(good, bad)
+    return _Search(repository, passes, guilt=guilt).between(good, bad)
 
 
 class _Search:
     """One search: the questions it may still ask, and the answers it has."""
 
-    def __init__(self, repository: pygit2.Repository, passes: Passes, budget: int = 0) -> None:
+    def __init__(
+        self,
+        repository: pygit2.Repository,
+        passes: Passes,
+        budget: int = 0,
+        guilt: Guilt = NO_GUILT,
+    ) -> None:
         self._repository = repository
         self._passes = passes
         self._left = budget
+        self._guilt = guilt
         self._known: dict[str, Verdict] = {}
 
     def along(self, chain: Iterator[str]) -> Baseline:
@@ -137,7 +151,11 @@ class _Search:
             (place for place in range(green) if self._known.get(commits[place]) is Verdict.FAIL),
             default=red,
         )
-        while (middle := self._testable_between(commits, red, green)) is not None:
+        before = [
+            0.0,
+            *accumulate(self._weights(commits)),
+        ]  # what the commits newer than a place weigh
+        while (middle := self._testable_between(commits, red, green, before)) is not None:
             if self._known[commits[middle]] is Verdict.PASS:
                 green = middle
             else:
@@ -146,9 +164,38 @@ class _Search:
         why = "" if adjacent else self._what_lies_between(green - red - 1)
         return Baseline(commits[green], commits[red], adjacent, why)
 
-    def _testable_between(self, commits: Sequence[str], red: int, green: int) -> int | None:
-        """A place near the middle that can be tested; None when there is none."""
-        for place in _outward(red, green):
+    def _weights(self, commits: Sequence[str]) -> list[float]:
+        """How likely each of a chain of first parents, newest first, is to have turned the test red, with
+        what it merged.
+        """
+        if not self._guilt:
+            return [1.0] * len(commits)
+        older = [*commits[1:], ""]
+        return [
+            sum(self._guilt.get(name, 0.0) for name in self._brought(commit, parent))
+            for commit, parent in zip(commits, older, strict=True)
+        ]
+
+    def _brought(self, commit: str, parent: str) -> Iterator[str]:
+        """A commit, and what it merged into its first parent."""
+        yield commit
+        if parent and len(_parents(self._repository, commit)) > 1:
+            merged = commits_of_range(self._repository, parent, commit)
+            yield from (name for each in merged if (name := str(each.id)) != commit)
+
+    def _testable_between(
+        self, commits: Sequence[str], red: int, green: int, before: Sequence[float]
+    ) -> int | None:
+        """A place near the middle that can be tested; None when there is none. In the middle as much weighs on one
+        side as on the other.
+        """
+        half = (before[red] + before[green]) / 2
+        middle = min(
+            range(red + 1, green),
+            key=lambda at: (abs(before[at] - half), abs(2 * at - red - green)),
+            default=red,
+        )
+        for place in _outward(red, green, middle):
             if self._verdict(commits[place]) is not Verdict.UNRESOLVED:
                 return place
             if self._left <= 0:
@@ -188,12 +235,11 @@ class _Search:
                 return
 
 
-def _outward(red: int, green: int) -> Iterator[int]:
+def _outward(red: int, green: int, middle: int) -> Iterator[int]:
     """The places between two: the middle and the one beside it, then those that cut off a quarter, an eighth, … of
     either half, then the rest, the nearest to the middle first. What cannot be tested mostly stands beside others
     that cannot, and asked one beside the other they were all that could be asked.
     """
-    middle = (red + green) // 2
     inside = range(red + 1, green)
     steps = [len(inside) >> power for power in range(2, len(inside).bit_length())]
     leaps = [middle, middle + 1, *(middle + way * step for step in steps for way in (-1, 1))]

@@ -1,14 +1,18 @@
-"""The commits' own versions are run once trials cost as much as that would; never where a small set passes."""
+"""The commits' own versions are run where they tell more than trials do; never where a small set passes."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from math import log2
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_changes import DIFFERENT, PASS, Answer, Counting, ids, made, repaired_by
+from made_changes import DIFFERENT, PASS, Answer, Counting, change, ids, made, repaired_by
 
 from afterd.causality.auxiliary import AuxiliarySearch
-from afterd.causality.halving import Halving, ShorterRangeError
+from afterd.causality.deltas.history import commit_guilt, uncertainty
+from afterd.causality.halving import CommitGuilt, Halving, ShorterRangeError
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import Trials
@@ -32,21 +36,20 @@ def found(oracle: Answer, halving: Halving) -> Root | None:
 
 
 @pytest.mark.parametrize("commits", [2, 7, 8, 100, 1000])
-def test_after_as_many_trials_as_halving_takes(commits: int) -> None:
+def test_before_trials_cost_what_halving_takes(commits: int) -> None:
     oracle = Counting(entangled)
     with pytest.raises(ShorterRangeError):
-        found(oracle, Halving(commits, lambda: True))
+        found(oracle, Halving(commits, lambda _guilt: True))
     spent = RUNS.untold * len(set(oracle.asked))  # each of them failed otherwise
-    halvings = commits.bit_length()
-    assert halvings <= spent <= 2 * halvings + RUNS.untold  # a trial may be followed by another
+    assert 0 < spent <= commits.bit_length() + RUNS.untold  # a trial may be followed by another
 
 
 @pytest.mark.parametrize("commits", [0, 1, 5])
 def test_where_it_tells_no_more_the_search_goes_on_as_ever(commits: int) -> None:
-    asked: list[None] = []
+    asked: list[CommitGuilt] = []
 
-    def shorter() -> bool:
-        asked.append(None)
+    def shorter(guilt: CommitGuilt) -> bool:
+        asked.append(guilt)
         return False
 
     assert found(entangled, Halving(commits, shorter)) == found(entangled, Halving())
@@ -60,9 +63,44 @@ def test_no_more_than_halving_is_spent_before_a_small_set_passes(
 ) -> None:
     oracle = Counting(repaired_by(guilty))
     try:
-        root = found(oracle, Halving(commits, lambda: True))
+        root = found(oracle, Halving(commits, lambda _guilt: True))
     except ShorterRangeError:
-        assert len(set(oracle.asked)) >= commits.bit_length()
+        assert (
+            len(set(oracle.asked)) <= commits.bit_length() + 1
+        )  # beside a half that was tried at once
     else:
         assert root is not None
         assert root.changes == guilty
+
+
+@given(st.floats(0.0, 2.0), st.integers(2, 5000))
+def test_a_trial_that_tells_a_whole_bit_is_made_first(gain: float, commits: int) -> None:
+    halving = Halving(commits, lambda _guilt: True)
+    alike = dict.fromkeys(map(str, range(commits)), 1 / commits)
+    assert not (gain >= 1.0 and halving.tells_more(gain, alike))
+    assert gain > 0.4 or halving.tells_more(gain, alike)
+    assert not Halving().tells_more(gain, alike)
+
+
+def test_the_commit_that_made_what_is_suspected_is_likely() -> None:
+    """Of what is no suspect's the commits that changed what ran have more."""
+    changes = {
+        "c1": replace(change(1), commits=("newer", "unknown")),
+        "c2": replace(change(2), commits=("older", "newer")),
+        "c3": replace(change(3), commits=("older",)),
+        "c4": replace(change(4), commits=("oldest",)),
+    }
+    commits = ["oldest", "older", "newer", "idle"]
+    guilt = commit_guilt(commits, changes, {"c1": 0.5, "c2": 0.3}, frozenset({"c3", "c9"}))
+    assert sum(guilt.values()) == pytest.approx(1.0)
+    assert guilt["newer"] > 0.6
+    assert guilt["older"] > guilt["oldest"] == guilt["idle"] > 0.0
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0.01, 1.0), min_size=1, max_size=9))
+def test_what_is_uncertain_is_at_most_what_halving_the_number_takes(
+    weights: dict[str, float],
+) -> None:
+    whole = sum(weights.values())
+    bits = uncertainty({name: weight / whole for name, weight in weights.items()})
+    assert -1e-9 <= bits <= log2(len(weights)) + 1e-9

@@ -177,6 +177,38 @@ def test_between_two_known_ends_halving_is_enough(
 
 
 @settings(max_examples=60, deadline=None)
+@given(st.integers(1, 39), st.floats(0.0, 1.0))
+def test_commits_that_are_likely_are_asked_first(
+    chain: tuple[Made, list[str]], breaks: int, sure: float
+) -> None:
+    """Two runs are enough where one is sure: it, and the one before it."""
+    made, commits = chain
+    answers = Answers({c: FAIL if at >= breaks else PASS for at, c in enumerate(commits)})
+    guilt = dict.fromkeys(commits, (1 - sure) / len(commits))
+    guilt[commits[breaks]] += sure
+    found = first_red(made.repository, commits[0], commits[-1], answers, guilt)
+    assert found == Baseline(commits[breaks - 1], commits[breaks], adjacent=True)
+    expected = 2 if sure > 0.67 else 2 * len(commits).bit_length()
+    assert len(answers.asked) <= expected
+
+
+def test_what_a_merge_brought_counts_as_the_merge(tmp_path: Path) -> None:
+    made = Made(tmp_path / "r")
+    line = [made.text(a="0")]
+    line += [made.text(a=f"{number}") for number in range(1, 20)]
+    side = made.commit(texts(a="19", s="1"), line[10], ref=None)
+    merge = made.commit(texts(a="19", s="1"), line[-1], side)
+    after = [made.text(a=f"{number}", s="1") for number in range(20, 40)]
+    answers = Answers(
+        {**dict.fromkeys([*line], PASS), **dict.fromkeys([side, merge, *after], FAIL)}
+    )
+    guilt = {**dict.fromkeys([*line, *after], 0.002), side: 0.9}
+    found = first_red(made.repository, line[0], after[-1], answers, guilt)
+    assert found == Baseline(line[10], side, adjacent=True)
+    assert set(answers.asked) == {line[-1], merge, side, line[10]}
+
+
+@settings(max_examples=60, deadline=None)
 @given(st.text("+-?", max_size=38))
 def test_what_lies_between_two_known_ends_is_told_truly(
     chain: tuple[Made, list[str]], inside: str

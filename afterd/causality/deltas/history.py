@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import log2
 
 from afterd.causality.deltas.dependencies import Changes
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, FileKind
+from afterd.weights import ODDS
 
 
 def made_after(commits: Sequence[str], changes: Changes, root: ChangeSet) -> ChangeSet:
@@ -25,6 +27,32 @@ def newest_commit(commits: Sequence[str], changes: Changes, root: ChangeSet) -> 
     """The commit with which all of a root was there; empty where one's commit is not known."""
     ages = _ages(commits, changes)
     return commits[-1 - min(ages[change] for change in root)] if root <= ages.keys() else ""
+
+
+def commit_guilt(
+    commits: Sequence[str], changes: Changes, guilt: Mapping[ChangeId, float], executed: ChangeSet
+) -> dict[str, float]:
+    """How likely each commit is to have turned the test red; the sum is 1.
+
+    What is likely of a change goes to the commits that made it. What is then left (``guilt`` sums to less than 1)
+    is evenly the others', and more of those that changed what the failing run executed.
+    """
+    known = frozenset(commits)
+    ran = NOTHING.union(*(changes[each].commits for each in executed & changes.keys()))
+    rest = {name: ODDS.executed if name in ran else ODDS.other for name in commits}
+    left, every = max(0.0, 1.0 - sum(guilt.values())), sum(rest.values())
+    likely = {name: left * weight / every for name, weight in rest.items()}
+    for change, chance in guilt.items():
+        makers = [name for name in changes[change].commits if name in known]
+        for name in makers:
+            likely[name] += chance / len(makers)
+    whole = sum(likely.values())
+    return {name: chance / whole for name, chance in likely.items()} if whole else rest
+
+
+def uncertainty(guilt: Mapping[str, float]) -> float:
+    """In bits: as many runs of commits' versions tell which it is, or a few more (Shannon)."""
+    return -sum(chance * log2(chance) for chance in guilt.values() if chance > 0.0)
 
 
 def _ages(commits: Sequence[str], changes: Changes) -> dict[ChangeId, int]:
