@@ -8,6 +8,7 @@ fresh process again, and ``Reruns.why_fresh`` says why.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -82,13 +83,34 @@ class _Trust:
         return self.agreed >= {Verdict.PASS, Verdict.FAIL}
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A warm process, of which test it is, and the ``folder`` of its slot, open: one that is made anew has the old
+    one's name, and what works in the old one finds nothing there.
+    """
+
+    key: str
+    test: WarmTest
+    folder: int
+
+    def serves(self, recipe: Recipe, slot: Path) -> bool:
+        """Whether it runs this test in the folder that the slot has now."""
+        here = self.key == _key(recipe)
+        return here and os.path.samestat(os.fstat(self.folder), slot.stat())
+
+    def close(self) -> None:
+        """End the process."""
+        self.test.close()
+        os.close(self.folder)
+
+
 class Reruns:
     """The warm processes of an executor, one a slot, and whether they are to be trusted."""
 
     def __init__(self, warm: Warm | None = None) -> None:
         self._warm = warm
         self._trust: dict[str, _Trust] = {}
-        self._tests: dict[Path, tuple[str, WarmTest]] = {}
+        self._tests: dict[Path, _Ready] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -119,11 +141,11 @@ class Reruns:
         """A recorded run in the slot's warm process; None where there is none that is trusted, or where only a
         fresh process can record it.
         """
-        key, test = self._tests.get(slot, ("", None))
-        if test is None or key != _key(recipe) or not self.trusted(recipe):
+        ready = self._tests.get(slot)
+        if ready is None or not ready.serves(recipe, slot) or not self.trusted(recipe):
             return None
         try:
-            return test.record(recording)
+            return ready.test.record(recording)
         except (ColdError, OSError):
             return None
 
@@ -170,8 +192,8 @@ class Reruns:
         self._closed = True
         with self._lock:
             tests, self._tests = list(self._tests.values()), {}
-        for _, test in tests:
-            test.close()
+        for ready in tests:
+            ready.close()
 
     def _is_replaced(self, slot: Path, recipe: Recipe, test: WarmTest) -> bool:
         """Whether another warm process may take the place of one that was lost."""
@@ -180,8 +202,9 @@ class Reruns:
             return False
         trust.losses += 1
         tell_loss("A warm process", test.cold, trust.losses, most, str(slot))
-        self._tests.pop(slot, None)
         test.close()
+        if ready := self._tests.pop(slot, None):
+            ready.close()
         return True
 
     def _of(self, recipe: Recipe) -> _Trust:
@@ -196,12 +219,11 @@ class Reruns:
     ) -> tuple[WarmTest | None, int]:
         """The slot's warm process for this recipe, and the runs that were made to have it."""
         assert self._warm is not None
-        key, test = self._tests.get(slot, ("", None))
-        if test is not None and key == _key(recipe):
-            return test, 0
-        if test is not None:
-            test.close()
-            self._tests.pop(slot, None)
+        ready = self._tests.get(slot)
+        if ready is not None and ready.serves(recipe, slot):
+            return ready.test, 0
+        if ready is not None:
+            self._tests.pop(slot).close()
         try:
             made = self._warm(recipe.test_in(slot), slot, recipe.limits.test, scratch)
         except OSError as error:
@@ -215,7 +237,7 @@ class Reruns:
                 self.distrust(recipe, made.cold or "the work was ended")
             made.close()
             return None, made.probes
-        self._tests[slot] = (_key(recipe), made)
+        self._tests[slot] = _Ready(_key(recipe), made, os.open(slot, os.O_RDONLY))
         return made, made.probes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -24,7 +24,7 @@ from paper_examples import critical_example, running_example
 from recorded import ABSENT, Recorded, aligned, compare, op
 from simulated import regression
 
-from afterd.causality.analysis import Analysis, Oracles
+from afterd.causality.analysis import Analysis, Oracles, not_told
 from afterd.causality.loop import Loop
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.worth import Worth
@@ -35,7 +35,7 @@ from afterd.logic.solver import Solver
 from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, FileKind
 from afterd.model.explanation import CauseNode
 from afterd.model.location import Location
-from afterd.model.outcome import Outcome
+from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Silent
 from afterd.model.term import Op
 
@@ -48,6 +48,7 @@ def looped(
     causes: bool = True,
     named: NamedByFailure = NOTHING_NAMED,
     commits: Sequence[str] = (),
+    verdict_at: Callable[[str], Verdict] = not_told,
 ) -> tuple[Loop, list[ChangeSet]]:
     """A loop, and the reversions that it has run so far, in order."""
     asked: list[ChangeSet] = []
@@ -64,6 +65,7 @@ def looped(
         worth=Worth() if causes else Worth(lambda: 10**12),
         named=named,
         commits=commits,
+        verdict_at=verdict_at,
     )
     return Loop(execution, changes, frozenset(changes), oracles, Silent()), asked
 
@@ -195,6 +197,25 @@ def test_what_repairs_the_test_and_did_not_break_it_is_no_root(
     assert (found.verified, found.minimal) == (True, True)
     assert any("changed later" in note for note in found.notes) == said
     assert asked[0] == {"c1"}
+
+
+def test_a_root_with_which_its_own_commit_was_red_is_not_doubted() -> None:
+    """Pcre2: the version without the 2,400 changes that came later was to be built, with ever more of them, when the
+    commit's own had said it in one run.
+    """
+    changes = by_commits("old", "old", "new", "new")
+    run, ran = chain(at=1, length=4), list[str]()
+
+    def verdict_at(commit: str) -> Verdict:
+        ran.append(commit)
+        return Verdict.FAIL
+
+    loop, asked = looped(
+        run, changes, repaired_by({"c1"}), commits=("old", "new"), verdict_at=verdict_at
+    )
+    assert loop.explain().root == {"c1"}
+    assert ran == ["old"]
+    assert not any({"c3", "c4"} <= reverted for reverted in asked)
 
 
 def test_later_changes_that_take_the_root_along_did_not_break_the_test() -> None:

@@ -100,6 +100,23 @@ def made(tmp_path: Path) -> Iterator[list[Again]]:
     assert all(each.closed for each in found)
 
 
+def test_a_slot_that_was_made_anew_has_another_warm_process(
+    tmp_path: Path, made: list[Again]
+) -> None:
+    """Hunspell: what a failed build had left was thrown away, the folder with it, and from then on the test of each
+    version found no library: the good version was called red.
+    """
+    span = Range(tmp_path, made)
+    span.confirm()
+    assert span.oracle.outcome(SOME).warm
+    [before] = made
+    span.workshop.slot().hard_reset()
+    assert span.attempt(ALL).outcome.warm
+    assert before.closed
+    assert len(made) == 2
+    span.executor.close()
+
+
 def test_trust_is_earned_at_both_ends(tmp_path: Path, made: list[Again]) -> None:
     """First fresh, then warm and compared; the run that got it ready counts."""
     span = Range(tmp_path, made)
