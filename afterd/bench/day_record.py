@@ -22,7 +22,8 @@ _TO_DO = "SELECT count(*) AS n FROM job WHERE kind = 'commit' AND state IN ('que
 _UNDER_WAY = "SELECT key FROM job WHERE kind = 'commit' AND state = 'leased'"
 _LEASABLE = f"{_TO_DO} AND (state = 'leased' OR not_before <= strftime('%s', 'now'))"
 _ENDED = "SELECT key, state, updated FROM job WHERE kind = 'commit'"
-_UNFINISHED = "SELECT key, state, reason FROM job WHERE state NOT IN ('done', 'abandoned')"
+_UNFINISHED = """
+SELECT key, state, reason FROM job WHERE kind = 'commit' AND state NOT IN ('done', 'abandoned')"""
 
 
 @dataclass(frozen=True, slots=True)

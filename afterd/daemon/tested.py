@@ -11,7 +11,8 @@ from afterd.daemon.arrivals import Wanted
 from afterd.execution.executors.protocol import Job as Run
 from afterd.execution.recipe import Recipe
 from afterd.execution.runners import GIVEN
-from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+from afterd.execution.signature import refused_build
+from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.store.history import Observation, observe
 from afterd.store.jobs import Job, JobQueue
@@ -63,7 +64,7 @@ def _read(ran: SuiteRun) -> Tested:
         why = f"It cannot be built: {attempt.missing} is missing on this machine."
         return Tested(Verdict.UNRESOLVED, ran.failures, why)
     if outcome.reason is Unresolved.BUILD:
-        return Tested(Verdict.UNRESOLVED, (FailureSignature(FailureKind.EXIT, test=THE_BUILD),))
+        return Tested(Verdict.UNRESOLVED, (refused_build(outcome.detail, THE_BUILD),))
     if outcome.reason is Unresolved.UNTESTABLE:
         return Tested(
             Verdict.UNRESOLVED, ran.failures

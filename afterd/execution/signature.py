@@ -78,16 +78,23 @@ def one_name(test: str) -> str:
 def telling_signature(outcome: Outcome, test_id: str) -> FailureSignature:
     """A failure as it is compared with those of other commits, where nothing else tells them apart.
 
-    Of a plain exit status the last line that was printed is part; reverted sets are not told apart
-    so, because they may make it themselves.
+    Of a plain exit status the last line that was printed is part, or what a compiler refused; reverted sets
+    are not told apart so, because they may make it themselves.
     """
     found = dataclasses.replace(
         outcome.signature or _general_signature(1, failed=False, differs=False), test=test_id
     )
-    last = next((line for line in reversed(outcome.detail.splitlines()) if line.strip()), "")
-    if found.kind is not FailureKind.EXIT or not last:
+    if found.kind is not FailureKind.EXIT:
         return found
-    return dataclasses.replace(found, message=f"{found.message}: {without_values(last)}")
+    last = next((line for line in reversed(outcome.detail.splitlines()) if line.strip()), "")
+    said = normalised(native.refused(outcome.detail)) or without_values(last)
+    return dataclasses.replace(found, message=f"{found.message}: {said}") if said else found
+
+
+def refused_build(detail: str, test_id: str) -> FailureSignature:
+    """A build that failed, by its diagnostics, as it is compared with those of other commits."""
+    said = native.refused(detail) or detail.partition("\n")[0]
+    return FailureSignature(FailureKind.EXIT, normalised(said), test=test_id)
 
 
 def tells_nothing(failure: FailureSignature) -> bool:

@@ -145,6 +145,8 @@ def _pull(pull: PullRequest) -> Pull:
 def _comment(comment: IssueComment) -> Comment:
     user: NamedUser | Organization | None = comment.user  # None: an account that was deleted
     author = "" if user is None else user.login
+    if not isinstance(comment.id, int):  # PyGithub takes a redirect of a POST for its answer
+        raise TypeError(comment)
     return Comment(str(comment.id), author, comment.body or "", comment.html_url)
 
 
@@ -171,7 +173,10 @@ def _understood_errors() -> Iterator[None]:
         ) from error
     except requests.RequestException as error:
         raise Refusal(RefusalKind.UNAVAILABLE, type(error).__name__) from error
-    except AssertionError as error:  # PyGithub goes to no other host, whatever an answer links to
+    except (
+        AssertionError,
+        RuntimeError,
+    ) as error:  # PyGithub goes to no other host, whatever an answer says
         raise Refusal(RefusalKind.MOVED, "an answer led to another server") from error
 
 

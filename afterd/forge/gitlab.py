@@ -27,6 +27,21 @@ def connected_project(project: Project, token: str) -> GitLab:
     return GitLab(project, token)
 
 
+class _OwnServer(requests.Session):
+    """Goes to no other server than the one it was sent to: requests takes off the header ``Authorization`` there,
+    and leaves GitLab's own, in which the token is.
+    """
+
+    def rebuild_auth(
+        self, prepared_request: requests.PreparedRequest, response: requests.Response
+    ) -> None:
+        """Called for each redirect. Raises Refusal."""
+        there = prepared_request.url or ""
+        if self.should_strip_auth(response.url, there):
+            raise Refusal(RefusalKind.MOVED, f"{response.status_code} {there}")
+        super().rebuild_auth(prepared_request, response)
+
+
 class GitLab:
     """A Forge. There are no check runs; its notes on commits are for pipelines."""
 
@@ -34,7 +49,7 @@ class GitLab:
 
     def __init__(self, project: Project, token: str) -> None:
         self._answered: Mapping[str, str] = {}
-        session = requests.Session()
+        session = _OwnServer()
         session.hooks["response"].append(self._remember)  # its errors have no headers
         self._client = gitlab.Gitlab(
             project.api,

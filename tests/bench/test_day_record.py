@@ -31,3 +31,5 @@ def test_a_job_that_waits_for_its_time_is_no_daemon_that_stands_still(tmp_path: 
         queue.postpone(job, 600.0, "its run was killed each time")
         assert record.held_back()
         assert record.unfinished() == ["commit:a is queued (its run was killed each time)"]
+        queue.enqueue("self-check:9", "self-check", "{}")
+        assert len(record.unfinished()) == 1, "idle work is under way whenever a day ends"

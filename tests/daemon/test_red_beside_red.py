@@ -229,6 +229,44 @@ def test_where_tests_are_not_told_apart_another_failure_is_another(tmp_path: Pat
     assert [(v.kind, v.base) for v in verdicts(where, back)] == [("already-red", second)]
 
 
+COMPILED = """\
+int one(void) { return ONE; }
+int more(void) { return 3; }
+int even_more(void) { return 4; }
+int two(void) { return TWO; }
+int main(void) { return one() + two() != 3; }
+"""
+
+
+@pytest.mark.parametrize("builds", [True, False], ids=["by a command", "in the test"])
+def test_another_error_of_the_compiler_is_another_failure(tmp_path: Path, builds: bool) -> None:
+    """Make ends in the same words whatever the compiler refused."""
+
+    def version(one: str, two: str) -> dict[str, str]:
+        return {"p.c": COMPILED.replace("ONE", one).replace("TWO", two)}
+
+    files = {"Makefile": "p: p.c\n\tcc -o p p.c\n", ".gitignore": "/p\n", "other": "a\n"}
+    where = made(tmp_path / "r", {**files, **version("1", "2")})
+    build = ("make",) if builds else ()
+    test = ("./p",) if builds else ("sh", "-c", "make && ./p")
+    once(where, test=test, build=build)
+    first = commit(where, version("missing_one", "2"))
+    once(where, test=test, build=build)
+    still = commit(where, {"other": "b\n"})
+    once(where, test=test, build=build)
+    second = commit(where, version("1", "missing_two"))
+    once(where, test=test, build=build)
+    assert [each.kind for each in verdicts(where, first)] == ["caused"]
+    assert [(v.kind, v.base) for v in verdicts(where, still)] == [("already-red", first)]
+    [seen] = verdicts(where, second)
+    assert seen.kind == "caused", seen.reason
+    with opened(where) as reader:
+        found = load(reader, seen.explanation_id or 0)
+    assert [change.lines("+") for change in found.root] == [
+        ["int two(void) { return missing_two; }"]
+    ]
+
+
 def test_a_run_that_says_nothing_of_its_tests_hides_none_of_them(tmp_path: Path) -> None:
     """A test is red, then none is run at all, then they are again and another one is red."""
     files = {"test_it.py": PYTEST, "one": "good\n", "two": "good\n", "prepare.sh": "exit 0\n"}

@@ -404,3 +404,19 @@ def test_pages_that_lead_to_another_server_are_not_followed(github: State) -> No
     page = '[{"id": 1, "user": {"login": "x"}, "body": "x", "html_url": "http://x/"}]'
     github.faults = [Fault("GET", 200, links, page, part="comments")]
     assert refused(github).kind is RefusalKind.MOVED
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_token_follows_no_redirect_to_another_server(
+    forge: State, method: str, status: int
+) -> None:
+    """GitLab's is in a header of its own, which requests would take along."""
+    with serving(State(forge.kind)) as other:
+        elsewhere = {"Location": f"{other.server}/sign-in"}
+        forge.faults = [Fault(method, status, elsewhere)] * 99
+        refusal = refused(forge)
+        assert other.requests == []
+    assert sentence(forge, refusal).startswith("Nothing was posted: ")
+    if forge.kind is not ForgeKind.GITHUB:
+        assert refusal.kind is RefusalKind.MOVED

@@ -71,6 +71,10 @@ _CRASHED = re.compile(
     r"(?:: \d+)?(?: +\(core dumped\))?(?: +(?P<process>[^\s(|<>&;]+).*)?$",
     re.MULTILINE,
 )
+_REFUSED = re.compile(  # of compilers (GCC, clang, rustc) and linkers; make's own last line names the file alone
+    r"^(?:[^:\n]+:\d+(?::\d+)?: (?:fatal )?error: .*|error(?:\[\w+\])?: .*|.*undefined reference to .*)$",
+    re.MULTILINE,
+)
 _SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",
@@ -154,6 +158,12 @@ def crash(text: str, signal: int) -> FailureSignature | None:
         name = _SIGNALS[reports[-1]["what"]]
         return FailureSignature(FailureKind.CRASH, message=name, process=process)
     return None
+
+
+def refused(text: str) -> str:
+    """The first line in which a compiler or a linker refuses something; empty where none does."""
+    found = _REFUSED.search(text)
+    return found[0] if found else ""
 
 
 def _condition(message: str) -> str:
