@@ -181,7 +181,7 @@ class Explanation:
     runs: RunCounts = field(default_factory=RunCounts)
     strategy: str = "after"
     notes: tuple[str, ...] = ()
-    reason: str = ""  # one sentence where the status is not EXPLAINED
+    reason: str = ""  # of a status that is not EXPLAINED; of one that is, what is to be read before the changes
     build_command: tuple[str, ...] = ()  # with test_command: how anyone can see it again
     test_command: tuple[str, ...] = ()
     also: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
@@ -18,22 +19,21 @@ from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
 from afterd.execution.signature import same_failure, telling_signature
 from afterd.localization.ranker import Ranker
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING
 from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.bisected import Bisection, bisected_case
 from afterd.pipeline.broken import Broken, which_broke
-from afterd.pipeline.by_chance import unless_by_chance
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.pipeline.installed_copy import not_importable, untested_import
-from afterd.pipeline.merge_sides import both_sides, other_parent
+from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
-from afterd.pipeline.promises import kept_promises
 from afterd.pipeline.reading_ahead import reading_ahead
+from afterd.pipeline.same_root import reverted_changes, same_root
 from afterd.report.json import contract
 from afterd.report.masking import Masker
 from afterd.store.explanations import add_ranking, save
@@ -225,7 +225,7 @@ def _effects_elsewhere(
     if answer.status is not Status.EXPLAINED or answer.range != wanted.revisions:
         return Elsewhere()
     names = [test.recipe.test_id for test in left]
-    undone, green = _reverted_changes(answer), broken.green
+    undone, green = reverted_changes(answer), broken.green
     return outcomes_elsewhere(
         workspace, wanted, broken.suite, undone, answer.test, names, green, progress
     )
@@ -297,7 +297,7 @@ def _explained_failure(
         return _from_last_green(case, wanted, oracle, confirmation)
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
-    found = _same_root(case, wanted, oracle, confirmation, before) or _searched_range(
+    found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
         case, wanted, oracle, confirmation
     )
     lack = _lack(case, wanted, confirmation.bad)
@@ -446,22 +446,26 @@ def _words(outcome: Outcome) -> str:
 
 def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanation:
     """The answer on a merge, naming both sides where the test passes at each of them alone."""
-    other = other_parent(case.workspace.repository, wanted.revisions)
-    ranges_differ = found.range != wanted.revisions
-    if found.status is not Status.EXPLAINED or not other or ranges_differ:
+    if found.status is not Status.EXPLAINED or found.range.bad != wanted.revisions.bad:
         return found
+    return with_both_sides(case.workspace.repository, found, partial(_across, case))
+
+
+def _across(case: Case, parent: str, found: Explanation) -> Explanation | None:
+    """What a merge has beside one of its parents that makes the test fail; None where that fails too, or what is left
+    of the budget does not tell.
+    """
     left = _left_after(case, found)
     if left is None:
-        return found
-    across = range_between(case.workspace, RevisionRange(other, wanted.revisions.bad))
+        return None
+    across = range_between(case.workspace, RevisionRange(parent, found.range.bad))
     case = replace(case, settings=replace(case.settings, budget=left))
     if not _oracle(case, across).outcome(across.everything).passed:
-        return found
-    case.progress.stage("the other side of the merge", other[:12])
+        return None
+    case.progress.stage("the other side of the merge", parent[:12])
     beside = _explained_failure(case, across, ())
-    if beside.status is not Status.EXPLAINED or beside.range != across.revisions or not beside.root:
-        return found
-    return replace(found, notes=(both_sides(found, beside), *found.notes))
+    is_told = beside.status is Status.EXPLAINED and beside.range == across.revisions
+    return beside if is_told else None
 
 
 def _left_after(case: Case, found: Explanation) -> Budget | None:
@@ -473,59 +477,3 @@ def _left_after(case: Case, found: Explanation) -> Budget | None:
         runs -= found.runs.tests
     spent = (seconds is not None and seconds <= 0) or (runs is not None and runs <= 0)
     return None if spent else Budget(seconds, runs)
-
-
-def _same_root(
-    case: Case,
-    wanted: Range,
-    oracle: Oracle,
-    confirmation: Confirmation,
-    before: Sequence[Explanation],
-) -> Explanation | None:
-    """The answer of an earlier test of this run, if its root repairs this one too: one run.
-
-    Where there are several, all of them are undone together first: most often none repairs it.
-    """
-    answers = {
-        _reverted_changes(other): other
-        for other in reversed(before)
-        if other.status is Status.EXPLAINED and other.range == wanted.revisions
-    }
-    answers.pop(NOTHING, None)
-    if len(answers) > 1 and not oracle.outcome(NOTHING.union(*answers)).passed:
-        return None
-    for reverted, other in answers.items():
-        if _passes(oracle, reverted) and _is_minimal(oracle, other):
-            note = f"The root of explanation {other.id} ({other.test}) repairs this test too."
-            found = replace(
-                other,
-                id=0,
-                test=case.test.recipe.test_id,
-                failure=told_by_test(confirmation.bad),
-                tree=None,
-                minimal=True,
-                runs=oracle.counts(),
-                notes=(note,),
-            )
-            return unless_by_chance(case, oracle, confirmation, found, proved_elsewhere=True)
-    return None
-
-
-def _is_minimal(oracle: Oracle, other: Explanation) -> bool:
-    """Whether all of another test's answer is needed for this test: each is put back once."""
-    root = frozenset(change.id for change in other.root)
-    along = frozenset(change.id for change in other.auxiliary)
-    kept = kept_promises(root, along, oracle.outcome, lambda _: "")
-    return bool(kept.minimal) and (kept.root, kept.auxiliary) == (root, along)
-
-
-def _passes(oracle: Oracle, reverted: ChangeSet) -> bool:
-    """Seen in a process of the test's own: it is an answer."""
-    outcome = oracle.outcome(reverted)
-    if outcome.passed and oracle.is_warm(reverted):
-        outcome = oracle.afresh(reverted)
-    return outcome.passed
-
-
-def _reverted_changes(explanation: Explanation) -> ChangeSet:
-    return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
