@@ -67,15 +67,19 @@ def proposed_reversion(field: Field) -> Proposal | None:
     return None if best is None else Proposal(belief.changes(best), most)
 
 
-def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
-    """How often reverting several changes tells anything: parts of a rewrite, mixed, fail otherwise.
-
-    Whether a set does so is told most by those that were tried and differ from it in few changes.
-    """
+def telling_share(seen: Seen) -> float:
+    """How often reverting several changes told anything: parts of a rewrite, mixed, fail otherwise."""
     several = [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
     silent = several.count(Verdict.UNRESOLVED)
-    usual = (1 + len(several) - silent) / (1 + len(several) + silent)
-    if not silent:
+    return (1 + len(several) - silent) / (1 + len(several) + silent)
+
+
+def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
+    """How likely reverting several changes is to tell anything: that is told most by sets that were tried and differ
+    from it in few changes.
+    """
+    usual = telling_share(seen)
+    if usual == 1.0:
         return lambda _: usual
     known = [
         (belief.mask(reverted), verdict is not Verdict.UNRESOLVED)

@@ -18,7 +18,7 @@ from afterd.causality.belief import Belief, Field, Predict
 from afterd.causality.deltas.dependencies import Changes, by_file, home, partition
 from afterd.causality.deltas.history import commit_guilt
 from afterd.causality.halving import NOBODY, CommitGuilt, Halving
-from afterd.causality.hypotheses import next_reversion, proposed_reversion
+from afterd.causality.hypotheses import next_reversion, proposed_reversion, telling_share
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.limits import SEARCH
@@ -171,7 +171,7 @@ class Reversion:
             if linked in self._seen:
                 continue
             first = self._try(linked)
-            trial = self._followed(first)
+            trial = self._followed(first, halved=passing is None)
             field = self._informed(field)
             if trial.passed:
                 if passing is None or len(trial.asked) <= RUNS.shrunk * len(passing.asked):
@@ -188,13 +188,17 @@ class Reversion:
         if (gain or thorough) and self._halving.tells_more(gain, self._commit_guilt()):
             self.halve()
 
-    def _followed(self, trial: Trial) -> Trial:
-        """A trial; while it fails otherwise, at a line that says of which change, without that as well."""
+    def _followed(self, trial: Trial, *, halved: bool) -> Trial:
+        """A trial; while it fails otherwise, at a line that says of which change, without that as well. ``halved``:
+        where the commits tell more than a set that may fail otherwise again, these are bisected.
+        """
         for _ in range(SEARCH.followed):
             clash = self._trials.clash(trial) & self._changes.keys()
             if not clash:
                 break
             self._clashes[trial.asked] = clash
+            if halved:
+                self._halve_rather(telling_share(self._seen), thorough=True)
             if trial.asked | clash in self._seen:
                 break
             trial = self._try(trial.asked | clash)

@@ -31,13 +31,17 @@ from afterd.workspace import Range, Workspace, range_between
 class Bisection:
     """The part of a range in which its test turned red: ``within``, once it was asked for and is shorter.
 
-    ``commits`` is how many the range has: also where they are too many to tell which of them made which change.
+    ``commits`` is how many the range has: also where they are too many to tell which of them made which change. None
+    of what an earlier bisection left (``halved``): those could not be tested.
     """
 
-    def __init__(self, workspace: Workspace, wanted: Range, oracle: Oracle) -> None:
+    def __init__(
+        self, workspace: Workspace, wanted: Range, oracle: Oracle, *, halved: bool = False
+    ) -> None:
         self.within: Range | None = None
         ends = wanted.revisions
-        self.commits = commits_between(workspace.repository, ends.good, ends.bad)
+        known = 0 if halved else commits_between(workspace.repository, ends.good, ends.bad)
+        self.commits = known
         self._workspace = workspace
         self._wanted = wanted
         self._oracle = oracle
@@ -65,6 +69,8 @@ class Bisection:
 
     def verdict_at(self, commit: str) -> Verdict:
         """What the test says of a commit's own version."""
+        if not self.commits:
+            return Verdict.UNRESOLVED
         return self._outcome(commit, "looking at the guilty changes' commit").verdict
 
     def red_commits(self) -> frozenset[str]:

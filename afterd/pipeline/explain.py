@@ -272,10 +272,10 @@ def _contract(explanation: Explanation) -> str:
 
 
 def _explained_failure(
-    case: Case, wanted: Range, before: Sequence[Explanation], *, remembers: bool = False
+    case: Case, wanted: Range, before: Sequence[Explanation], *, halved: bool = False
 ) -> Explanation:
-    """Both ends first; then the search, over an older range where the left end is red. ``remembers``: outcomes of
-    the ends that are on record are runs that confirm them.
+    """Both ends first; then the search, over an older range where the left end is red. ``halved``: a bisection left
+    the range, so outcomes of its ends that are on record are runs that confirm them.
     """
 
     def asking(one: Range) -> Oracle:
@@ -284,7 +284,7 @@ def _explained_failure(
     def confirming(one: Range) -> tuple[Oracle, Confirmation]:
         oracle = _oracle(case, one)
         times = case.settings.confirmations
-        return oracle, confirm(oracle, one.everything, times, case.prior, remembers=remembers)
+        return oracle, confirm(oracle, one.everything, times, case.prior, remembers=halved)
 
     with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
         ends = settled_ends(wanted, case.test, asking, confirming)
@@ -298,20 +298,20 @@ def _explained_failure(
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
     found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
-        case, wanted, oracle, confirmation
+        case, wanted, oracle, confirmation, halved=halved
     )
     lack = _lack(case, wanted, confirmation.bad)
     return replace(found, notes=(*filter(None, [ends.note, lack]), *found.notes))
 
 
 def _searched_range(
-    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation, *, halved: bool
 ) -> Explanation:
     """The search and its answer: in the whole range, or in the part that its commits' own versions leave."""
     from afterd.pipeline.searched import searched_explanation  # noqa: PLC0415 - imported while both ends were confirmed
 
     _try_only_change(case, wanted, oracle)
-    bisection = Bisection(case.workspace, wanted, oracle)
+    bisection = Bisection(case.workspace, wanted, oracle, halved=halved)
     found = searched_explanation(case, wanted, oracle, confirmation, bisection)
     if bisection.within is None:
         return found
@@ -321,7 +321,7 @@ def _searched_range(
     left = _left_after(case, found)
     if left is not None:
         inside = bisected_case(case, left, confirmation)
-        answer = _explained_failure(inside, bisection.within, (), remembers=True)
+        answer = _explained_failure(inside, bisection.within, (), halved=True)
         found = replace(answer, runs=found.runs + answer.runs)
     return replace(found, notes=(bisection.note(), *found.notes))
 
@@ -405,7 +405,7 @@ def _from_last_green(
     confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
     if confirmed.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, shorter, confirmed, again)
-    found = _searched_range(case, shorter, again, confirmed)
+    found = _searched_range(case, shorter, again, confirmed, halved=False)
     red, green = wanted.revisions.good[:12], baseline.good[:12]
     note = f"The test already failed at {red}; the last green commit is {green}."
     return replace(found, notes=(note, *found.notes))

@@ -13,6 +13,7 @@ from afterd.config import Budget, Settings
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
 from afterd.model.explanation import Explanation, Status
+from afterd.model.progress import Silent
 from afterd.pipeline.bisected import version_with_tests
 from afterd.pipeline.explain import explain
 from afterd.pipeline.searched import searched_explanation
@@ -44,11 +45,14 @@ assert "answer 42" in text, "answer"
 """
 
 
-def _history(path: Path, *, with_check_from: int = 0) -> list[str]:
-    """A history in which each commit rewrites the table; its commits, oldest first."""
+def _history(path: Path, *, with_check_from: int = 0, untestable: int = -1) -> list[str]:
+    """A history in which each commit rewrites the table; its commits, oldest first. The table of ``untestable``
+    is of two versions.
+    """
     authored_git(path.parent, "init", "-q", "-b", "main", str(path))
     for commit in range(COMMITS):
-        (path / "table.txt").write_text(_table(commit))
+        mixed = "version 99\n" if commit == untestable else ""
+        (path / "table.txt").write_text(_table(commit) + mixed)
         if commit >= with_check_from:
             (path / "test_table.py").write_text(CHECK)
         authored_git(path, "add", "-A")
@@ -126,6 +130,34 @@ def test_commits_too_many_to_blame_are_bisected_all_the_same(
     found = _explained(tmp_path / "repository", commits[0])
     assert found.status is Status.EXPLAINED
     assert (found.range.good, found.range.bad) == (commits[BREAKS - 1], commits[BREAKS])
+
+
+class Details(Silent):
+    """What was said of each version of a commit, in order."""
+
+    def __init__(self) -> None:
+        self.versions: list[str] = []
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """Keep what is run."""
+        if name == "bisecting the commits":
+            self.versions.append(detail)
+
+
+def test_a_commit_that_could_not_be_tested_is_not_run_again_in_what_is_left(
+    tmp_path: Path,
+) -> None:
+    """textX: a version that went on until its time limit, twice within the range and twice in what was left."""
+    path = tmp_path / "repository"
+    commits = _history(path, untestable=BREAKS)
+    heard = Details()
+    [found] = explain(
+        Settings(path, range=f"{commits[0]}..HEAD", test=(sys.executable, "test_table.py")), heard
+    )
+    assert found.status is Status.EXPLAINED
+    assert (found.range.good, found.range.bad) == (commits[BREAKS - 1], commits[BREAKS + 1])
+    assert any(commits[BREAKS][:10] in version for version in heard.versions)
+    assert len(heard.versions) == len(set(heard.versions))
 
 
 def test_a_spent_budget_tells_between_which_commits_it_is(tmp_path: Path) -> None:
