@@ -115,7 +115,7 @@ class LlvmExecution:
             step=failed.step,
             condition=failed.condition,
             text=self._sources.text(shown.file, shown.line),
-            failed_at=failed.location if hangs else None,
+            failed_at=failed.location,
             kind=failed.kind,
             message=failed.message,
             observed=failed.observed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from two_versions import Case
+from two_versions import VERSIONS, Case, sides
 
 from afterd.compare.c.alignment import Alignment as Pairing
 from afterd.model.outcome import FailureKind
@@ -117,6 +117,16 @@ def test_the_failed_assertion_is_recognised(
     assert any(text in failure.text for failure in failures)
     if observed or expected:
         assert (observed, expected) in {(f.observed, f.expected) for f in failures}
+
+
+def test_a_failure_is_told_with_the_text_of_the_place_that_is_told(cases: dict[str, Case]) -> None:
+    """Bc's error message stood at the line of another file, where the branch was that led to it."""
+    lines = {path.name: sides(path.read_text())[1].splitlines() for path in VERSIONS.iterdir()}
+    for name, case in cases.items():
+        for failure in case.failures:
+            place = failure.failed_at or case.execution.step(failure.step).location
+            if failure.text and place.file in lines and failure.kind is not FailureKind.EXIT:
+                assert lines[place.file][place.line - 1].strip() in failure.text, name
 
 
 def test_the_wrong_output_that_the_test_prints_is_explained_first(cases: dict[str, Case]) -> None:
