@@ -216,7 +216,9 @@ class Loop:
                 if verdict is Verdict.FAIL:
                     break
                 order = structural_order(self._changes[change] for change in later)
-                found = self._reversion.settle(later, order, root.changes | root.auxiliary)
+                # of thousands that do not build nobody can tell what they lack
+                alone, own = self._standing.proves, root.changes | root.auxiliary
+                found = self._reversion.settle(later, order, own, alone=alone)
                 if found is None:
                     if verdict is Verdict.PASS:
                         self._reversion.halve()

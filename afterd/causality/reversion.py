@@ -118,12 +118,17 @@ class Reversion:
         return sorted(self._otherwise, key=lambda reverted: (len(reverted), in_order(reverted)))
 
     def settle(
-        self, reverted: ChangeSet, order: Sequence[ChangeId], without: ChangeSet = NOTHING
+        self,
+        reverted: ChangeSet,
+        order: Sequence[ChangeId],
+        without: ChangeSet = NOTHING,
+        *,
+        alone: bool = False,
     ) -> Root | None:
         """The smallest passing set within ``reverted``; None if that does not pass itself, or takes any of
-        ``without`` along.
+        ``without`` along. ``alone``: nothing is looked for that must go along.
         """
-        passing = self._try(reverted)
+        passing = self._trials.without_more(reverted) if alone else self._try(reverted)
         if not passing.passed or passing.reverted & without:
             return None
         found = self._settled(passing, order)

@@ -218,6 +218,25 @@ def test_a_root_with_which_its_own_commit_was_red_is_not_doubted() -> None:
     assert not any({"c3", "c4"} <= reverted for reverted in asked)
 
 
+def test_later_changes_that_do_not_build_are_not_built_with_more_and_more() -> None:
+    """Pcre2: of 2,400 changes that came later, and do not build, nobody can say what they lack: twenty builds."""
+    changes = by_commits("old", "old", "new", "new", "newest", "newest")
+    later = {"c3", "c4", "c5", "c6"}
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        return NOT_BUILT if later <= reverted else repaired_by({"c1"})(reverted)
+
+    loop, asked = looped(
+        chain(at=1, length=6),
+        changes,
+        answer,
+        commits=("old", "new", "newest"),
+        verdict_at=lambda _commit: Verdict.PASS,
+    )
+    assert loop.explain().root == {"c1"}
+    assert [reverted for reverted in asked if later <= reverted] == [later]
+
+
 def test_later_changes_that_take_the_root_along_did_not_break_the_test() -> None:
     """dacite: without what came later the program needs the root undone as well, and so passes: for ever."""
     changes = by_commits("old", "old", "old", "old", "new", "new", "new", "new")
