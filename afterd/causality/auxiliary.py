@@ -23,13 +23,14 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePath
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
 from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
 from afterd.causality.standing import NOTHING_TOLD, Standing, Unbuildable
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PLACE = re.compile(r":\d+|^ *\d+(?= \|)", re.MULTILINE)
@@ -289,11 +290,13 @@ class AuxiliarySearch:
     def _complained_of(
         self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
     ) -> ChangeSet:
-        """Those that wrote a line which is shown; else those in a file with errors that mention a
-        name in them, or stand at the head of a function of that name; else the one that mentions most.
+        """Those that wrote a line which is shown, or want a file that is not there, or took it away; else those in a
+        file with errors that mention a name in them, or stand at the head of a function of that name; else the one
+        that mentions most.
         """
         about = complaint(said)
         wrote = [c for c in candidates if self._added[c] & about.lines]
+        wrote = wrote or [c for c in candidates if about.missing and self._misses(c, about)]
         if wrote:
             return frozenset(wrote)
         mentioning = [c for c in candidates if self._names[c] & about.names]
@@ -304,6 +307,16 @@ class AuxiliarySearch:
         if near or not mentioning:
             return frozenset(near)
         return frozenset([max(mentioning, key=lambda c: self._shared(c, about.names))])
+
+    def _misses(self, change: ChangeId, about: Complaint) -> bool:
+        """Whether a change took a file away that is not there, or wrote its name."""
+        each = self._changes[change]
+        if each.form is not ChangeForm.HUNK:
+            return (each.file != each.old_file and about.lacks(each.old_file)) or (
+                each.form is ChangeForm.DELETED and about.lacks(each.file)
+            )
+        names = {PurePath(file).name for file in about.missing}
+        return any(name in line for line in each.lines("+") for name in names)
 
     def _mentions(self, change: ChangeId, names: frozenset[str]) -> bool:
         return bool(self._names.get(change, frozenset()) & names)

@@ -19,6 +19,10 @@ _LINKED = re.compile(
     r"(?:undefined reference to|undefined symbol:?|multiple definition of|duplicate symbol:?)"
     r" [`'\"‘]?(\w+)"
 )
+_LACKED = re.compile(
+    r"(?:\bFile |Cannot find source file:\s*|No rule to make target ['`‘])(?P<named>[\w./+-]+)"
+    r"|['`‘]?(?P<opened>[\w./+-]+)['’]?: No such file or directory"
+)
 _MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): |:\d+: undefined reference to ")
 _GUTTER = re.compile(r"^\s*\d+ \| ?")
 _NAME = re.compile(r"[A-Za-z_]\w+")
@@ -28,17 +32,22 @@ _UNPARSED = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 @dataclass(frozen=True, slots=True)
 class Complaint:
     """``lines`` are source lines without the white space around them. ``unparsed``: a file is not even
-    understood, and what it quotes is no name.
+    understood, and what it quotes is no name. ``missing``: files that are not there.
     """
 
     names: frozenset[str]
     files: frozenset[str]
     lines: frozenset[str]
     unparsed: bool = False
+    missing: frozenset[str] = frozenset()
 
     def is_in(self, file: str) -> bool:
         """Whether it speaks of this file."""
         return any(file.endswith(each) for each in self.files)
+
+    def lacks(self, file: str) -> bool:
+        """Whether this file is said not to be there."""
+        return any(f"/{file}".endswith(f"/{each}") for each in self.missing)
 
 
 def complaint(said: str) -> Complaint:
@@ -49,6 +58,9 @@ def complaint(said: str) -> Complaint:
         frozenset(_UPWARD.sub("", name) for name in _FILE.findall(said)),
         frozenset(_shown_lines(said)),
         _UNPARSED.search(said) is not None,
+        frozenset(
+            _UPWARD.sub("", found["named"] or found["opened"]) for found in _LACKED.finditer(said)
+        ),
     )
 
 

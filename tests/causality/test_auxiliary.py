@@ -13,7 +13,7 @@ from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.standing import Standing
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH, WORK
-from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.change import NOTHING, ChangeForm, ChangeSet
 
 COUNT = 24
 _SOME = st.frozensets(st.sampled_from(sorted(ids(COUNT) - {"c1"})), min_size=1, max_size=4)
@@ -118,6 +118,33 @@ def test_what_a_build_says_is_answered_as_a_compilers_word_is() -> None:
     search = AuxiliarySearch(builds, changes, ids(COUNT), standing, refused=refused)
     assert search.find(frozenset({"c1"}), refused(NOTHING)) == frozenset(chain)
     assert len(built) == len(NAMES)
+
+
+@pytest.mark.parametrize("brings", ["back", "no longer"])
+def test_a_file_that_is_not_there_asks_for_who_renamed_it_or_who_wants_it(brings: str) -> None:
+    """Pcre2: a renamed header template, and a source that was new in a list of CMake's; prefixes were built instead."""
+    changes = {
+        identifier: replace(each, patch="-int other;\n", file="a.c")
+        for identifier, each in made(COUNT).items()
+    }
+    if brings == "back":
+        changes["c9"] = replace(
+            changes["c9"], form=ChangeForm.RENAMED, old_file="lib/old.h.in", file="lib/new.h.in"
+        )
+    else:
+        changes["c9"] = replace(changes["c9"], file="CMakeLists.txt", patch="+  old.h.in\n")
+    built = []
+
+    def builds(reverted: ChangeSet) -> bool:
+        built.append(reverted)
+        return "c9" in reverted
+
+    said = "CMake Error: File old.h.in does not exist."
+    search = AuxiliarySearch(
+        builds, changes, ids(COUNT), Standing(lambda _reverted: ""), refused=lambda _reverted: said
+    )
+    assert search.find(frozenset({"c1"}), said) == frozenset({"c9"})
+    assert len(built) == 1
 
 
 def test_a_complaint_that_nothing_answers_is_given_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from made_changes import change
 
 from afterd.causality.complaint import added_lines, complaint, symbols
@@ -30,6 +31,22 @@ def test_a_complaint_speaks_of_names_files_and_the_lines_it_shows() -> None:
 def test_the_line_that_a_linker_speaks_of_is_shown() -> None:
     said = "src/a.c:7: undefined reference to `own_f'\n    7 |   return OWN(f)();\ncollect2: error: ld\n"
     assert complaint(said).lines == {"return OWN(f)();"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "CMake Error: File config.h.in does not exist.\n",
+        "CMake Error at CMakeLists.txt:8 (add_library):\n  Cannot find source file:\n\n    lib/config.h.in\n",
+        "make: *** No rule to make target 'config.h.in', needed by 'config.h'.  Stop.\n",
+        "a.c:1:10: fatal error: lib/config.h.in: No such file or directory\n",
+        "cp: cannot stat 'config.h.in': No such file or directory\n",
+    ],
+)
+def test_a_file_that_is_not_there_is_named(said: str) -> None:
+    about = complaint(said)
+    assert about.lacks("lib/config.h.in")
+    assert not about.lacks("lib/a.c")
 
 
 def test_a_build_in_another_folder_names_files_from_there() -> None:
