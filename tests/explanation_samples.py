@@ -196,4 +196,5 @@ explanations = st.builds(
     build_command=_TEXTS,
     test_command=_TEXTS,
     also=_TEXTS,
+    remarks=_TEXTS,
 )

@@ -112,8 +112,8 @@ def _noted_verdict(judged: Judged, note: str) -> Judged:
     """The verdict, whose explanation says what there is to say of the sandbox."""
     if judged.explanation is None or not note:
         return judged
-    notes = (note, *judged.explanation.notes)
-    return replace(judged, explanation=replace(judged.explanation, notes=notes))
+    remarks = (note, *judged.explanation.remarks)
+    return replace(judged, explanation=replace(judged.explanation, remarks=remarks))
 
 
 def _ranked_verdict(judged: Judged, ranker: Ranker) -> Judged:

@@ -163,7 +163,9 @@ class ChangeCounts:
 class Explanation:
     """The explanation of one failing test; ``id`` is the store's (0 before it is stored).
 
-    ``also`` names other failing tests that pass with the same changes undone.
+    ``also`` names other failing tests that pass with the same changes undone. ``remarks`` are what a reader has to
+    know to take the answer for what it is (what was set aside, of which version tests are), ``notes`` what was
+    not followed on the way to it.
     """
 
     id: int
@@ -185,6 +187,7 @@ class Explanation:
     build_command: tuple[str, ...] = ()  # with test_command: how anyone can see it again
     test_command: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

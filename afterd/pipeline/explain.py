@@ -107,7 +107,7 @@ def _explain(
             nothing = unanswered_explanation(
                 THE_SUITE, broken.status, wanted.revisions, broken.reason
             )
-            nothing = replace(nothing, notes=(*nothing.notes, *filter(None, [note])))
+            nothing = replace(nothing, remarks=tuple(filter(None, [note])))
             return (keep(workspace, nothing),)
         began = time.monotonic()
         found = _each_explained(workspace, settings, wanted, broken, heard, note)
@@ -151,8 +151,8 @@ def _each_explained(
             others = _effects_elsewhere(workspace, within, broken, answer, left, heard)
         left = [test for test in left if test.recipe.test_id not in others.repaired]
         said = (others.note(), *(() if found else broken.notes), note)
-        notes = (*answer.notes, *filter(None, said))
-        found.append(keep(workspace, replace(answer, also=others.repaired, notes=notes)))
+        remarks = (*answer.remarks, *filter(None, said))
+        found.append(keep(workspace, replace(answer, also=others.repaired, remarks=remarks)))
     if stopped and not found:
         raise next(iter(stopped.values()))
     for name, why in stopped.items():
@@ -184,7 +184,7 @@ def _answer(
             found = explain_test(workspace, settings, within, test, heard, before=before)
             if found.status is Status.EXPLAINED:
                 holds = found.range == revisions
-                return within, replace(found, notes=(note,) * holds + found.notes)
+                return within, replace(found, remarks=(note,) * holds + found.remarks)
     return wanted, explain_test(workspace, settings, wanted, test, heard, before=before)
 
 
@@ -301,7 +301,7 @@ def _explained_failure(
         case, wanted, oracle, confirmation, halved=halved
     )
     lack = _lack(case, wanted, confirmation.bad)
-    return replace(found, notes=(*filter(None, [ends.note, lack]), *found.notes))
+    return replace(found, remarks=(*filter(None, [ends.note, lack]), *found.remarks))
 
 
 def _searched_range(
@@ -317,13 +317,13 @@ def _searched_range(
         return found
     if found.status is not Status.INCONCLUSIVE:
         # The commits told which changes to undo in the bad version.
-        return replace(found, notes=(bisection.note(), *found.notes))
+        return replace(found, remarks=(bisection.note(), *found.remarks))
     left = _left_after(case, found)
     if left is not None:
         inside = bisected_case(case, left, confirmation)
         answer = _explained_failure(inside, bisection.within, (), halved=True)
         found = replace(answer, runs=found.runs + answer.runs)
-    return replace(found, notes=(bisection.note(), *found.notes))
+    return replace(found, remarks=(bisection.note(), *found.remarks))
 
 
 def _try_only_change(case: Case, wanted: Range, oracle: Oracle) -> None:
@@ -408,7 +408,7 @@ def _from_last_green(
     found = _searched_range(case, shorter, again, confirmed, halved=False)
     red, green = wanted.revisions.good[:12], baseline.good[:12]
     note = f"The test already failed at {red}; the last green commit is {green}."
-    return replace(found, notes=(note, *found.notes))
+    return replace(found, remarks=(note, *found.remarks))
 
 
 def _lack(case: Case, wanted: Range, outcome: Outcome | None) -> str:

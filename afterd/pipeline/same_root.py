@@ -45,7 +45,8 @@ def same_root(
                 tree=None,
                 minimal=True,
                 runs=oracle.counts(),
-                notes=(note,),
+                notes=(),
+                remarks=(note,),
                 reason="",
             )
             return unless_by_chance(case, oracle, confirmation, found, proved_elsewhere=True)

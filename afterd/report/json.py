@@ -68,21 +68,25 @@ def document(explanations: Sequence[Explanation], repository: str) -> Json:
 def contract(explanation: Explanation) -> Json:
     """The object of one failing test; the store keeps its text."""
     reason = explanation.reason
-    notes = (reason, *explanation.notes) if reason else explanation.notes
+    notes = (*filter(None, [reason]), *explanation.remarks, *explanation.notes)
     written: Json = _EXPLANATION.written(replace(explanation, notes=notes))
     commands = _COMMANDS.written((explanation.build_command, explanation.test_command))
-    return {**written, "commands": commands, "also": list(explanation.also)}
+    lists = {"also": list(explanation.also), "remarks": list(explanation.remarks)}
+    return {**written, "commands": commands, **lists}
 
 
 def explanation_received(item: Item, default: RevisionRange | None) -> Explanation:
     """One of the list ``explanations``; ``default`` is the range of the whole document."""
     read: Explanation = _EXPLANATION.read(item)
     build, test = _COMMANDS.read(item["commands"]) if item["commands"] else ((), ())
-    is_repeated = read.reason and read.notes[:1] == (read.reason,)
+    remarks = item["remarks"].texts()
+    before = (*filter(None, [read.reason]), *remarks)
+    is_repeated = read.notes[: len(before)] == before
     return replace(
         read,
         range=default if default and not item["range"] else revisions(item["range"]),
-        notes=read.notes[1:] if is_repeated else read.notes,
+        notes=read.notes[len(before) :] if is_repeated else read.notes,
+        remarks=remarks,
         build_command=build,
         test_command=test,
         also=item["also"].texts(),

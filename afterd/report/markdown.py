@@ -194,7 +194,7 @@ def costs_block(explanation: Explanation) -> str:
     """Notes, and what the answer cost."""
     notes = [
         f"- {prose(clipped_text(note, REPORT.page_name))}"
-        for note in explanation.notes[: REPORT.ranked]
+        for note in (*explanation.remarks, *explanation.notes)[: REPORT.ranked]
     ]
     return "\n".join([*notes, *([""] if notes else []), as_markdown(measure(explanation)), ""])
 

@@ -167,7 +167,7 @@ def _ranking(explanation: Explanation) -> RenderableType:
 
 
 def _costs(explanation: Explanation, *, notes: bool) -> RenderableType:
-    said = explanation.notes if notes else ()
+    said = (*explanation.remarks, *(explanation.notes if notes else ()))
     notes_said = [Text(f"Note: {one_line(note)}", "dim") for note in said]
     return Group(*notes_said, Text(as_plain(measure(explanation)), "dim"))
 

@@ -50,3 +50,8 @@ def add_outcome_cost_column(database: Database) -> None:
 def add_branch_column(database: Database) -> None:
     """From schema 8 to 9: whose branch a step is on, where several changes are guilty."""
     database.execute("ALTER TABLE step ADD COLUMN whose TEXT NOT NULL DEFAULT ''")
+
+
+def add_remarks_column(database: Database) -> None:
+    """From schema 10 to 11: sentences that were among the notes until then."""
+    database.execute("ALTER TABLE explanation ADD COLUMN remarks TEXT NOT NULL DEFAULT '[]'")

@@ -19,6 +19,7 @@ from afterd.store.added_columns import (
     add_cost_column,
     add_failure_columns,
     add_outcome_cost_column,
+    add_remarks_column,
     add_story_columns,
     add_warm_columns,
 )
@@ -42,6 +43,7 @@ STEPS: Mapping[int, Step] = {
     8: add_cost_column,
     9: add_branch_column,
     10: add_outcome_cost_column,
+    11: add_remarks_column,
 }
 
 

@@ -7,7 +7,7 @@ Text that is not valid UTF-8 (file names and patches hold escaped surrogates) is
 see ``text.py``. Times are seconds since 1970 (UTC); commits and trees are full hexadecimal ids.
 """
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 # "aftd" in ASCII, for `file` and for telling somebody else's database from ours.
 APPLICATION_ID = 0x61667464
@@ -47,7 +47,8 @@ CREATE TABLE explanation (
     build_command TEXT NOT NULL,  -- JSON list: how a variant is built; empty: nothing to build
     test_command TEXT NOT NULL,  -- JSON list: how it is tested
     contract TEXT NOT NULL,  -- the object `--format json` printed when it was made, kept verbatim
-    also TEXT NOT NULL DEFAULT '[]'  -- JSON list: other failing tests that the same changes undone repair
+    also TEXT NOT NULL DEFAULT '[]',  -- JSON list: other failing tests that the same changes undone repair
+    remarks TEXT NOT NULL DEFAULT '[]'  -- JSON list of sentences: what was set aside, of which version tests are
 );
 CREATE INDEX explanation_by_range ON explanation (range_id);
 

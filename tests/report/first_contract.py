@@ -57,7 +57,7 @@ def contract(explanation: Explanation) -> Json:
         "tree": _tree(explanation.tree) if explanation.tree else None,
         "ranking": [_ranked(line) for line in explanation.ranking],
         "runs": _runs(explanation.runs),
-        "notes": [*sentences, *explanation.notes],
+        "notes": [*sentences, *explanation.remarks, *explanation.notes],
         "reason": explanation.reason or None,
         "range": {"good": explanation.range.good, "bad": explanation.range.bad},
         "strategy": explanation.strategy,
@@ -66,6 +66,7 @@ def contract(explanation: Explanation) -> Json:
             "test": list(explanation.test_command),
         },
         "also": list(explanation.also),
+        "remarks": list(explanation.remarks),
     }
 
 

@@ -88,6 +88,7 @@ EXPLANATION = {
     "strategy": str,
     "commands": {"build": [str], "test": [str]},
     "also": [str],
+    "remarks": [str],
 }
 DOCUMENT = {
     "schema": int,
@@ -169,6 +170,13 @@ def test_a_reason_is_the_first_note() -> None:
         render([replace(RUNNING_EXAMPLE, reason="The budget is spent.", notes=("n",))], "/p")
     )["explanations"]
     assert shown["notes"] == ["The budget is spent.", "n"]
+
+
+def test_a_remark_is_a_note_too() -> None:
+    """Who reads the notes alone misses nothing."""
+    remarked = replace(RUNNING_EXAMPLE, reason="r.", remarks=("m",), notes=("n",))
+    [shown] = json.loads(render([remarked], "/p"))["explanations"]
+    assert (shown["remarks"], shown["notes"]) == (["m"], ["r.", "m", "n"])
 
 
 def test_nothing_fails() -> None:
