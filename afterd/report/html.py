@@ -119,7 +119,10 @@ def _article(explanation: Explanation, source: SourceLines) -> Iterator[str]:
             yield f"<tr><td>{line.score:.2f}</td><td><code>{place}</code></td>"
             yield f"<td><code>{_text(line.text.strip())}</code></td></tr>\n"
         yield "</table>\n"
-    yield from (f'<p class="quiet">{_text(note)}</p>\n' for note in (*explanation.remarks, *explanation.notes))
+    yield from (
+        f'<p class="quiet">{_text(note)}</p>\n'
+        for note in (*explanation.remarks, *explanation.notes)
+    )
     yield f'<p class="quiet">{as_html(measure(explanation))}</p>\n<ul>\n'
     for command, purpose in next_steps(explanation):
         yield f"<li><code>{_text(command)}</code> {_text(purpose)}</li>\n"

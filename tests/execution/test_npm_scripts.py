@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -122,6 +123,21 @@ def test_modules_of_the_work_tree_are_copied(tmp_path: Path) -> None:
     (project / "node_modules/x").write_text("the user's")
     installed(project / ".git/afterd/slots/0")
     assert (project / ".git/afterd/slots/0/node_modules/x").read_text() == "the user's"
+
+
+@pytest.mark.parametrize("place", ["slots/1", "traced/trees/green"])
+def test_modules_are_found_wherever_a_checkout_lies(tmp_path: Path, place: str) -> None:
+    """That of a run with coverage lies deeper: npm asked a registry anew, for minutes (qs)."""
+    state = tmp_path / "project/.git/afterd"
+    installed(state / "slots/0")
+    (state / "slots/0/node_modules/x").write_text("of slot 0")
+    installed(state / place)
+    assert (state / place / "node_modules/x").read_text() == "of slot 0"
+    (tmp_path / "project/node_modules/.bin").mkdir(parents=True)
+    (tmp_path / "project/node_modules/x").write_text("the user's")
+    shutil.rmtree(state / place)
+    installed(state / place)
+    assert (state / place / "node_modules/x").read_text() == "the user's"
 
 
 def test_half_installed_modules_are_made_anew_and_copied_by_nobody(tmp_path: Path) -> None:

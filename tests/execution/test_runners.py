@@ -340,6 +340,32 @@ def test_npm(tmp_path: Path) -> None:
     assert failing_of(root)[1] == ("b c",)
 
 
+TAPE = """\
+#!/usr/bin/env node
+const asked = process.argv[2];
+const files = asked.includes('*') ? require('fs').readdirSync('test').map(file => `test/${file}`) : [asked];
+for (const file of files) {
+  const bad = file.includes('bad'), at = require('path').resolve(file);
+  console.log(bad ? `not ok 1 adds\\n  ---\\n    at: Test.<anonymous> (${at}:3:1)\\n  ...` : 'ok 1 adds');
+  console.log('ok 2 more');
+  if (bad) process.exitCode = 1;
+}
+"""
+
+
+@pytest.mark.skipif(None in (shutil.which("npm"), shutil.which("node")), reason="no npm")
+def test_tape(tmp_path: Path) -> None:
+    """It shows whole paths: run alone, a file of which other assertions pass was "a different failure" (qs)."""
+    files = {"package.json": '{"scripts": {"test": "tape \'test/*.js\'"}}'}
+    files |= {"test/bad.js": "", "test/ok.js": "", "node_modules/.bin/tape": TAPE}
+    root = write(tmp_path, files)
+    (root / "node_modules/.bin/tape").chmod(0o755)
+    found, failing = failing_of(root)
+    assert failing == ("test/bad.js",)
+    alone = carried_out(root, found, runner_named("npm").one_test(found, "test/bad.js"))
+    assert runner_named("npm").failing_tests(alone) == failing
+
+
 GO = """\
 {"Action":"start","Package":"m/a"}
 {"Action":"run","Package":"m/a","Test":"TestX"}

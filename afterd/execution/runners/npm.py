@@ -115,7 +115,7 @@ class Npm:
         )  # some begin with the file's title, which is empty
         only = (kind.title, f"{begin}{_escaped_title(wanted)}$") if title and kind.title else ()
         argv = (*_without_files(found.argv), *_run_once(kind), *only, *_as_file(kind, file))
-        return ("sh", "-c", f'{_settings(found.variables)}exec "$@"', "sh", *argv)
+        return ("sh", "-c", f'{_begin(found)}exec "$@"', "sh", *argv)
 
 
 def _scripts(root: Path) -> dict[str, str]:
@@ -129,8 +129,10 @@ def _scripts(root: Path) -> dict[str, str]:
 _MODULES = """\
 if test -f {0}/installing || ! test -d node_modules; then
   mkdir -p {0} && touch {0}/installing && rm -rf node_modules
-  for from in ../../../.. ../*; do
-    case "$PWD:$from" in */.git/afterd/*:../../../..) sure=$from/node_modules/.bin;; *) sure=$from/{0}/modules;; esac
+  home=${{PWD%%/.git/afterd/*}}
+  for from in "$home" ../* "$home"/.git/afterd/slots/*; do
+    test "$from" = "$PWD" && continue
+    if test "$from" = "$home"; then sure=$from/node_modules/.bin; else sure=$from/{0}/modules; fi
     if test -e "$sure" && ! test -f "$from/{0}/installing" && test -d "$from/node_modules"; then
       rm -rf {0}/copied
       if cp -a --reflink=auto "$from/node_modules" {0}/copied 2>/dev/null; then
@@ -266,18 +268,13 @@ def _kind_of(command: tuple[str, ...]) -> _Found | None:
 def _command(found: _Found) -> tuple[str, ...]:
     """The suite, with a report and the folder it ran in, to which its paths are relative."""
     reports = " ".join(("", *found.kind.report))
-    settings = _settings(found.variables)
-    return (
-        "sh",
-        "-c",
-        f'{settings}pwd -P > "$AFTERD_RUN/{_ROOT}"; exec "$@"{reports}',
-        found.kind.name,
-        *found.argv,
-    )
+    return ("sh", "-c", f'{_begin(found)}exec "$@"{reports}', found.kind.name, *found.argv)
 
 
-def _settings(variables: tuple[str, ...]) -> str:
-    return f"{_PATH}; export {shlex.join(variables)}; " if variables else f"{_PATH}; "
+def _begin(found: _Found) -> str:
+    """What stands before a runner: its variables, and the folder that the paths in its output are below."""
+    exported = f"; export {shlex.join(found.variables)}" if found.variables else ""
+    return f'{_PATH}{exported}; pwd -P > "$AFTERD_RUN/{_ROOT}"; '
 
 
 def _run_once(kind: _Kind) -> tuple[str, ...]:
