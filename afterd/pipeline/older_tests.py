@@ -96,7 +96,8 @@ def settled_ends(
         oracle.progress.stage("trying the good version with older tests", choice.what)
         good = asking(older).tree_outcome(older.variants.tree(older.everything))
         if good.passed:
-            found = _with_choice(wanted, choice, older, confirming, confirmation.bad)
+            mine = frozenset(change.id for change in kept if own.has(change))
+            found = _with_choice(wanted, choice, older, confirming, confirmation.bad, mine)
             if found is not None or not choice.partly:
                 return found or asis
         seen = good.reason
@@ -123,19 +124,24 @@ def _fails_otherwise(confirmation: Confirmation) -> bool:
 
 
 def _with_choice(
-    wanted: Range, choice: Choice, older: Range, confirming: Confirming, failed: Outcome
+    wanted: Range,
+    choice: Choice,
+    older: Range,
+    confirming: Confirming,
+    failed: Outcome,
+    mine: ChangeSet,
 ) -> SettledEnds | None:
     """The range with a choice in all variants; where the bad version cannot have those test files, they
-    take part in the search, as what must go along. None where it shows nothing. ``failed`` is how the bad
-    version fails with its own.
+    take part in the search, as what must go along, but for the failing test's own text (``mine``): without it the
+    test passes whatever broke it. None where it shows nothing. ``failed`` is how the bad version fails with its own.
     """
     found = _confirmed_with_older(older, confirming, failed)
     if found is None:
-        if choice.partly:
+        if choice.partly or choice.undone & mine:
             return None
         both = taking_part(wanted, choice.undone)
         oracle, confirmation = confirming(both)
-        note = "Neither version can be built or run with the other's test files: they take part."
+        note = "Neither version passes with the other's test files, so these are searched as well."
         return SettledEnds(both, oracle, confirmation, note)
     oracle, confirmation = found
     if confirmation.ends is Ends.ALREADY_RED or (
