@@ -29,6 +29,8 @@ class Status(StrEnum):
 
 NO_GREEN = "there is no green to compare with"
 """Part of the reason where a test is new, or its own text is what changed."""
+ALWAYS_RED = "as far back as the history goes"
+"""Part of the reason where no older commit passes: there is none to name."""
 
 
 class Evidence(StrEnum):

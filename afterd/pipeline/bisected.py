@@ -8,6 +8,7 @@ leads no further in a range of several commits, these are bisected, and the sear
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 
 from afterd.config import Budget
@@ -32,11 +33,18 @@ class Bisection:
     """The part of a range in which its test turned red: ``within``, once it was asked for and is shorter.
 
     ``commits`` is how many the range has: also where they are too many to tell which of them made which change. None
-    of what an earlier bisection left (``halved``): those could not be tested.
+    of what an earlier bisection left (``halved``): those could not be tested. ``likely`` are parts in which other
+    tests turned red, which are asked before any halving.
     """
 
     def __init__(
-        self, workspace: Workspace, wanted: Range, oracle: Oracle, *, halved: bool = False
+        self,
+        workspace: Workspace,
+        wanted: Range,
+        oracle: Oracle,
+        likely: Sequence[RevisionRange] = (),
+        *,
+        halved: bool = False,
     ) -> None:
         self.within: Range | None = None
         ends = wanted.revisions
@@ -45,6 +53,7 @@ class Bisection:
         self._workspace = workspace
         self._wanted = wanted
         self._oracle = oracle
+        self._likely = [part for part in likely if part != ends]
 
     def narrows(self, guilt: Guilt = NO_GUILT) -> bool:
         """Whether the commits' own versions tell a shorter range; they are run for it, few of them, and fewer where
@@ -54,17 +63,11 @@ class Bisection:
             return True
         if self.commits < 2:
             return False
-        revisions = self._wanted.revisions
-        repository = self._workspace.repository
-        try:
-            found = first_red(repository, revisions.good, revisions.bad, self._outcome, guilt)
-        except RepositoryError:
-            return False  # a patch that is tried is no commit
-        shorter = RevisionRange(found.good, found.bad)
-        if not found.good or shorter == revisions:
+        shorter = self._as_others() or self._divided(guilt)
+        if shorter is None:
             return False
         part = range_between(self._workspace, shorter)
-        self.within = replace(part, variants=part.variants.on(self._version(found.bad)))
+        self.within = replace(part, variants=part.variants.on(self._version(shorter.bad)))
         return True
 
     def verdict_at(self, commit: str) -> Verdict:
@@ -72,6 +75,27 @@ class Bisection:
         if not self.commits:
             return Verdict.UNRESOLVED
         return self._outcome(commit, "looking at the guilty changes' commit").verdict
+
+    def _as_others(self) -> RevisionRange | None:
+        """The part in which another test turned red, where this one did too."""
+        repository, good = self._workspace.repository, self._wanted.revisions.good
+        for part in dict.fromkeys(self._likely):
+            inside = part.good == good or repository.descendant_of(part.good, good)
+            if not inside or self._outcome(part.bad).verdict is not Verdict.FAIL:
+                continue
+            if self._outcome(part.good).passed:
+                return part
+        return None
+
+    def _divided(self, guilt: Guilt) -> RevisionRange | None:
+        """The part that is left where the commits were bisected; None where it is no shorter."""
+        ends = self._wanted.revisions
+        try:
+            found = first_red(self._workspace.repository, ends.good, ends.bad, self._outcome, guilt)
+        except RepositoryError:
+            return None  # a patch that is tried is no commit
+        shorter = RevisionRange(found.good, found.bad)
+        return shorter if found.good and shorter != ends else None
 
     def red_commits(self) -> frozenset[str]:
         """The commits in which the test turned red, as far as their versions tell; none where they do not."""

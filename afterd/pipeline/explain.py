@@ -298,20 +298,29 @@ def _explained_failure(
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
     found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
-        case, wanted, oracle, confirmation, halved=halved
+        case, wanted, oracle, confirmation, before, halved=halved
     )
     lack = _lack(case, wanted, confirmation.bad)
     return replace(found, remarks=(*filter(None, [ends.note, lack]), *found.remarks))
 
 
 def _searched_range(
-    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation, *, halved: bool
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    confirmation: Confirmation,
+    before: Sequence[Explanation] = (),
+    *,
+    halved: bool,
 ) -> Explanation:
-    """The search and its answer: in the whole range, or in the part that its commits' own versions leave."""
+    """The search and its answer: in the whole range, or in the part that its commits' own versions leave. Where other
+    tests turned red (``before``) is asked first.
+    """
     from afterd.pipeline.searched import searched_explanation  # noqa: PLC0415 - imported while both ends were confirmed
 
     _try_only_change(case, wanted, oracle)
-    bisection = Bisection(case.workspace, wanted, oracle, halved=halved)
+    likely = [each.range for each in before if each.status is Status.EXPLAINED]
+    bisection = Bisection(case.workspace, wanted, oracle, likely, halved=halved)
     found = searched_explanation(case, wanted, oracle, confirmation, bisection)
     if bisection.within is None:
         return found
@@ -321,7 +330,7 @@ def _searched_range(
     left = _left_after(case, found)
     if left is not None:
         inside = bisected_case(case, left, confirmation)
-        answer = _explained_failure(inside, bisection.within, (), halved=True)
+        answer = _explained_failure(inside, bisection.within, before, halved=True)
         found = replace(answer, runs=found.runs + answer.runs)
     return replace(found, remarks=(bisection.note(), *found.remarks))
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from afterd.config import command_line
 from afterd.limits import REPORT
 from afterd.model.change import Change, in_order
-from afterd.model.explanation import NO_GREEN, Explanation, Status
+from afterd.model.explanation import ALWAYS_RED, NO_GREEN, Explanation, Status
 from afterd.report import sanitize
 
 
@@ -188,6 +188,15 @@ def goes_along_sentence(explanation: Explanation) -> str:
     return "goes along: put back, it does not build or the test does not pass"
 
 
+def along_heading(explanation: Explanation) -> str:
+    """What stands above the list of the changes that go along with the root."""
+    one = len(explanation.auxiliary) == 1
+    begin, each = ("Goes along", "it") if one else ("Go along", "any of them")
+    if explanation.minimal is None:
+        return f"{begin}; whether {'it' if one else 'they'} must was not checked (budget):"
+    return f"{begin} (with {each} put back, it does not build or the test does not pass):"
+
+
 def measure(explanation: Explanation) -> Phrase:
     """How many changes there were, and what the answer cost; the floor of k + 1 runs is the search's alone."""
     counts, runs, seconds = explanation.changes, explanation.runs, explanation.runs.seconds
@@ -246,7 +255,9 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
                 ),
                 (f"afterd mark {number} flaky", "remember it"),
             ]
-        case Status.ALREADY_RED if NO_GREEN in explanation.reason:
+        case Status.ALREADY_RED if any(
+            said in explanation.reason for said in (NO_GREEN, ALWAYS_RED)
+        ):
             return [(f"afterd report {number} --format md", "share it")]
         case Status.ALREADY_RED:
             return [(explain_command(explanation, "--good REV"), "name an older green revision")]

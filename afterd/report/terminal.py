@@ -24,10 +24,10 @@ from afterd.report.snippet import undone_patch, without_tabs
 from afterd.report.story_lines import Story
 from afterd.report.summary import (
     acting_line,
+    along_heading,
     as_plain,
     as_terminal,
     assurance,
-    goes_along_sentence,
     headline,
     measure,
     next_steps,
@@ -103,17 +103,21 @@ def _verdict(explanation: Explanation, *, ascii_only: bool) -> Text:
 
 
 def _changes(explanation: Explanation, subjects: Mapping[str, str]) -> RenderableType:
-    """The changes that did it, and those that go along, each with where it is."""
-    grid = _grid(2)
+    """The changes that did it, and those that go along, each with where it is; a commit's subject is said once."""
+    grid, along, untold = _grid(2), _grid(2), dict(subjects)
     for change in explanation.root[: REPORT.terminal_changes]:
-        where = place(change, subjects, acting_line(explanation, change))
+        where = place(change, untold, acting_line(explanation, change))
         grid.add_row(Text(one_line(change.id), "bold yellow"), as_terminal(where))
+        for commit in change.commits:
+            untold.pop(commit, None)
     for change in explanation.auxiliary[: REPORT.terminal_changes]:
-        also = as_terminal(place(change, subjects)).append(
-            f"; {goes_along_sentence(explanation)}", "dim"
-        )
-        grid.add_row(Text(one_line(change.id), "yellow"), also)
-    return Group(Padding(grid, (0, 0, 0, 2)), as_terminal(assurance(explanation), "yellow"))
+        along.add_row(Text(one_line(change.id), "yellow"), as_terminal(place(change, untold)))
+        for commit in change.commits:
+            untold.pop(commit, None)
+    parts: list[RenderableType] = [Padding(grid, (0, 0, 0, 2))]
+    if explanation.auxiliary:
+        parts += [Text(along_heading(explanation), "dim"), Padding(along, (0, 0, 0, 2))]
+    return Group(*parts, as_terminal(assurance(explanation), "yellow"))
 
 
 def _failure(failure: Failure) -> RenderableType:

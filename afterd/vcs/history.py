@@ -17,6 +17,7 @@ from pygit2.enums import SortMode
 
 from afterd.errors import RepositoryError
 from afterd.limits import SearchLimits
+from afterd.model.explanation import ALWAYS_RED
 from afterd.model.outcome import Outcome, Verdict
 from afterd.vcs.repository import resolve
 
@@ -90,8 +91,9 @@ class _Search:
         green = self._walk_back(commits, chain)
         if green is None:
             ended = self._left > 0
-            why = _end_of_history(self._repository) if ended else "the budget ran out"
-            return Baseline("", commits[0], adjacent=False, reason=f"no green revision: {why}")
+            spent = "no older commit that was run passes, and the budget ran out"
+            why = _end_of_history(self._repository) if ended else spent
+            return Baseline("", commits[0], adjacent=False, reason=why)
         return self._into_merge(self._bisect(commits[: green + 1]))
 
     def between(self, good: str, bad: str) -> Baseline:
@@ -283,4 +285,4 @@ def _parents(repository: pygit2.Repository, commit: str) -> list[str]:
 def _end_of_history(repository: pygit2.Repository) -> str:
     if repository.is_shallow:
         return "the clone is shallow and its history ends (git fetch --unshallow brings the rest)"
-    return "the test fails as far back as the history goes"
+    return f"it fails {ALWAYS_RED}"

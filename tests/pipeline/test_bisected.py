@@ -79,10 +79,28 @@ def test_the_commit_that_broke_it_is_searched_alone(tmp_path: Path) -> None:
     assert (found.range.good, found.range.bad) == (commits[BREAKS - 1], commits[BREAKS])
     assert {change.file for change in found.root} == {"table.txt"}
     assert found.verified
-    said = next(note for note in found.notes if note.startswith("Commits of the range were run"))
+    said = next(note for note in found.remarks if note.startswith("Commits of the range were run"))
     assert commits[BREAKS - 1][:10] in said
     assert commits[BREAKS][:10] in said
     assert found.runs.tests >= 3, "the runs of the bisection are counted"
+
+
+def test_where_one_test_turned_red_the_next_is_asked_first(tmp_path: Path) -> None:
+    """Each of several red tests was bisected anew (kramdown, pluggy)."""
+    path = tmp_path / "repository"
+    commits = _history(path)
+    body = "".join(f"    {line}\n" for line in CHECK.strip().splitlines())
+    both = "".join(f"def test_{name}():\n{body}\n\n" for name in ("one", "two"))
+    (path / "test_table.py").write_text(both.replace("sys.exit(", "raise OSError("))
+    (path / "conftest.py").touch()
+    authored_git(path, "add", "-A")
+    authored_git(path, "commit", "-q", "-m", "as tests of pytest")
+    settings = Settings(path, range=f"{commits[0]}..HEAD", python=sys.executable)
+    one, two = explain(settings)
+    assert one.range == two.range
+    assert {change.file for change in (*one.root, *two.root)} == {"table.txt"}
+    assert one.root == two.root
+    assert two.runs.tests <= one.runs.tests // 2, (one.runs, two.runs)
 
 
 def test_a_test_that_came_last_is_run_on_all_versions(tmp_path: Path) -> None:
@@ -118,7 +136,7 @@ def test_few_changes_of_the_commit_are_undone_in_the_bad_version(
     [guilty] = found.root
     assert "+answer 41" in guilty.patch
     assert found.minimal
-    assert any(note.startswith("Commits of the range were run") for note in found.notes)
+    assert any(note.startswith("Commits of the range were run") for note in found.remarks)
 
 
 def test_commits_too_many_to_blame_are_bisected_all_the_same(
@@ -165,7 +183,7 @@ def test_a_spent_budget_tells_between_which_commits_it_is(tmp_path: Path) -> Non
     runs = COMMITS.bit_length() + 2  # what halving the commits needs, and two more
     found = _explained(tmp_path / "repository", commits[0], Budget(runs=runs))
     assert found.status is Status.INCONCLUSIVE
-    assert any(commits[BREAKS][:10] in note for note in found.notes)
+    assert any(commits[BREAKS][:10] in note for note in found.remarks)
     assert found.runs.tests <= runs
 
 
