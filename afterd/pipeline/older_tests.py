@@ -251,7 +251,7 @@ def choices(
     touching = [commit for commit in newest if any(commit in c.commits for c in mine)]
     for number in range(1, min(most, len(touching) - 1) + 1):
         late = {c.id for c in mine if c.commits and set(c.commits) <= set(touching[:number])}
-        which = f"tests without what {_later_version(number)} did to the failing one"
+        which = f"all tests but what {_later_version(number)} did to the failing one"
         if late:
             yield from _choice([c for c in kept if c.id not in late], which, tried, partly=True)
     yield from _choice(kept, "all test files", tried)

@@ -45,9 +45,11 @@ def undone_patch(patch: str) -> str:
 
 
 def without_tabs(lines: Sequence[str]) -> list[str]:
-    """A patch's lines with spaces where their tabs would be; tabs stay (and are shown as escapes) where two
-    lines differ in nothing else.
+    """A patch's lines with spaces where their tabs would be, without the line ends of Windows where all have them;
+    tabs stay (and are shown as escapes) where two lines differ in nothing else.
     """
+    if all(line.endswith("\r") for line in lines if line):
+        lines = [line.removesuffix("\r") for line in lines]
     spread = [line[:1] + line[1:].expandtabs(REPORT.tab) for line in lines]
     alike = len({line[1:] for line in spread}) < len({line[1:] for line in lines})
     return list(lines) if alike else spread

@@ -44,7 +44,7 @@ def explained(where: Path, good: str, bad: str) -> Explanation:
 
 
 def said(found: Explanation) -> str:
-    return next((note for note in found.notes if note.startswith("On record")), "")
+    return next((note for note in found.remarks if note.startswith("On record")), "")
 
 
 def test_what_the_daemon_tested_is_left_out(history: History) -> None:

@@ -52,7 +52,7 @@ def test_a_test_that_only_the_sandbox_makes_red_has_no_culprit(
     with opened(where) as reader:
         found = load(reader, verdict.explanation_id or 0)
     assert [change.lines("+") for change in found.root] == [["    return a - b"]]
-    assert found.notes[0].startswith("The sandbox was left off")
+    assert found.remarks[0].startswith("The sandbox was left off")
 
 
 def _strangers(where: Path, files: dict[str, str]) -> str:
@@ -79,7 +79,8 @@ def test_an_approved_commit_of_a_stranger_does_not_get_out_by_failing(
     [verdict] = verdicts(where, of)
     assert verdict.kind == "caused"  # it writes where no version before it did
     with opened(where) as reader:
-        notes = load(reader, verdict.explanation_id or 0).notes
+        loaded = load(reader, verdict.explanation_id or 0)
+        notes = (*loaded.remarks, *loaded.notes)
     assert notes[0].startswith("The commit came from elsewhere")
     assert any("were held by" in note for note in notes)
 
@@ -128,6 +129,7 @@ def test_what_is_red_both_ways_is_examined_in_the_sandbox(
     once(where, test=TEST, sandbox=Sandbox.AUTO)
     [verdict] = verdicts(where, wrong)
     with opened(where) as reader:
-        notes = load(reader, verdict.explanation_id or 0).notes
+        loaded = load(reader, verdict.explanation_id or 0)
+        notes = (*loaded.remarks, *loaded.notes)
     assert any("were held by" in note for note in notes)
     assert not any("left off" in note for note in notes)

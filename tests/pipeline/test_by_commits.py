@@ -87,7 +87,7 @@ def test_a_long_run_is_read_once_the_commit_is_known(
     assert guilty.commits == (commits[BREAKS],)
     assert ("bisecting the commits" in heard.stages) is bisected
     assert ("reading the two runs" in heard.stages) is not bisected
-    assert any(note.startswith("Commits of the range") for note in found.notes) is bisected
+    assert any(note.startswith("Commits of the range") for note in found.remarks) is bisected
     assert found.tree is not None, "its story is told all the same"
     assert ("executed" in str(measure(found)[0])) is not bisected, (
         "what was not looked at is not counted"

@@ -325,6 +325,9 @@ def test_a_patch_of_lines_with_tabs_is_read_as_it_is_written() -> None:
     patch = "@@ -1,2 +1,2 @@\n \tp = f();\n-\tif (p)\t/* x */\n+\tif (!p)\n"
     text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=patch),)))
     assert "  -    if (!p)\n  +    if (p)  /* x */\n" in text
+    ends = "@@ -1 +1 @@\n-if (p)\r\n+if (!p)\r\n"
+    text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=ends),)))
+    assert "  -if (!p)\n  +if (p)\n" in text, "a file with line ends of Windows"
     blank = "@@ -1 +1 @@\n-\techo\n+    echo\n"
     text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=blank),)))
     assert "  -    echo\n  +\\techo\n" in text

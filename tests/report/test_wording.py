@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from afterd.model.explanation import NO_GREEN, Explanation, RevisionRange, Status
+from afterd.model.explanation import ALWAYS_RED, NO_GREEN, Explanation, RevisionRange, Status
 from afterd.model.wording import first_names
 from afterd.report.summary import headline, next_steps
 
@@ -36,3 +38,5 @@ def test_a_new_test_was_not_already_red() -> None:
         "t has no green to be compared with at aaaaaaaaaa"
     )
     assert not any("--good" in command for command, _ in next_steps(new))
+    old = replace(new, reason=f"It fails {ALWAYS_RED}.")
+    assert not any("--good" in command for command, _ in next_steps(old)), "there is none to name"
