@@ -14,6 +14,7 @@ from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures.lacks import lack_of
+from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
 from afterd.execution.runners.interpreters import own_modules
@@ -425,7 +426,8 @@ def _lack(case: Case, wanted: Range, outcome: Outcome | None) -> str:
     if outcome is None or lack_of(said := _words(outcome)) is None:
         return ""
     with case.workspace.executor.workbench(wanted.variants.bad) as bench:
-        lack = lack_of(said, own_modules(bench.slot.path))
+        slots = map(str, bench.slot.path.parent.iterdir())
+        lack = lack_of(with_relative_paths(said, slots), own_modules(bench.slot.path))
     return lack.sentence(case.test.recipe.test[0]) if lack else ""
 
 

@@ -107,6 +107,21 @@ Expected equality of these values:
     Which is: 3
   4
 """
+TITLED = """\
+--- FAIL: TestLinkify (0.00s)
+    testutil.go:133: ============= case 17 ================
+        Markdown:
+        -----------
+        http://a.org/he<lp
+
+        Expected:
+        ----------
+        <p><a href="http://a.org/he">
+
+        Actual
+        ---------
+        <p><a href="http://a.org/he%3Clp">
+"""
 CATCH = "tests/a.cpp:5: FAILED:\n  REQUIRE( add(1) == 4 )\nwith expansion:\n  3 == 4\n"
 
 CASES = [
@@ -130,6 +145,13 @@ CASES = [
     (TESTIFY, "4", "3", "x/x_test.go", 9),
     ("tests/m.c:60:f_adds:FAIL: Expected 5 Was 3\n", "3", "5", "tests/m.c", 60),
     (GOOGLE, "3", "4", "x.cc", 12),
+    (
+        TITLED,
+        '<p><a href="http://a.org/he%3Clp">',
+        '<p><a href="http://a.org/he">',
+        "testutil.go",
+        133,
+    ),
     (CATCH, "3", "4", "tests/a.cpp", 5),
     ("a.c:12:F:Core:t:0: Assertion 'x == 5' failed: x == 3, 5 == 5\n", "3", "5", "a.c", 12),
     ("AssertionError: 184 != 300\n", "184", "300", "", 0),
@@ -152,6 +174,7 @@ def test_values(text: str, observed: str, expected: str, file: str, line: int) -
             "ReferenceError: foo is not defined\n    at x (lib/a.js:3:1)\n",
             "ReferenceError: foo is not defined",
         ),
+        ("    x_test.go:9: ==== case 17 ====\n", "case 17"),
         ("panic: runtime error: index out of range [3]\n", "runtime error: index out of range [3]"),
         ("thread 'a' panicked at src/a.rs:1:2:\nno such thing\n", "no such thing"),
     ],

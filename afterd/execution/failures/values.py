@@ -70,6 +70,10 @@ _WAYS = (
     rf"^[ \t]*[Ee]xpected: +{_EXPECTED}\n[ \t]*(?:[Gg]ot|[Aa]ctual|[Rr]eceived) *: +{_OBSERVED}$",
     rf"(?:\[{_PLACE}\]:\n|^)--- [Ee]xpected\n\+\+\+ [Aa]ctual\n@@[^\n]*\n"
     rf"(?:(?: [^\n]*)?\n)*?-{_EXPECTED}\n(?:-[^\n]*\n)*\+{_OBSERVED}$",
+    # Both below titles of their own
+    rf"(?:^[ \t]*{_PLACE}:[ \t]*{_MESSAGE}\n(?:[^\n]*\n){{0,20}}?)?^[ \t]*(?:Expected|EXPECTED|Wanted|Want):?[ \t]*\n"
+    rf"(?:[ \t]*[-=~]+[ \t]*\n)?[ \t]*{_EXPECTED}\n(?:[^\n]*\n){{0,20}}?[ \t]*(?:Actual|ACTUAL|Got|Received):?[ \t]*\n"
+    rf"(?:[ \t]*[-=~]+[ \t]*\n)?[ \t]*(?!(?P=expected)$){_OBSERVED}$",
     rf"^<{_EXPECTED}> expected but was\n<{_OBSERVED}>\.?$",
     rf"(?P<message>Failed asserting that {_OBSERVED} (?:matches expected|is identical to) {_EXPECTED}\.)",
     rf"expected: ?<{_EXPECTED}> but was: ?<{_OBSERVED}>",
@@ -87,6 +91,7 @@ _RAISED_AGAIN = re.compile(
     r"(?<=\[running\]:\n)(?:[^\n]+\n)*panic\([^\n]*\n\t[^\n]+\n", re.MULTILINE
 )
 """The frames of a goroutine down to its first panic: those of functions that recovered and panicked again."""
+_RULES = re.compile(r"^[=*#~-]{3,} +(?=\S)| +[=*#~-]{3,}$")
 _RUNNERS = re.compile(
     r"(?:^|/)(?:node_modules|\.cargo|rustlib|rustc|\.venv|site-packages)/|^node:|^library/|^internal/"
 )
@@ -125,7 +130,7 @@ def told_failure(text: str) -> Told | None:
             return _with_place(_told_by_match(matches[-1]), text, matches[-1])
     for way in _SAID:
         if matches := list(way.finditer(text)):
-            said = Told(one_line(matches[0]["message"]), begins=matches[0].start())
+            said = Told(_without_rules(matches[0]["message"]), begins=matches[0].start())
             return _with_place(said, text, matches[0])
     return None
 
@@ -157,9 +162,14 @@ def _told_by_match(match: re.Match[str]) -> Told:
         groups.get(name, "").strip().rstrip(",;")[:LONGEST_MESSAGE]
         for name in ("observed", "expected")
     )
-    message = one_line(groups.get("message", "")).strip("'\" ") or f"expected {expected}"
+    message = _without_rules(groups.get("message", "")).strip("'\" ") or f"expected {expected}"
     line = int(groups.get("line") or 0)
     return Told(message, groups.get("file", ""), line, observed, expected, match.start())
+
+
+def _without_rules(message: str) -> str:
+    """A message in one line, without what is drawn around it (``==== case 17 ====``)."""
+    return _RULES.sub("", one_line(message))
 
 
 def _with_place(said: Told, text: str, match: re.Match[str]) -> Told:
