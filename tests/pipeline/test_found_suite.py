@@ -153,7 +153,7 @@ def test_a_change_that_asks_for_what_is_missing_says_so(tmp_path: Path) -> None:
     path = one_function(tmp_path / "r", bad)
     [answer] = explain(Settings(repository=path, range="HEAD~1..HEAD"))
     assert [change.id for change in answer.root] == ["c1"]
-    assert any("lacks the module absent_here; install it" in note for note in answer.notes)
+    assert any("lacks the module absent_here; install it" in note for note in answer.remarks)
 
 
 def test_what_a_build_left_in_a_slot_is_none_of_the_version(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from explanation_samples import C2, RUNNING_EXAMPLE, TREE, explanations
+from explanation_samples import C2, C7, RUNNING_EXAMPLE, TREE, explanations
 from hostile_texts import ATTACKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -306,6 +306,26 @@ def test_all_shows_the_failure_the_tree_and_the_notes() -> None:
     ):
         assert needle in text
         assert needle not in short
+
+
+def test_what_a_reader_has_to_know_is_shown_with_the_story_too() -> None:
+    """That 360 tests were red before stood under --all alone."""
+    text = shown(replace(RUNNING_EXAMPLE, remarks=("360 tests were red before: a, b.",)))
+    assert "Note: 360 tests were red before: a, b." in text
+    assert "came from outside" not in text
+
+
+def test_what_goes_along_is_listed_below_one_sentence() -> None:
+    """Each of twelve had it, and the subject of the commit of all."""
+    along = tuple(replace(C7, id=f"c{number}", commits=C2.commits) for number in (7, 8, 9))
+    [commit] = C2.commits
+    several = replace(RUNNING_EXAMPLE, auxiliary=along)
+    written = io.StringIO()
+    console = Console(file=written, width=120)
+    console.print(TerminalReport(several, subjects={commit: "Compare"}))
+    text = written.getvalue()
+    assert text.count("put back, it does not build") == 1
+    assert text.count("Compare") == 1
 
 
 def test_without_a_root_the_ranking_says_where_to_look() -> None:
