@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from afterd.limits import STORY
 from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
 from afterd.model.explanation import EMPTY, NOT_EMPTY
-from afterd.model.term import INT, Apply, Const, Op, Read, Sort, SortKind, Term
+from afterd.model.term import BOOL, INT, Apply, Const, Op, Read, Sort, SortKind, Term
 
 _SIGNS = {
     Op.MUL: ("*", 6), Op.SDIV: ("/", 6), Op.UDIV: ("/", 6), Op.SREM: ("%", 6), Op.UREM: ("%", 6),
@@ -84,15 +84,17 @@ def _plain_term(term: Term, values: Evaluator) -> Term:
 
 
 def _of_a_condition(term: Apply, values: Evaluator) -> Term | None:
-    """``(a < b) != 0`` and ``not (a < b)`` as the comparison that is meant; None: it is none."""
+    """``(a < b) != 0``, ``not (a < b)`` and ``(a < b) != true`` as the comparison that is meant; None: it is none."""
     compared = _plain_term(term.args[0], values)
-    if term.op is not Op.NOT and not (
-        isinstance(term.args[1], Const)
-        and term.args[1].value == 0
-        and compared.sort.kind is SortKind.BOOL
-    ):
-        return None
-    if term.op is Op.NE:
+    is_meant = False
+    if term.op is not Op.NOT:
+        constant = term.args[1]
+        if not isinstance(constant, Const) or compared.sort.kind is not SortKind.BOOL:
+            return None
+        if constant.value not in ((0, 1) if constant.sort == BOOL else (0,)):
+            return None
+        is_meant = (term.op is Op.EQ) == bool(constant.value)
+    if is_meant:
         return compared
     if isinstance(compared, Apply) and compared.op in _OPPOSITE:
         return Apply(_OPPOSITE[compared.op], compared.args, compared.sort)

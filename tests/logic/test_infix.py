@@ -47,6 +47,8 @@ def _truth(text: str) -> Term:
         (apply(Op.SUB, NINE, apply(Op.SUB, ONE, Const(2, INT))), "9 - (1 - 2)"),
         (apply(Op.SUB, apply(Op.SUB, NINE, ONE), Const(2, INT)), "9 - 1 - 2"),
         (Apply(Op.NOT, (compare(Op.LT, ONE, NINE),), BOOL), "1 >= 9"),
+        (compare(Op.NE, compare(Op.NE, ONE, NINE), Const(value=True, sort=BOOL)), "1 == 9"),
+        (compare(Op.EQ, compare(Op.LT, ONE, NINE), Const(value=True, sort=BOOL)), "1 < 9"),
         (compare(Op.LT, Const(0xFFFFFFFF, WORD), Const(1, WORD)), "-1 < 1"),
         (compare(Op.ULT, Const(0xFFFFFFFF, WORD), Const(1, WORD)), "4294967295 < 1"),
         (compare(Op.NE, Apply(Op.ZEXT, (compare(Op.LT, ONE, NINE),), WORD), Const(0, WORD)), "1 < 9"),

@@ -68,9 +68,9 @@ PROGRAMS = {
 }
 
 
-def explained(path: Path, program: Program) -> dict[str, Any]:
+def explained(path: Path, program: Program, limit: str) -> dict[str, Any]:
     options = ("--format", "json", *program.options)
-    done = afterd("explain", *options, cwd=path, AFTERD_TEST_TIMEOUT="1s")
+    done = afterd("explain", *options, cwd=path, AFTERD_TEST_TIMEOUT=limit)
     assert done.status == 0, done.err + done.out
     [found] = json.loads(done.out)["explanations"]
     return dict(found)
@@ -79,7 +79,7 @@ def explained(path: Path, program: Program) -> dict[str, Any]:
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=list(PROGRAMS))
 def test_the_loop_that_does_not_end(tmp_path: Path, program: Program) -> None:
     repository(tmp_path / "r", program.version(bad=False), program.version(bad=True))
-    found = explained(tmp_path / "r", program)
+    found = explained(tmp_path / "r", program, "1s")
     assert found["failure"]["kind"] == "hang"
     assert [change["patch"].count("at +=") for change in found["root"]] == [2]
     assert (found["minimal"], found["verified"]) == (True, True)
@@ -281,7 +281,7 @@ WAITING = {
 @pytest.mark.parametrize("waiting", WAITING.values(), ids=list(WAITING))
 def test_where_it_waits_is_the_failure(tmp_path: Path, waiting: Waiting) -> None:
     repository(tmp_path / "r", waiting.version(bad=False), waiting.version(bad=True))
-    found = explained(tmp_path / "r", waiting.program)
+    found = explained(tmp_path / "r", waiting.program, "0.5s")
     assert found["failure"]["kind"] == "hang"
     assert [change["patch"].count(waiting.bad) for change in found["root"]] == [1]
     assert found["failure"]["file"] == waiting.program.file
