@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from afterd.causality.auxiliary import Needed, nothing_needed
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
@@ -21,15 +22,21 @@ from afterd.workspace import Phase, Range
 
 
 def of_red_commits(
-    case: Case, wanted: Range, oracle: Oracle, bisection: Bisection, most: int = sys.maxsize
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    bisection: Bisection,
+    most: int = sys.maxsize,
+    needed: Needed = nothing_needed,
 ) -> ChangeSet:
-    """The live changes that the commits made in which the test turned red; none where undoing them all repairs nothing,
-    or spares nothing, or where they are more than ``most``.
+    """The live changes that the commits made in which the test turned red, and what is ``needed`` for them to build, by
+    their names; none where undoing them all repairs nothing, or spares nothing, or where they are more than ``most``.
     """
     live = {change.id: change for change in wanted.changes.live}
     with case.workspace.clock.during(Phase.RUN):
         commits = bisection.red_commits()
         made = frozenset(name for name, change in live.items() if commits & set(change.commits))
+        made |= needed(made)
         spares = 0 < len(made) <= min(most, len(live) - 1)
         return made if spares and oracle.outcome(made).passed else NOTHING
 

@@ -69,7 +69,8 @@ def _of_few(
     """What is found among the few changes that the red commits made, undone in the bad version; None where these are
     many, or undone repair nothing: then the commits' own part of the range is searched.
     """
-    made = of_red_commits(case, wanted, oracle, bisection, SEARCH.all_sets)
+    needed = tracing.closure.needed
+    made = of_red_commits(case, wanted, oracle, bisection, SEARCH.all_sets, needed)
     if not made:
         return None
     if len(made) <= SEARCH.put_back:

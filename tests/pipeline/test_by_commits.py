@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from made_changes import change
 from pipeline_runs import authored_git
 
 from afterd.config import Budget, Settings
+from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH, WORK
+from afterd.model.change import ChangeSet
 from afterd.model.explanation import Explanation, Status
+from afterd.model.outcome import Outcome, Verdict
 from afterd.model.progress import Silent
 from afterd.pipeline import searched
+from afterd.pipeline.bisected import Bisection
+from afterd.pipeline.by_commits import of_red_commits
+from afterd.pipeline.case import Case
 from afterd.pipeline.explain import explain
 from afterd.report.summary import measure
+from afterd.workspace import PhaseClock, Range
 
 COMMITS = 4
 BREAKS = 2
@@ -111,3 +122,29 @@ def test_a_budget_that_ends_in_the_bisection_is_kept(tmp_path: Path) -> None:
     found, _ = _explained(path, commits[0], Budget(runs=1))
     assert found.status is Status.INCONCLUSIVE
     assert found.runs.tests <= 1
+
+
+@pytest.mark.parametrize(("most", "found"), [(9, {"c1", "c2"}), (1, set())])
+def test_what_a_commits_changes_need_to_build_is_undone_with_them(
+    most: int, found: set[str]
+) -> None:
+    """Tidy's commit brought a function that a later one calls: without it nothing was linked, and its own range was
+    recorded once more.
+    """
+    changes = [replace(change(n), commits=(f"commit{n}",)) for n in (1, 2, 3)]
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return Outcome(Verdict.PASS if {"c1", "c2"} <= reverted else Verdict.UNRESOLVED)
+
+    made = of_red_commits(
+        cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
+        cast("Oracle", SimpleNamespace(outcome=outcome)),
+        cast("Bisection", SimpleNamespace(red_commits=lambda: frozenset({"commit1"}))),
+        most,
+        lambda reverted: frozenset({"c2"}) - reverted,
+    )
+    assert made == frozenset(found)
+    assert len(asked) == len(found) // 2
