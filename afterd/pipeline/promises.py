@@ -3,7 +3,8 @@
 A search believes much that it has not run: that a name is certainly unbound without a change, that a
 text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
 what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
-few changes no smaller part passes either: of three that are needed by each other, one may be enough alone.
+few changes no smaller part passes either: of three that are needed by each other, one may be enough alone. Of more
+each is asked alone where none that was put back failed as ever: that it fails otherwise shows no need of it.
 A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
 was it seen to fail, so the whole is not said to be minimal.
 """
@@ -16,7 +17,7 @@ from itertools import combinations
 
 from afterd.limits.searching import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
-from afterd.model.outcome import Outcome, Unresolved
+from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
 Refused = Callable[[ChangeSet], str]
@@ -48,8 +49,10 @@ def kept_promises(
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
-    pending, silent = list(_parts(root, auxiliary)), NOTHING
-    while pending:
+    pending, silent, needed = list(_parts(root, auxiliary)), NOTHING, False
+    while pending or not (needed or len(root | auxiliary) <= SEARCH.every_part):
+        if not pending:
+            pending, needed = [frozenset({each}) for each in in_order(root | auxiliary)], True
         left = pending.pop(0)
         if refused(left):
             continue
@@ -60,8 +63,10 @@ def kept_promises(
             root, auxiliary = root & left, auxiliary & left
             root, auxiliary = (root, auxiliary) if root else (auxiliary, NOTHING)
             pending, silent = list(_parts(root, auxiliary)), NOTHING  # what one needed may go now
+            needed = False
         elif seen.reason is Unresolved.SILENT:
             silent = silent or left
+        needed = needed or seen.verdict is Verdict.FAIL
     return Promises(root, auxiliary, verified=True, minimal=not silent, silent=silent)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pipeline_runs import repository
 
 from afterd.config import Settings
+from afterd.limits.searching import SEARCH
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -65,6 +66,22 @@ def test_a_searcher_that_lies(
             for size in range(1, len(whole))
             for part in combinations(sorted(whole), size)
         )
+
+
+def test_changes_that_hang_together_are_each_tried_alone() -> None:
+    """Put back, each fails otherwise, so none was seen to be needed (pluggy: fourteen changes for one call)."""
+    whole = frozenset(f"c{number}" for number in range(1, 2 * SEARCH.every_part))
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        if reverted in (whole, frozenset({"c5"})):
+            return Outcome(Verdict.PASS)
+        return Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE)
+
+    found = kept_promises(frozenset({"c2"}), whole - {"c2"}, outcome, _nothing_refused)
+    assert (found.root, found.auxiliary, found.minimal) == (frozenset({"c5"}), NOTHING, True)
+    assert len(asked) <= 1 + 2 * len(whole)
 
 
 def test_a_refusal_by_the_compiler_is_not_run() -> None:
