@@ -30,6 +30,9 @@ class Influence:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._written = cache(self._written_uncached)
+        self._of_block = cache(
+            self._of_block_uncached
+        )  # a block lies on the sides of many branches
         self._side = cache(self._side_uncached)
         self._deciders = cache(self._deciders_uncached)
 
@@ -94,9 +97,16 @@ class Influence:
                 continue
             seen.add(block)
             stack.extend(view.flow.successors[block])
-            for instruction in view.function.blocks[block].instructions:
-                places.update(self._places(view, instruction, C_TRACE.deep))
+            places |= self._of_block(view, block)
         return frozenset(places)
+
+    def _of_block_uncached(self, view: FunctionView, block: int) -> frozenset[Place]:
+        """Every place that a block may write."""
+        return frozenset(
+            place
+            for instruction in view.function.blocks[block].instructions
+            for place in self._places(view, instruction, C_TRACE.deep)
+        )
 
     def _places(self, view: FunctionView, instruction: Instruction, depth: int) -> Iterator[Place]:
         """What an instruction may write, as far as its text tells."""
