@@ -164,6 +164,10 @@ class RunShares:
     too_little: float = (
         0.05  # of all suspects' weight in those that causes added last: no run for them
     )
+    first_told: float = (
+        0.7  # of first sets of several changes told anything (26 of 37, runs of 2026-11-26)
+    )
+    firsts: float = 1.0  # sets of this search that this weighs as much as
     untold: int = 2  # trials, beside a bisection, that one counts for which failed otherwise
     slack: float = 0.25  # how far a cut may move to meet a border, as a share of a part
 

@@ -71,7 +71,8 @@ def telling_share(seen: Seen) -> float:
     """How often reverting several changes told anything: parts of a rewrite, mixed, fail otherwise."""
     several = [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
     silent = several.count(Verdict.UNRESOLVED)
-    return (1 + len(several) - silent) / (1 + len(several) + silent)
+    told = RUNS.first_told * RUNS.firsts
+    return (told + len(several) - silent) / (RUNS.firsts + len(several) + silent)
 
 
 def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
@@ -79,7 +80,9 @@ def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
     from it in few changes.
     """
     usual = telling_share(seen)
-    if usual == 1.0:
+    if all(
+        verdict is not Verdict.UNRESOLVED for reverted, verdict in seen.items() if len(reverted) > 1
+    ):
         return lambda _: usual
     known = [
         (belief.mask(reverted), verdict is not Verdict.UNRESOLVED)
