@@ -33,6 +33,10 @@ from afterd.pipeline.unrunnable_good import range_with_runnable_good
 from afterd.vcs.file_changes import KEPT_TEST
 from afterd.workspace import FailingTest, Range
 
+_NAMED_ERROR = re.compile(
+    r"^(?:E +|INTERNALERROR> )?((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning)\b.*)",
+    re.MULTILINE,
+)
 _WORD = re.compile(r"[^\W\d]\w+")
 
 Confirming = Callable[[Range], tuple[Oracle, Confirmation]]
@@ -312,10 +316,19 @@ def _note(changes: Iterable[Change], which: str) -> str:
 
 def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | None) -> str:
     said = str(failed).partition("\n")[2] if failed else (good.detail if good else "")
-    lines = (line for line in said.splitlines() if line.strip())
-    first = next((line for line in lines if not line.lstrip().startswith("warning")), "")
-    told = f" With the test put there it says: {first.strip()}" if first else ""
+    line = telling_line(said)
+    told = f" With the test put there it says: {line}" if line else ""
     return f"This test is new: {NO_GREEN}.{told}"
+
+
+def telling_line(said: str) -> str:
+    """The line of a failure's report that says most by itself: the last that names an error, else the first that is
+    neither ruled off nor a warning; empty where there is none.
+    """
+    if errors := _NAMED_ERROR.findall(said):
+        return str(errors[-1]).strip()
+    lines = (line.strip() for line in said.splitlines() if _WORD.search(line.replace("_", "")))
+    return next((line for line in lines if not line.startswith("warning")), "")
 
 
 def _changed_test_sentence(wanted: Range, choice: Choice) -> str:

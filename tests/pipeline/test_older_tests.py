@@ -16,7 +16,7 @@ from pipeline_runs import afterd, repository
 
 from afterd.execution.recipe import Recipe
 from afterd.model.outcome import Outcome, Verdict
-from afterd.pipeline.older_tests import OwnTest, choices, own_test
+from afterd.pipeline.older_tests import OwnTest, choices, own_test, telling_line
 from afterd.workspace import FailingTest
 
 OPS = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
@@ -335,3 +335,25 @@ def test_a_test_of_a_new_source_file_is_new_and_the_other_is_explained(tmp_path:
     assert {change["file"] for change in found["adds"]["root"]} <= {"src/lib.rs", "src/ops.rs"}
     if "ops::adds_too" in found:
         assert found["ops::adds_too"]["reason"].startswith("This test is new")
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("warning: old\n_ _ _ _ _ _\nops.mjs: no such export\n", "ops.mjs: no such export"),
+        (
+            "=== FAILURES ===\n_ _ _ _\nE       dulwich.errors.RefFormatError: b'refs'\ndulwich/refs.py:399\n",
+            "dulwich.errors.RefFormatError: b'refs'",
+        ),
+        (
+            "INTERNALERROR>     return (yield)\n"
+            "INTERNALERROR> pytest.PytestConfigWarning: Unknown config option: looponfailroots\n",
+            "pytest.PytestConfigWarning: Unknown config option: looponfailroots",
+        ),
+        ("----\n\n____\n", ""),
+    ],
+)
+def test_what_a_new_test_says_at_the_good_version_is_told_by_the_line_that_names_an_error(
+    said: str, line: str
+) -> None:
+    assert telling_line(said) == line
