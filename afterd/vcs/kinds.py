@@ -19,6 +19,7 @@ TESTS = (
     *("*.spec.*", "*_spec.*", "*Test.java", "*Tests.java", "*Test.kt", "*Tests.cs", "*Test.php"),
     *("conftest.py", "test.py", "tests.py", "test.rs", "tests.rs", "test.sh", "tests.sh", "*.t"),
     *("/test.*", "/tests.*", "runtests*", "run-tests*", "run_tests*"),
+    *("pytest.ini", ".pytest.ini", "tox.ini"),  # how tests are run, and nothing else
 )
 BUILD = (
     *("Makefile*", "makefile", "GNUmakefile", "*.mk", "*.mak", "CMakeLists.txt", "*.cmake"),
@@ -26,7 +27,7 @@ BUILD = (
     *("config.guess", "config.sub", "ltmain.sh", "depcomp", "*.h.in", "*.pc.in", "meson.build"),
     *("meson_options.txt", "meson.options", "BUILD", "BUILD.bazel", "WORKSPACE", "*.bzl", "*.gn"),
     *("*.gni", "SConstruct", "SConscript", "wscript", "*.pro", "*.vcxproj", "*.sln", "Dockerfile*"),
-    *("setup.py", "setup.cfg", "pyproject.toml", "requirements*.txt", "tox.ini", "noxfile.py"),
+    *("setup.py", "setup.cfg", "pyproject.toml", "requirements*.txt", "noxfile.py"),
     *("MANIFEST.in", "Pipfile*", "poetry.lock", "uv.lock", "package.json", "package-lock.json"),
     *("yarn.lock", "pnpm-lock.yaml", "tsconfig*.json", "Cargo.toml", "Cargo.lock", "build.rs"),
     *("go.mod", "go.sum", "pom.xml", "*.gradle", "*.gradle.kts", "gradle.properties", "Gemfile*"),

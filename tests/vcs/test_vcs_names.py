@@ -20,7 +20,7 @@ from afterd.vcs.tokens import Language, language_of
     [
         (
             FileKind.TEST,
-            ["tests/x.c", "a/test/Makefile", "test_x.py", "a/x_test.go", "conftest.py"],
+            ["tests/x.c", "a/test/Makefile", "test_x.py", "a/x_test.go", "conftest.py", "tox.ini"],
         ),
         (
             FileKind.TEST,
