@@ -44,11 +44,16 @@ class Halving:
         if runs and self._shorter(guilt):
             raise ShorterRangeError
 
+    @property
+    def waits(self) -> bool:
+        """Whether there are commits to bisect, and they were not yet."""
+        return self._runs > 0
+
     def is_due(self, trials: int) -> bool:
         """Whether so many trials cost what it takes."""
-        return 0 < self._runs <= trials
+        return self.waits and self._runs <= trials
 
     def tells_more(self, gain: float, guilt: CommitGuilt) -> bool:
         """Whether a run of it tells more than a trial from which so many bits are hoped for."""
         bits = uncertainty(guilt) if guilt else self._runs
-        return self._runs > 0 and gain < bits / (bits + 1)
+        return self.waits and gain < bits / (bits + 1)

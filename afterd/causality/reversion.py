@@ -190,7 +190,8 @@ class Reversion:
         """Bisect the commits where that tells more for a run than the trial that is proposed; where none is, and
         causes may find others, these are waited for.
         """
-        if (gain or thorough) and self._halving.tells_more(gain, self._commit_guilt()):
+        wanted = self._halving.waits and (gain or thorough)
+        if wanted and self._halving.tells_more(gain, self._commit_guilt()):
             self.halve()
 
     def _followed(self, trial: Trial, *, halved: bool) -> Trial:

@@ -20,7 +20,7 @@ from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
 from afterd.trace.python.failure import raised_at
 from afterd.trace.python.recorder import RecordedRun
-from afterd.trace.python.source import MissingPieces, VariantCheck
+from afterd.trace.python.source import MissingPieces, VariantCheck, nameless_changes
 from afterd.vcs.trees import TreeReader
 from afterd.workspace import FailingTest, Range, Workspace, python_request
 
@@ -92,7 +92,14 @@ def _variant_check(
 ) -> VariantCheck:
     reader = TreeReader(workspace.objects)
     files_of = variant_files(reader, wanted)
-    return VariantCheck(files_of, reader.read, green, executed_lines(pair), loaded_files(pair))
+    return VariantCheck(
+        files_of,
+        reader.read,
+        green,
+        executed_lines(pair),
+        loaded_files(pair),
+        nameless_changes(wanted.changes.changes),
+    )
 
 
 def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTracer:

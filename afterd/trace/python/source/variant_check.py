@@ -49,7 +49,7 @@ class VariantCheck:
     """Answers for the variants of one bad version; ``read`` gives a content by its id.
 
     ``lines``: what the bad and the good version's runs executed, if that is known; ``loaded``: the files
-    that any process of either loaded: no others are read.
+    that any process of either loaded: no others are read. ``nameless``: changes that cannot be at fault.
     """
 
     def __init__(
@@ -59,8 +59,10 @@ class VariantCheck:
         everything: ChangeSet,
         lines: tuple[Lines, Lines] = ({}, {}),
         loaded: Collection[str] = (),
+        nameless: ChangeSet = NOTHING,
     ) -> None:
         self._files_of = files_of
+        self._nameless = nameless
         self._read = read
         self._everything = everything
         self._mentions: dict[str, Mentions] = {}
@@ -83,7 +85,7 @@ class VariantCheck:
         )
 
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
-        program = self._program(reverted)
+        program = self._program(reverted - self._nameless)
         for found in (program.unparsed(), program.faults(self._known, self._bad)):
             faults = [
                 fault
