@@ -23,6 +23,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import PurePath
 
 from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
@@ -81,7 +82,7 @@ class AuxiliarySearch:
         self.builds = 0
         self._refused = refused
         self._said: dict[ChangeSet, str] = {}
-        self._needed = needed
+        self._needed = cache(needed)
         self._worth = worth or Worth()
         self.standing = standing
         self._against: dict[ChangeSet, str] = {}
@@ -123,6 +124,10 @@ class AuxiliarySearch:
         it alone would end at the linker.
         """
         return self.standing.proves and bool(self._needed(reverted))
+
+    def is_incomplete(self, reverted: ChangeSet) -> bool:
+        """Whether it is known without a build that ``reverted`` alone does not build."""
+        return self.lacks(reverted) or bool(self.unbuildable(reverted))
 
     def by_names(self, reverted: ChangeSet) -> ChangeSet:
         """What the names of ``reverted`` ask for, and a compiler besides, before anything is built; nothing where they

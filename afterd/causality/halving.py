@@ -10,14 +10,10 @@ snoopy caching, 1988).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 
 from afterd.causality.deltas.history import uncertainty
-
-CommitGuilt = Mapping[str, float]
-"""How likely each commit of a range is to have turned the test red; empty where it is not known which made what."""
-NOBODY: CommitGuilt = MappingProxyType({})
+from afterd.model.change import NO_GUILT, CommitGuilt
 
 
 class ShorterRangeError(Exception):
@@ -38,7 +34,7 @@ class Halving:
         self._runs = commits.bit_length() if commits > 1 else 0
         self._shorter = shorter
 
-    def make(self, guilt: CommitGuilt = NOBODY) -> None:
+    def make(self, guilt: CommitGuilt = NO_GUILT) -> None:
         """Bisect the commits. Raises ShorterRangeError where that leaves a part of the range."""
         runs, self._runs = self._runs, 0
         if runs and self._shorter(guilt):

@@ -24,10 +24,11 @@ from afterd.weights import RUNS
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A reversion to try, and how much it is hoped to tell, in bits for each run that it costs."""
+    """A reversion to try, and how much it is hoped to tell, in bits for each run that it costs, by a ``belief``."""
 
     reverted: ChangeSet
     gain: float
+    belief: Belief
 
 
 def next_reversion(field: Field) -> ChangeSet | None:
@@ -64,15 +65,19 @@ def proposed_reversion(field: Field) -> Proposal | None:
             gain *= RUNS.entangled
         if gain > most + 1e-9:
             best, most = candidate, gain
-    return None if best is None else Proposal(belief.changes(best), most)
+    return None if best is None else Proposal(belief.changes(best), most, belief)
 
 
 def telling_share(seen: Seen) -> float:
     """How often reverting several changes told anything: parts of a rewrite, mixed, fail otherwise."""
-    several = [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
+    several = _verdicts_of_several(seen)
     silent = several.count(Verdict.UNRESOLVED)
     told = RUNS.first_told * RUNS.firsts
     return (told + len(several) - silent) / (RUNS.firsts + len(several) + silent)
+
+
+def _verdicts_of_several(seen: Seen) -> list[Verdict | None]:
+    return [verdict for reverted, verdict in seen.items() if len(reverted) > 1]
 
 
 def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
@@ -80,9 +85,7 @@ def _telling_chance(seen: Seen, belief: Belief) -> Callable[[int], float]:
     from it in few changes.
     """
     usual = telling_share(seen)
-    if all(
-        verdict is not Verdict.UNRESOLVED for reverted, verdict in seen.items() if len(reverted) > 1
-    ):
+    if Verdict.UNRESOLVED not in _verdicts_of_several(seen):
         return lambda _: usual
     known = [
         (belief.mask(reverted), verdict is not Verdict.UNRESOLVED)

@@ -92,8 +92,8 @@ class Loop:
         )
         executed = frozenset(execution.executed_changes())
         many = len(changes) > SEARCH.all_sets
-        self._halving = oracles.halving if many else Halving()
-        self._reversion = Reversion(self._trials, changes, executed, self._halving, oracles.commits)
+        halving = oracles.halving if many else Halving()
+        self._reversion = Reversion(self._trials, changes, executed, halving, oracles.commits)
         self._green = Green(execution)
         self._causes = Causes(
             execution,

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from afterd.causality.belief import Belief, Field, Predict
 from afterd.causality.deltas.dependencies import Changes, by_file, home, partition
 from afterd.causality.deltas.history import commit_guilt
-from afterd.causality.halving import NOBODY, CommitGuilt, Halving
-from afterd.causality.hypotheses import next_reversion, proposed_reversion, telling_share
+from afterd.causality.halving import Halving
+from afterd.causality.hypotheses import Proposal, next_reversion, proposed_reversion, telling_share
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
+from afterd.model.change import NO_GUILT, NOTHING, ChangeId, ChangeSet, CommitGuilt, in_order
 from afterd.model.outcome import Unresolved, Verdict
 from afterd.weights import RUNS
 
@@ -138,14 +138,16 @@ class Reversion:
         """Bisect the commits, by what is thought of their changes. Raises ShorterRangeError."""
         self._halving.make(self._commit_guilt())
 
-    def _commit_guilt(self) -> CommitGuilt:
-        """How likely each commit is to have turned the test red, by what is thought of its changes."""
+    def _commit_guilt(self, belief: Belief | None = None) -> CommitGuilt:
+        """How likely each commit is to have turned the test red, by what is thought of its changes: a ``belief`` that
+        knows all runs, or a new one.
+        """
         if not self._commits:
-            return NOBODY
+            return NO_GUILT
         suspects = self._field.suspects
         guilt = dict.fromkeys((suspect.change for suspect in suspects), 0.0)
         if suspects:
-            belief = Belief(replace(self._field, seen=self._seen))
+            belief = belief or Belief(replace(self._field, seen=self._seen))
             several = belief.guilt()
             inside = belief.chance(frozenset(guilt)) / (sum(several) or 1.0)
             guilt.update(zip(guilt, (chance * inside for chance in several), strict=True))
@@ -162,7 +164,7 @@ class Reversion:
             proposal = proposed_reversion(inside)
             if passing is None:
                 self._field = field
-                self._halve_rather(0.0 if proposal is None else proposal.gain, thorough=thorough)
+                self._halve_first(proposal, thorough=thorough)
             reverted = None if proposal is None else proposal.reverted
             untried = thorough and passing is None and whole not in self._seen
             if untried and (reverted is None or not left):
@@ -186,13 +188,21 @@ class Reversion:
                 if trial is not first and len(trial.asked) <= SEARCH.put_back:
                     return  # it hangs together: what is not needed shows when it is put back
 
-    def _halve_rather(self, gain: float, *, thorough: bool) -> None:
-        """Bisect the commits where that tells more for a run than the trial that is proposed; where none is, and
-        causes may find others, these are waited for.
+    def _halve_first(self, proposal: Proposal | None, *, thorough: bool) -> None:
+        """Bisect the commits where that tells more than the trial that is proposed; where none is, and causes may find
+        others, these are waited for.
         """
-        wanted = self._halving.waits and (gain or thorough)
-        if wanted and self._halving.tells_more(gain, self._commit_guilt()):
-            self.halve()
+        if proposal is not None:
+            self._halve_rather(proposal.gain, proposal.belief)
+        elif thorough:
+            self._halve_rather(0.0)
+
+    def _halve_rather(self, gain: float, belief: Belief | None = None) -> None:
+        """Bisect the commits where that tells more for a run than a trial from which so many bits are hoped for."""
+        if self._halving.waits:
+            guilt = self._commit_guilt(belief)
+            if self._halving.tells_more(gain, guilt):
+                self._halving.make(guilt)
 
     def _followed(self, trial: Trial, *, halved: bool) -> Trial:
         """A trial; while it fails otherwise, at a line that says of which change, without that as well. ``halved``:
@@ -204,7 +214,7 @@ class Reversion:
                 break
             self._clashes[trial.asked] = clash
             if halved:
-                self._halve_rather(telling_share(self._seen), thorough=True)
+                self._halve_rather(telling_share(self._seen))
             if trial.asked | clash in self._seen:
                 break
             trial = self._try(trial.asked | clash)

@@ -117,8 +117,7 @@ class Trials:
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""
-        known = self._auxiliary.lacks(asked) or self._auxiliary.unbuildable(asked)
-        if not self._proves or known:
+        if not self._proves or self._auxiliary.is_incomplete(asked):
             return NOTHING
         outcome = self._see(asked)
         return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
@@ -226,8 +225,7 @@ class Trials:
         return asked | (self._auxiliary.known(asked) or NOTHING)
 
     def _unseen(self, reverted: ChangeSet) -> bool:
-        refused = self._auxiliary.lacks(reverted) or self._auxiliary.unbuildable(reverted)
-        return reverted not in self._seen and not refused
+        return reverted not in self._seen and not self._auxiliary.is_incomplete(reverted)
 
     def _see(self, reverted: ChangeSet) -> Outcome:
         if reverted not in self._seen:

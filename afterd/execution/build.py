@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import threading
 from collections.abc import Collection, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from afterd.execution.build_record import BuildRecord, is_half_built
 from afterd.execution.configured_anew import sparing_command
+from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.freshness import Freshness
 from afterd.execution.includes import is_compiled, source_files
 from afterd.execution.losses import how_lost
@@ -240,8 +240,7 @@ def _build_outcome(result: ProcessResult, recipe: Recipe, slot: Path) -> Built:
     if result.succeeded:
         return Built(ok=True, seconds=result.seconds, cpu=result.cpu_seconds)
     text = result.stdout.text()
-    for root in {slot.absolute(), slot.resolve()}:
-        text = text.replace(f"{root}{os.sep}", "")
+    text = with_relative_paths(text, map(str, (slot.absolute(), slot.resolve())))
     detail = diagnostics(text, recipe.limits.search.build_diagnostics)
     detail = _with_shown_uses(detail, (slot, slot / recipe.folder))
     if result.ending is not Ending.EXITED or not detail:

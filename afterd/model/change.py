@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from afterd.model.location import LineSpan
 
@@ -12,6 +13,11 @@ ChangeId = str
 ChangeSet = frozenset[ChangeId]
 
 NOTHING: ChangeSet = frozenset()
+
+CommitGuilt = Mapping[str, float]
+"""How likely each commit of a range is to have turned the test red."""
+NO_GUILT: CommitGuilt = MappingProxyType({})
+"""Of each commit the same is thought: it is not known which made what."""
 
 
 class FileKind(StrEnum):

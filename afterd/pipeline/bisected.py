@@ -17,11 +17,11 @@ from afterd.execution.confirmation import Confirmation
 from afterd.execution.flakiness import prior_from_history
 from afterd.execution.oracle import Oracle
 from afterd.limits import REPORT
-from afterd.model.change import FileKind
+from afterd.model.change import NO_GUILT, CommitGuilt, FileKind
 from afterd.model.explanation import RevisionRange
 from afterd.model.outcome import Outcome, Verdict
 from afterd.pipeline.case import Case
-from afterd.vcs.history import NO_GUILT, Guilt, commits_between, first_red
+from afterd.vcs.history import commits_between, first_red
 from afterd.vcs.imported import knowing_program
 from afterd.vcs.kinds import FileRules, kind_of
 from afterd.vcs.trees import TreeEditor, TreeReader
@@ -48,14 +48,13 @@ class Bisection:
     ) -> None:
         self.within: Range | None = None
         ends = wanted.revisions
-        known = 0 if halved else commits_between(workspace.repository, ends.good, ends.bad)
-        self.commits = known
+        self.commits = 0 if halved else commits_between(workspace.repository, ends.good, ends.bad)
         self._workspace = workspace
         self._wanted = wanted
         self._oracle = oracle
         self._likely = [part for part in likely if part != ends]
 
-    def narrows(self, guilt: Guilt = NO_GUILT) -> bool:
+    def narrows(self, guilt: CommitGuilt = NO_GUILT) -> bool:
         """Whether the commits' own versions tell a shorter range; they are run for it, few of them, and fewer where
         it is known how likely each is to have turned the test red.
         """
@@ -87,7 +86,7 @@ class Bisection:
                 return part
         return None
 
-    def _divided(self, guilt: Guilt) -> RevisionRange | None:
+    def _divided(self, guilt: CommitGuilt) -> RevisionRange | None:
         """The part that is left where the commits were bisected; None where it is no shorter."""
         ends = self._wanted.revisions
         try:

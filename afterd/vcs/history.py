@@ -7,24 +7,21 @@ is searched in the same way, so the range that is left is as small as the histor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, takewhile
-from types import MappingProxyType
 
 import pygit2
 from pygit2.enums import SortMode
 
 from afterd.errors import RepositoryError
 from afterd.limits import SearchLimits
+from afterd.model.change import NO_GUILT, CommitGuilt
 from afterd.model.explanation import ALWAYS_RED
 from afterd.model.outcome import Outcome, Verdict
 from afterd.vcs.repository import resolve
 
 Passes = Callable[[str], Outcome]  # the outcome at a commit; stored ones are its business
-Guilt = Mapping[str, float]  # how likely each commit is to have turned the test red
-NO_GUILT: Guilt = MappingProxyType({})
-"""Of each commit the same is thought."""
 DEFAULT_BUDGET = SearchLimits().revisions
 
 
@@ -56,7 +53,11 @@ def find_baseline(
 
 
 def first_red(
-    repository: pygit2.Repository, good: str, bad: str, passes: Passes, guilt: Guilt = NO_GUILT
+    repository: pygit2.Repository,
+    good: str,
+    bad: str,
+    passes: Passes,
+    guilt: CommitGuilt = NO_GUILT,
 ) -> Baseline:
     """Where between a green commit and a red one the failure came in.
 
@@ -77,7 +78,7 @@ class _Search:
         repository: pygit2.Repository,
         passes: Passes,
         budget: int = 0,
-        guilt: Guilt = NO_GUILT,
+        guilt: CommitGuilt = NO_GUILT,
     ) -> None:
         self._repository = repository
         self._passes = passes
@@ -153,11 +154,9 @@ class _Search:
             (place for place in range(green) if self._known.get(commits[place]) is Verdict.FAIL),
             default=red,
         )
-        before = [
-            0.0,
-            *accumulate(self._weights(commits)),
-        ]  # what the commits newer than a place weigh
-        while (middle := self._testable_between(commits, red, green, before)) is not None:
+        # what the commits weigh that are newer than each place
+        newer = list(accumulate(self._weights(commits), initial=0.0))
+        while (middle := self._testable_between(commits, red, green, newer)) is not None:
             if self._known[commits[middle]] is Verdict.PASS:
                 green = middle
             else:
@@ -178,23 +177,22 @@ class _Search:
             for commit, parent in zip(commits, older, strict=True)
         ]
 
-    def _brought(self, commit: str, parent: str) -> Iterator[str]:
+    def _brought(self, commit: str, parent: str) -> list[str]:
         """A commit, and what it merged into its first parent."""
-        yield commit
-        if parent and len(_parents(self._repository, commit)) > 1:
-            merged = commits_of_range(self._repository, parent, commit)
-            yield from (name for each in merged if (name := str(each.id)) != commit)
+        if not parent or len(_parents(self._repository, commit)) < 2:
+            return [commit]
+        return [str(each.id) for each in commits_of_range(self._repository, parent, commit)]
 
     def _testable_between(
-        self, commits: Sequence[str], red: int, green: int, before: Sequence[float]
+        self, commits: Sequence[str], red: int, green: int, newer: Sequence[float]
     ) -> int | None:
         """A place near the middle that can be tested; None when there is none. In the middle as much weighs on one
         side as on the other.
         """
-        half = (before[red] + before[green]) / 2
+        half = (newer[red] + newer[green]) / 2
         middle = min(
             range(red + 1, green),
-            key=lambda at: (abs(before[at] - half), abs(2 * at - red - green)),
+            key=lambda at: (abs(newer[at] - half), abs(2 * at - red - green)),
             default=red,
         )
         for place in _outward(red, green, middle):

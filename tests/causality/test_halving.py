@@ -12,11 +12,11 @@ from made_changes import DIFFERENT, PASS, Answer, Counting, change, ids, made, r
 
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.deltas.history import commit_guilt, uncertainty
-from afterd.causality.halving import CommitGuilt, Halving, ShorterRangeError
+from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.reversion import Reversion, Root
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import Trials
-from afterd.model.change import ChangeSet, in_order
+from afterd.model.change import ChangeSet, CommitGuilt, in_order
 from afterd.model.outcome import Outcome
 from afterd.weights import RUNS
 

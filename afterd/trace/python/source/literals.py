@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from afterd.model.change import Change, ChangeForm, ChangeSet
 
-_ROW = re.compile(
-    r"""(?:\s+|\#[^\n]*|0[xX][0-9a-fA-F_]+|\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?[jJ]?
-    |[rbRBuU]{0,2}(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|[,:()\[\]{}+*-])*""",
-    re.VERBOSE,
-)
-_TEXT = re.compile(r"""\#[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
+_STRING = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
+_COMMENT = r"\#[^\n]*"
+_NUMBER = r"0[xX][0-9a-fA-F_]+|\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?[jJ]?"
+_ROW = re.compile(rf"(?:\s+|{_COMMENT}|{_NUMBER}|[rbRBuU]{{0,2}}(?:{_STRING})|[,:()\[\]{{}}+*-])*")
+_TEXT = re.compile(f"{_COMMENT}|{_STRING}")
 _OPENED, _CLOSED = "([{", ")]}"
 
 
