@@ -7,6 +7,7 @@ is searched in the same way, so the range that is left is as small as the histor
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, takewhile
@@ -189,13 +190,7 @@ class _Search:
         """A place near the middle that can be tested; None when there is none. In the middle as much weighs on one
         side as on the other.
         """
-        half = (newer[red] + newer[green]) / 2
-        middle = min(
-            range(red + 1, green),
-            key=lambda at: (abs(newer[at] - half), abs(2 * at - red - green)),
-            default=red,
-        )
-        for place in _outward(red, green, middle):
+        for place in _outward(red, green, _middle(red, green, newer)):
             if self._verdict(commits[place]) is not Verdict.UNRESOLVED:
                 return place
             if self._left <= 0:
@@ -233,6 +228,18 @@ class _Search:
             yield commit
             if commit == trunk or self._repository.descendant_of(trunk, commit):
                 return
+
+
+def _middle(red: int, green: int, newer: Sequence[float]) -> int:
+    """The place between two on either side of which about as much weighs: before or behind the commit in which half
+    is reached; where nothing weighs anything, the middle.
+    """
+    half = (newer[red] + newer[green]) / 2
+    if half == newer[red]:
+        return (red + green) // 2
+    reached = bisect_right(newer, half, red, green) - 1
+    beside = (place for place in (reached, reached + 1) if red < place < green)
+    return min(beside, key=lambda place: abs(newer[place] - half), default=red)
 
 
 def _outward(red: int, green: int, middle: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pygit2
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_repositories import Made, git, texts
 
@@ -178,6 +178,7 @@ def test_between_two_known_ends_halving_is_enough(
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 39), st.floats(0.0, 1.0))
+@example(37, 1.0)
 def test_commits_that_are_likely_are_asked_first(
     chain: tuple[Made, list[str]], breaks: int, sure: float
 ) -> None:
