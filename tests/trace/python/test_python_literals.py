@@ -61,3 +61,8 @@ def test_a_variant_of_rows_alone_is_not_read() -> None:
     )
     assert check.against(frozenset({"c1"})) == ""
     assert "mixed" not in read
+
+
+def test_a_long_number_is_read_once() -> None:
+    """construct: it was divided in every way before a name behind it was seen, for minutes."""
+    assert not nameless_changes([change(1, "t.py", patch=f"+    {'1' * 400} x\n")])

@@ -14,7 +14,7 @@ from afterd.model.change import Change, ChangeForm, ChangeSet
 _STRING = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
 _COMMENT = r"\#[^\n]*"
 _NUMBER = r"0[xX][0-9a-fA-F_]+|\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?[jJ]?"
-_ROW = re.compile(rf"(?:\s+|{_COMMENT}|{_NUMBER}|[rbRBuU]{{0,2}}(?:{_STRING})|[,:()\[\]{{}}+*-])*")
+_ROW = re.compile(rf"(?:\s+|{_COMMENT}|{_NUMBER}|[rbRBuU]{{0,2}}(?:{_STRING})|[,:()\[\]{{}}+*-])*+")
 _TEXT = re.compile(f"{_COMMENT}|{_STRING}")
 _OPENED, _CLOSED = "([{", ")]}"
 
