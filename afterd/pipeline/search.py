@@ -114,7 +114,7 @@ def search(
         loop = Loop(execution, live, wanted.everything, oracles, case.progress)
         if tracing.execution is not None:
             case.progress.stage("reading the two runs")
-        with told_meanwhile(case.progress, execution.work, "events looked through"):
+        with told_meanwhile(case.progress, execution.work, "events of the two runs read"):
             analysis = loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised_analysis(analysis, oracle, tracing)

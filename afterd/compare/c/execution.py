@@ -75,7 +75,8 @@ class LlvmExecution:
         self._again = again
         self._sources = pair.mine.sources
         self._other = pair.other.sources if pair.other else pair.mine.sources
-        self._shown = Shown(pair.mine.shown, pair.other.shown if pair.other else "")
+        other = pair.other.shown if pair.other else ""
+        self._shown = Shown(pair.mine.shown, other, pair.mine.quoted)
         others = pair.other.processes if pair.other else ()
         self._pairs: dict[int, ProcessPair] = {}
         for process, green in partners(pair.mine.processes, others):
@@ -101,10 +102,13 @@ class LlvmExecution:
                 found.append(self._predicate(failed))
         return sorted(found, key=self._rank)
 
-    def _rank(self, failure: Predicate) -> tuple[int, bool]:
-        """The most telling first; of wrong outputs those that the test looked at."""
-        telling = _TELLING[failure.kind or FailureKind.EXIT]
-        return telling, not self._shown.tells_of(failure.observed, failure.expected)
+    def _rank(self, failure: Predicate) -> tuple[int, bool, int]:
+        """The most telling first; of wrong outputs those that the test looked at, or was written for."""
+        telling, texts = (
+            _TELLING[failure.kind or FailureKind.EXIT],
+            (failure.observed, failure.expected),
+        )
+        return telling, not self._shown.tells_of(*texts), -self._shown.asks_for(*texts)
 
     def _predicate(self, failed: Failed) -> Predicate:
         shown, hangs = failed.location, failed.kind is FailureKind.HANG

@@ -33,6 +33,7 @@ from afterd.model.progress import Progress, Silent
 from afterd.trace.c.build.modules import ModuleStore, built_modules, modules_made
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
+from afterd.trace.c.failure.quoted import quoted_texts
 from afterd.trace.c.read.process import Process, recorded_processes
 from afterd.trace.c.read.program import Program
 from afterd.trace.c.window.recording import Recording, Written
@@ -102,7 +103,8 @@ class Version:
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
     """The processes of a variant's test, read with the variant's program and its sources; ``shown`` is
-    what the test printed, ``passed`` whether it did. ``version`` is what ran.
+    what the test printed, ``passed`` whether it did. ``version`` is what ran. ``quoted`` are the texts in quotes
+    that the test was written with.
     """
 
     processes: tuple[Process, ...]
@@ -111,6 +113,7 @@ class RecordedRun:
     version: Version
     shown: str = ""
     passed: bool = False
+    quoted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,14 +275,15 @@ class CRecorder:
         modules = built_modules(version.store, version.base, version.own, version.inherited, during)
         program = Program(version.store, version.slot.path.resolve(), modules)
         self._allow_replay(version, recordings)
-        place = version.parked or version.slot.path
+        place, recipe = version.parked or version.slot.path, self._request.recipe
         return RecordedRun(
             tuple(Process(recording, program) for recording in recordings),
             program,
-            Sources((place / self._request.recipe.folder).resolve()),
+            Sources((place / recipe.folder).resolve()),
             version,
             (version.runs / _SHOWN).read_text(errors="replace"),
             passed=told["passed"],
+            quoted=quoted_texts(recipe.test, place / recipe.folder),
         )
 
     def record_replaced(self, run: RecordedRun, replacement: Replacement) -> ReplacedRun:

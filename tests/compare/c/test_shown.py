@@ -21,3 +21,20 @@ def test_a_line_that_one_run_shows_alone(
     mine: str, other: str, observed: str, expected: str, *, told: bool
 ) -> None:
     assert Shown(mine, other).tells_of(observed, expected) is told
+
+
+@pytest.mark.parametrize(
+    ("quoted", "observed", "expected", "share"),
+    [
+        ("^int x;", "    int x;", "int x;", 2),  # the line whole
+        ("unsigned short", "(unsignedshort)", "(unsigned short)", 2),  # what tells the two apart
+        ("+ *|.*blocks.c", "11  5  |blocks.c", "11  5+ |blocks.c", 1),  # a part of a pattern
+        ("^int x;", "        int t = a;", "    int t = a;", 0),
+        ("}", "  }", "}", 0),  # punctuation is in every line
+        ("", "a", "b", 0),
+    ],
+)
+def test_what_the_test_itself_was_written_with(
+    quoted: str, observed: str, expected: str, share: int
+) -> None:
+    assert Shown("", "", [quoted]).asks_for(observed, expected) == share
