@@ -22,15 +22,11 @@ from afterd.limits import FormulaLimits
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
-from afterd.localization.formula.conbas import conbas, smallest_first
+from afterd.localization.formula.conbas import ReducedSlice, combined_slices, conbas
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.report import Report, places
-from afterd.localization.formula.several_inputs import (
-    combined_places,
-    combined_ranking,
-    inputs_within,
-)
-from afterd.localization.fusion import Votes, fused_lines, place_of
+from afterd.localization.formula.report import Report, mean_covered, places
+from afterd.localization.formula.several_inputs import combined_places, inputs_within
+from afterd.localization.fusion import Shares, Votes, fused_lines, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes import PARTS, line_votes
@@ -81,8 +77,8 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class VersionResult:
-    """All techniques on one version of a ``program``. ``votes`` are what the fusion was made from, which
-    is that of ``afterd rank``.
+    """All techniques on one version of a ``program``. ``votes`` and ``shares`` are what the fusion was made
+    from, which is that of ``afterd rank``.
     """
 
     version: str
@@ -93,6 +89,7 @@ class VersionResult:
     votes: Votes = field(default_factory=dict)
     left_out: str = ""
     program: str = ""
+    shares: Shares = field(default_factory=dict)
 
 
 def formula_results(
@@ -151,6 +148,7 @@ def _version(
         for name in PARTS
         if name in TECHNIQUES
     }
+    shares: dict[str, float] = {}
     reports: dict[str, list[Report]] = {}
     for name in FORMULAS:
         technique = bugassist if name.startswith("BA") else on_demand
@@ -158,6 +156,7 @@ def _version(
         named = combined_places(reports[name])
         if name == "OFC+CW":
             votes["ofc-cw"] = {line: -place for line, place in named.items()}
+            shares["ofc-cw"] = mean_covered(reports[name])
         agrees = _agree(reports["BA"], reports[name]) if name == "OFC" else None
         results[name] = Explained(
             _first_place(places(named), version.faulty), work.seconds,
@@ -165,13 +164,17 @@ def _version(
             len(named), agrees, refused or "; ".join(dict.fromkeys(r.reason for r in reports[name] if r.reason)),
             work,
         )  # fmt: skip
-    slices, seconds = _reduced_places(runs, options)
-    votes["conbas"] = {line: -place for line, place in slices.items()}
-    place = _first_place(places(slices), version.faulty)
-    results[CONBAS] = Explained(place, seconds, reported=len(slices))
-    place = place_of(fused_lines(votes), version.faulty, float(lines))
+    slices, seconds = _reduced_slices(runs, options)
+    named = combined_slices(slices)
+    votes["conbas"] = {line: -place for line, place in named.items()}
+    shares["conbas"] = mean_covered(slices)
+    place = _first_place(places(named), version.faulty)
+    results[CONBAS] = Explained(place, seconds, reported=len(named))
+    place = place_of(fused_lines(votes, shares=shares), version.faulty, float(lines))
     results["fused"] = Explained(place, 0.0, reported=lines)
-    return VersionResult(version.name, results, len(failing), lines, version.faulty, votes)
+    return VersionResult(
+        version.name, results, len(failing), lines, version.faulty, votes, shares=shares
+    )
 
 
 def failing_runs(
@@ -233,21 +236,19 @@ def _own_run(run: FailingRun, solver: Corrections) -> FailingRun:
     return FailingRun(run.program, run.given, run.expectation, over=lambda: solver.over)
 
 
-def _reduced_places(
+def _reduced_slices(
     runs: Sequence[FailingRun], options: FormulaOptions
-) -> tuple[Mapping[Line, float], float]:
-    """The places of the lines that are in each input's reduced slice, and the mean CPU time."""
+) -> tuple[list[ReducedSlice], float]:
+    """Each input's reduced slice, and the mean CPU time."""
     found = []
     seconds = 0.0
     for run in runs:
         with Corrections() as solver, closing(MaxSat()) as hitting:
             solver.begin(options.seconds / len(runs))
             began = time.process_time()
-            reduced = conbas(_own_run(run, solver), solver, hitting)
+            found.append(conbas(_own_run(run, solver), solver, hitting))
             seconds += time.process_time() - began + solver.seconds
-        if reduced.diagnoses:
-            found.append(smallest_first(reduced))
-    return combined_ranking(found), seconds / max(1, len(runs))
+    return found, seconds / max(1, len(runs))
 
 
 def _agree(every: Sequence[Report], few: Sequence[Report]) -> bool | None:

@@ -170,7 +170,7 @@ def learned_weights(results: Sequence[VersionResult]) -> dict[str, float]:
 
 
 def _cases(results: Sequence[VersionResult]) -> list[Case]:
-    return [(r.votes, r.faulty, float(r.lines)) for r in results if not r.left_out]
+    return [Case(r.votes, r.faulty, float(r.lines), r.shares) for r in results if not r.left_out]
 
 
 def _fusions(scored: Sequence[VersionResult]) -> Grid:
@@ -188,39 +188,44 @@ def _fusions(scored: Sequence[VersionResult]) -> Grid:
     names = sorted({name for result in scored for name in result.votes})
     every = learned_weights(scored)
     others = "program" if len(programs) > 1 else "version"
-    given: dict[str, Sequence[Mapping[str, float]]] = {
-        **{f"{name} alone": [_only_named(name, names)] * len(scored) for name in names},
-        "default weights": [WEIGHTS] * len(scored),
-        "learned from all versions": [every] * len(scored),
-        f"learned without the {others} that is ranked": [unseen[group] for group in apart],
+    ranked: dict[str, Sequence[float]] = {
+        **{f"{name} alone": [_place_alone(r, name) for r in scored] for name in names},
+        "default weights": [_place_fused(r, WEIGHTS) for r in scored],
+        "learned from all versions": [_place_fused(r, every) for r in scored],
+        f"learned without the {others} that is ranked": [
+            _place_fused(r, unseen[group]) for r, group in zip(scored, apart, strict=True)
+        ],
     }
-    rows = [
-        (label, *_places_by_program(scored, weights, programs)) for label, weights in given.items()
-    ]
     shown = programs if len(programs) > 1 else []
+    rows = [(label, *_means(scored, places, shown)) for label, places in ranked.items()]
     title = "Fusion: mean place of the fault, and faults among the first ten"
     return Grid(title, ("weights", *shown, "place", "first ten"), tuple(rows))
 
 
-def _places_by_program(
-    scored: Sequence[VersionResult], weights: Sequence[Mapping[str, float]], programs: Sequence[str]
+def _place_alone(result: VersionResult, name: str) -> float:
+    ranking = fused_lines({name: result.votes.get(name, {})}, {name: 1.0})
+    return place_of(ranking, result.faulty, float(result.lines))
+
+
+def _place_fused(result: VersionResult, weights: Mapping[str, float]) -> float:
+    ranking = fused_lines(result.votes, weights, result.shares)
+    found = [line for line in ranking if line.score]
+    return place_of(found, result.faulty, float(result.lines))
+
+
+def _means(
+    scored: Sequence[VersionResult], places: Sequence[float], programs: Sequence[str]
 ) -> list[str]:
-    """The mean place in each program, where there are several; in all; and how many are among ten."""
+    """The mean place, and how many are among the first ten: of each program in one cell, of all in two."""
     if not scored:
         return ["-", "-"]
-    found = [
-        place_of(
-            [line for line in fused_lines(r.votes, given) if line.score], r.faulty, float(r.lines)
-        )
-        for r, given in zip(scored, weights, strict=True)
+    of_program = [
+        [place for place, r in zip(places, scored, strict=True) if r.program == program]
+        for program in programs
     ]
-    own = [
-        fmean(place for place, r in zip(found, scored, strict=True) if r.program == program)
-        for program in (programs if len(programs) > 1 else ())
-    ]
-    first = sum(place <= _FIRST for place in found)
-    return [*(f"{place:.1f}" for place in (*own, fmean(found))), str(first)]
+    cells = [f"{fmean(found):.1f}, {_first_ones(found)}" for found in of_program]
+    return [*cells, f"{fmean(places):.1f}", str(_first_ones(places))]
 
 
-def _only_named(name: str, names: Sequence[str]) -> Mapping[str, float]:
-    return {other: float(other == name) for other in names}
+def _first_ones(places: Sequence[float]) -> int:
+    return sum(place <= _FIRST for place in places)

@@ -71,6 +71,10 @@ class Watched:
         """How much of the run's end a formula may be about."""
         return self.subject.windows()
 
+    def extent(self) -> int:
+        """How long the run is until what it shows is wrong."""
+        return self.subject.extent()
+
     def look_back(self, window: int, /) -> None:
         """From now on a formula is about so much of the run's end."""
         self.subject.look_back(window)

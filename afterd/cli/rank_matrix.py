@@ -39,8 +39,7 @@ def ranked_by_technique(
 ) -> tuple[Rankings, Mapping[str, str]]:
     """The rankings by technique, and what the techniques that could not rank lack.
 
-    Where no test failed there are no rankings. Raises UsageError if a technique that was asked for
-    by its name lacks something.
+    Where no test failed there are no rankings. Raises UsageError where none can rank.
     """
     wanted = list(TECHNIQUES) if ALL in names else list(dict.fromkeys(names))
     for name in wanted:
@@ -50,12 +49,12 @@ def ranked_by_technique(
             )
     lacks = {name: TECHNIQUES[name].lacks(spectrum) for name in wanted}
     lacking = {name: what for name, what in lacks.items() if what}
-    for name, what in lacking.items():
-        if name in names:
-            raise UsageError(f"{name} needs {what}, which this matrix does not have.")
     if not spectrum.failed.any():
         return {}, lacking
     able = [name for name in wanted if name not in lacking]
+    if not able:
+        name, what = next(iter(lacking.items()))
+        raise UsageError(f"{name} needs {what}, which this matrix does not have.")
     return {name: rank(spectrum, TECHNIQUES[name](spectrum)) for name in able}, lacking
 
 

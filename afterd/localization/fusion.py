@@ -3,12 +3,18 @@
 Reciprocal-rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): a line's score is the sum over the
 techniques of weight / (k + place). It needs no common scale of scores, and a technique that says
 nothing of a line costs the line nothing but that technique's share.
+
+A formula of a long run is about its end. What it is not about it says nothing of, so as the statement that
+was wrong stands within with the probability that the part has in the run, such a technique's vote is a mixture:
+for that share its own list, and for the rest the spectrum's, which is about whole runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
+from statistics import fmean
 from types import MappingProxyType
 
 from afterd.localization.formula.report import Line, places
@@ -51,27 +57,39 @@ evidence. What is not here weighs 1.
 Votes = Mapping[str, Mapping[Line, float]]
 """Technique → line → score, higher is more suspicious."""
 
-Case = tuple[Votes, Collection[Line], float]
-"""What was voted, the faulty lines, and the place of a fault that nobody voted for."""
+Shares = Mapping[str, float]
+"""Technique → what part of the failed runs its votes are about, 0 to 1; of one that is not here all."""
+
+_ALL: Shares = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What was voted, the faulty lines, the place of a fault that nobody voted for, and the shares."""
+
+    votes: Votes
+    faulty: Collection[Line]
+    missing: float
+    shares: Shares = field(default_factory=dict)
 
 
 def fused_lines(
-    votes: Votes,
-    weights: Mapping[str, float] = WEIGHTS,
+    votes: Votes, weights: Mapping[str, float] = WEIGHTS, shares: Shares = _ALL
 ) -> list[RankedLine]:
     """The lines that any technique voted on, most suspicious first; ``votes`` are their places.
 
     A technique without a weight has its default one.
     """
+    given = {name: weights.get(name, WEIGHTS.get(name, 1.0)) for name in votes}
+    counting = _counting_weights(given, shares)
     by_technique = {
         name: places({line: -score for line, score in scores.items()})
         for name, scores in votes.items()
     }
     scores: dict[Line, float] = {}
     for name, found in by_technique.items():
-        weight = weights.get(name, WEIGHTS.get(name, 1.0))
         for line, place in found.items():
-            scores[line] = scores.get(line, 0.0) + weight / (K + place)
+            scores[line] = scores.get(line, 0.0) + counting[name] / (K + place)
     for line, score in votes.get("loop", {}).items():
         if score >= SEEN:
             scores[line] += sum(weights.values()) + len(WEIGHTS)  # more than all votes together
@@ -87,6 +105,20 @@ def fused_lines(
     ]
 
 
+def _counting_weights(given: Mapping[str, float], shares: Shares) -> Mapping[str, float]:
+    """The weights, those of what is not about whole runs in part the spectrum's.
+
+    Its techniques share that as they share its own vote, alike where they have none.
+    """
+    counting = {name: weight * shares.get(name, 1.0) for name, weight in given.items()}
+    rest = sum(given.values()) - sum(counting.values())
+    spectrum = {name: given[name] for name in KINDS["spectrum"] if name in given}
+    own = sum(spectrum.values())
+    for name, weight in spectrum.items():
+        counting[name] += rest * (weight / own if own else 1 / len(spectrum))
+    return counting
+
+
 def place_of(ranking: Sequence[RankedLine], lines: Collection[Line], missing: float) -> float:
     """The place of the first of the lines; equal scores share the mean place."""
     shared = places({(r.file, r.line): -r.score for r in ranking})
@@ -99,11 +131,14 @@ def weights_learned(cases: Sequence[Case]) -> dict[str, float]:
     Coordinate descent from WEIGHTS over what a kind weighs (``FUSION.choices``) and who speaks for it, one of its
     techniques or all together: few numbers, so that a few dozen cases cannot be learned by heart.
     """
-    names = sorted({name for votes, _, _ in cases for name in votes})
+    names = sorted({name for case in cases for name in case.votes})
     weights = {name: WEIGHTS.get(name, 1.0) for name in names}
 
     def mean(given: Mapping[str, float]) -> float:
-        return sum(place_of(fused_lines(v, given), lines, m) for v, lines, m in cases) / len(cases)
+        return fmean(
+            place_of(fused_lines(case.votes, given, case.shares), case.faulty, case.missing)
+            for case in cases
+        )
 
     best = mean(weights) if cases else 0.0
     for _ in range(2 if cases else 0):

@@ -16,7 +16,7 @@ from afterd.symbolic.python.lifted import (
 from afterd.symbolic.refusal import NotFollowedError
 from afterd.symbolic.strings import printed_bytes
 from afterd.symbolic.trials import Trial, Trials
-from afterd.symbolic.unrolling import Program, load
+from afterd.symbolic.unrolling import Program, Shown, load
 from afterd.symbolic.world import Input
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "NotFollowedError",
     "NotLiftedError",
     "Program",
+    "Shown",
     "Trial",
     "Trials",
     "lifted_test",

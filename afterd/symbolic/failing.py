@@ -61,6 +61,13 @@ class FailingRun:
         except NotFollowedError as refused:
             raise _not_followed(refused) from refused
 
+    def extent(self) -> int:
+        """Instructions until the first wrong output, or of the whole run. Raises NotFollowedError."""
+        count = self.length
+        assert self.shown is not None
+        last = self.shown.first_wrong(self.expectation)
+        return count if last is None else self.shown.moments[last]
+
     def look_back(self, window: int) -> None:
         """Terms for so many instructions from now on, and forced sides whole."""
         self.window, self.whole_sides = window, True

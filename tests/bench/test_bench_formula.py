@@ -80,7 +80,7 @@ def test_weights_for_a_program_are_learned_from_the_others() -> None:
     fusions = formula_tables(scored)[-1]
     assert fusions.headings == ("weights", "one", "other", "place", "first ten")
     rows = {row[0]: row[1:] for row in fusions.rows}
-    assert rows["ofc-cw alone"] == ("1.0", "30.0", "15.5", "1")
+    assert rows["ofc-cw alone"] == ("1.0, 1", "30.0, 0", "15.5", "1")
     # What the other program teaches is wrong for this one, both ways.
     assert rows["learned without the program that is ranked"][3] == "0"
 

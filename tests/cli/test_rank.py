@@ -105,6 +105,12 @@ def test_a_technique_asked_for_by_name_says_what_it_lacks(matrix: Path) -> None:
     )
 
 
+def test_what_one_technique_lacks_is_said_beside_what_the_others_rank(matrix: Path) -> None:
+    result = run("--import", matrix, "--technique", "blockrank", "--technique", "ochiai")
+    assert "by ochiai" in result.stdout
+    assert "blockrank left out: it needs block and edge counts" in result.stdout
+
+
 def test_text_shows_places_names_and_what_is_missing(matrix: Path) -> None:
     lines = run("--import", matrix, "--technique", "all").stdout.splitlines()
     assert lines[0] == "3 tests, 1 failed, 3 entities"

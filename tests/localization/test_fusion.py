@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afterd.localization.examination import Line
 from afterd.localization.fusion import (
     KIND_WEIGHTS,
     KINDS,
@@ -51,17 +52,39 @@ def test_what_was_seen_to_repair_leads_whatever_statistics_say(known: float, fir
     assert order({**statistics, "loop": {C: known}})[0] == first
 
 
+@pytest.mark.parametrize(("share", "first"), [(1.0, 1), (0.4, 2)])
+def test_what_a_formula_is_not_about_the_spectrum_says(share: float, first: int) -> None:
+    """A formula of the end of a run is right where the fault is within it, with that probability."""
+    spectrum = {name: {B: 1.0, A: 0.5} for name in KINDS["spectrum"]}
+    votes = {**spectrum, "ofc-cw": {A: 1.0, B: 0.5}}
+    assert fused_lines(votes, shares={"ofc-cw": share})[0].line == first
+
+
+@given(_SCORES, _SCORES, st.floats(0, 1))
+def test_a_share_gives_no_vote_away(
+    spectrum: dict[Line, float], formula: dict[Line, float], share: float
+) -> None:
+    """A share of nothing is the spectrum's order, and of votes that agree any is the same."""
+    alone = {"ochiai": spectrum}
+    both = {**alone, "ofc-cw": formula}
+    nothing = [r for r in fused_lines(both, shares={"ofc-cw": 0.0}) if r.score]
+    assert [(r.file, r.line) for r in nothing] == [(r.file, r.line) for r in fused_lines(alone)]
+    same = {**alone, "ofc-cw": spectrum}
+    told = {(r.file, r.line): r.score for r in fused_lines(same, shares={"ofc-cw": share})}
+    assert told == pytest.approx({(r.file, r.line): r.score for r in fused_lines(same)})
+
+
 def test_weights_are_learned() -> None:
-    cases = [({"good": {A: 1.0, B: 0.5}, "bad": {B: 1.0, A: 0.5}}, {A}, 2.0)] * 3
+    cases = [Case({"good": {A: 1.0, B: 0.5}, "bad": {B: 1.0, A: 0.5}}, {A}, 2.0)] * 3
     weights = weights_learned(cases)
     assert weights["good"] > weights["bad"]
-    assert place_of(fused_lines(cases[0][0], weights), {A}, 2.0) == 1
+    assert place_of(fused_lines(cases[0].votes, weights), {A}, 2.0) == 1
 
 
 def test_one_technique_may_speak_for_its_kind() -> None:
     """Of those that see the same the one is taken that errs least, and a kind never has more votes than one."""
-    cases: list[Case] = [
-        (
+    cases = [
+        Case(
             {"op2": {A: 1.0, B: 0.5}, "ochiai": {B: 1.0, A: 0.5}, "ofc-cw": {B: 1.0, A: 0.5}},
             {A},
             2.0,

@@ -206,6 +206,58 @@ def test_without_an_oracle_there_is_a_reason(tmp_path: Path) -> None:
     assert "only a RANGE says what it should have shown" in done.err
 
 
+READER = """\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    FILE *file = fopen(argv[argc - 1], "r");
+    int number, sum = 0;
+    if (file == NULL) {
+        puts("no file");
+        return 2;
+    }
+    while (fscanf(file, "%d", &number) == 1)
+        sum += number;
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+READ = """\
+printf '1 2 3' > one.tmp; printf '4' > two.tmp
+if [ "$(./sum one.tmp)" = 6 ]; then echo "ok 1"; else echo "not ok 1"; fi
+if [ "$(./sum two.tmp)" = 4 ]; then echo "ok 2"; else echo "not ok 2"; fi
+rm one.tmp two.tmp
+"""
+
+
+@pytest.mark.parametrize("asked", [(), ("HEAD~1..HEAD",)])
+def test_a_file_that_is_gone_is_said_and_its_absence_is_not_explained(
+    tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    """Executed once more the program finds no file: that is another failure than the test's."""
+    files = {"sum.c": READER, "suite.sh": READ}
+    files["Makefile"] = "sum: sum.c\n\t$(CC) -o $@ sum.c\ncheck: sum\n\tsh suite.sh\n"
+    wrong = READER.replace("sum += number", "sum += number - (number == 2)")
+    path = repository(tmp_path / "sum", files, {"sum.c": wrong})
+    found = ranked(path, *asked, "--technique", "all", "--", "make", "check")
+    named = {ranking["technique"] for ranking in found["rankings"]}
+    for technique in ("bugassist", "ofc-cw", "conbas", "sat-tar"):
+        assert technique not in named
+        assert (
+            "it now executes sum.c:7, which the test did not: what it read may be gone"
+            in (found["lacking"][technique])
+        )
+
+
+def test_a_technique_that_cannot_run_is_reported_beside_those_that_can(tmp_path: Path) -> None:
+    path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
+    asked = ("--technique", "ochiai", "--technique", "ofc", "--technique", "loop")
+    found = ranked(path, *asked, "--build", "make", "--", "make", "check")
+    assert [ranking["technique"] for ranking in found["rankings"]] == ["ochiai"]
+    assert "only a RANGE says what it should have shown" in found["lacking"]["ofc"]
+    assert "an explanation of a failed test" in found["lacking"]["loop"]
+
+
 def test_generated_tests_are_kept_as_c(tmp_path: Path) -> None:
     path = project(tmp_path / "fees", SUITE, fee=PROGRAM)
     kept = tmp_path / "kept"

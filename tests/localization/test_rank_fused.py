@@ -12,16 +12,21 @@ from afterd.localization.votes.votes import Counted, Votes
 
 A, B = ("f.c", 1), ("f.c", 2)
 NOTHING: Any = None
-COUNTED = Counted(NOTHING, NOTHING, "", NOTHING)  # these voters do not look
+
+
+def counted() -> Counted:
+    """Nothing: these voters do not look. What was voted is remembered in it."""
+    return Counted(NOTHING, NOTHING, "", NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
     scores: Mapping[Line, float]
     missing: str = ""
+    share: float = 1.0
 
     def __call__(self, _counted: Counted, /) -> Votes:
-        return Votes(self.scores)
+        return Votes(self.scores, share=self.share)
 
     def lacks(self, _counted: Counted, /) -> str:
         return self.missing
@@ -29,12 +34,22 @@ class Fixed:
 
 def test_a_voter_that_lacks_something_is_left_out() -> None:
     voter = FusedVoter({"x": Fixed({A: 1.0, B: 0.5}), "y": Fixed({B: 9.0}, "edges")})
-    votes = voter(COUNTED)
+    votes = voter(counted())
     assert votes.scores[A] > votes.scores[B]
     assert votes.parts[A] == {"x": 1.0}
     assert votes.missing == {"y": "it needs edges"}
-    assert voter.lacks(COUNTED) == ""
-    assert FusedVoter({"y": Fixed({}, "edges")}).lacks(COUNTED) == "edges"
+    assert voter.lacks(counted()) == ""
+    assert FusedVoter({"y": Fixed({}, "edges")}).lacks(counted()) == "edges"
+
+
+def test_a_vote_about_a_part_of_the_runs_is_a_part_of_a_vote() -> None:
+    spectrum = Fixed({B: 1.0, A: 0.5})
+    whole = FusedVoter({"op2": spectrum, "ofc-cw": Fixed({A: 1.0, B: 0.5})})(counted())
+    assert whole.scores[A] > whole.scores[B]
+    part = FusedVoter({"op2": spectrum, "ofc-cw": Fixed({A: 1.0, B: 0.5}, share=0.1)})(counted())
+    assert part.scores[A] < part.scores[B]
+    assert part.shares == {"ofc-cw": 0.1}
+    assert whole.shares == {}
 
 
 def test_it_is_a_technique_of_rank() -> None:

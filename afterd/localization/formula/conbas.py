@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from afterd.localization.formula.report import Line, places
-from afterd.localization.formula.subject import Subject
+from afterd.localization.formula.several_inputs import combined_ranking
+from afterd.localization.formula.subject import Subject, share_covered
 from afterd.localization.formula.widening import Windows, widest_answer
 from afterd.logic import (
     Corrections,
@@ -31,13 +32,16 @@ SIZES = (2, 5)
 
 @dataclass(frozen=True, slots=True)
 class ReducedSlice:
-    """``candidates``: minimal hitting sets of ``slices``; ``result``: lines of the consistent ones."""
+    """``candidates``: minimal hitting sets of ``slices``; ``result``: lines of the consistent ones;
+    ``covered``: what part of the run, until what it shows is wrong, they are about, 0 to 1.
+    """
 
     slices: tuple[frozenset[Line], ...] = ()
     candidates: tuple[frozenset[Line], ...] = ()
     diagnoses: tuple[frozenset[Line], ...] = ()
     reason: str = ""
     settled: bool = True  # nothing was given up, and no question was left without an answer
+    covered: float = 1.0
 
     @property
     def sets(self) -> tuple[frozenset[Line], ...]:
@@ -69,14 +73,20 @@ def smallest_first(found: ReducedSlice) -> dict[Line, float]:
     return places(sizes)
 
 
+def combined_slices(found: Sequence[ReducedSlice]) -> dict[Line, float]:
+    """The places of the lines that several inputs' reduced slices name."""
+    return combined_ranking([smallest_first(slice_) for slice_ in found if slice_.diagnoses])
+
+
 def conbas(subject: Subject, solver: Corrections, hitting: MaxSat) -> ReducedSlice:
     """The slice of every wrong output, reduced to what can explain all outputs together.
 
     A long run is asked for from its end.
     """
 
-    def reduced(_windows: Windows) -> ReducedSlice:
-        return _reduced_slice(subject, solver, hitting)
+    def reduced(windows: Windows) -> ReducedSlice:
+        found = _reduced_slice(subject, solver, hitting)
+        return replace(found, covered=share_covered([subject], windows))
 
     try:
         return widest_answer([subject], solver, reduced)

@@ -10,7 +10,7 @@ from afterd.limits import DEMAND
 from afterd.localization.formula.bugassist import SIZE
 from afterd.localization.formula.report import Line, Report, ordered_diagnoses
 from afterd.localization.formula.several_inputs import encoded_together
-from afterd.localization.formula.subject import Subject, premises_doubted
+from afterd.localization.formula.subject import Subject, premises_doubted, share_covered
 from afterd.localization.formula.widening import Windows, look_back, widest_answer
 from afterd.logic import (
     Branch,
@@ -72,6 +72,7 @@ def on_demand(
         name, ordered_diagnoses(found.diagnoses, weights), reason,
         tuple(growing.history), weights, (*notes, *growing.encoding.notes), growing.encoding.size,
         growing.finished, sum(formula.instances for formula in growing.formulas),
+        share_covered(subjects, growing.windows),
     )  # fmt: skip
 
 

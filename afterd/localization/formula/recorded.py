@@ -85,6 +85,10 @@ class RecordedRun:
         found, _ = self._behind(self.steps)
         return DEMAND.windows_of(len(found))
 
+    def extent(self) -> int:
+        """Steps that the assertion depends on, as far as terms are kept."""
+        return self.windows()[-1]
+
     def look_back(self, window: int, /) -> None:
         """Look back over so many steps from now on."""
         self.window = window

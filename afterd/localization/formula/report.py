@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from statistics import fmean
+from typing import Protocol
 
 from afterd.logic import Diagnosis
 
@@ -17,7 +20,8 @@ class Report:
     ``reason`` says why the diagnoses are not all (empty: they are); ``history`` are the diagnoses
     of each iteration of OFC; ``notes`` what was made concrete; ``clauses`` the formula's size;
     ``finished`` the size up to which all diagnoses are known; ``instructions`` how many were executed
-    for the (last) formula, on all sides and of all inputs.
+    for the (last) formula, on all sides and of all inputs; ``covered`` what part of the runs, until what they show is
+    wrong, the diagnoses are about, 0 to 1.
     """
 
     technique: str
@@ -29,6 +33,7 @@ class Report:
     clauses: int = 0
     finished: int = 0
     instructions: int = 0
+    covered: float = 1.0
 
     @property
     def complete(self) -> bool:
@@ -100,6 +105,26 @@ def places(keys: Mapping[Line, float]) -> dict[Line, float]:
             found[line] = (at + 1 + end) / 2
         at = end
     return found
+
+
+class About(Protocol):
+    """An answer about a part of a run."""
+
+    @property
+    def diagnoses(self) -> Sequence[AbstractSet[object]]:
+        """What it names."""
+        ...
+
+    @property
+    def covered(self) -> float:
+        """How large the part is."""
+        ...
+
+
+def mean_covered(reports: Iterable[About]) -> float:
+    """The mean of what the answers that name something are about; 1 where none does."""
+    found = [report.covered for report in reports if report.diagnoses]
+    return fmean(found) if found else 1.0
 
 
 def top(places_of: Mapping[Line, float], count: int = 10) -> Sequence[Line]:

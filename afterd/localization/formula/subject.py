@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from statistics import fmean
 from typing import Protocol
 
 from afterd.logic import Branch, ProgramFormula
@@ -39,9 +40,21 @@ class Subject(Protocol):
         """
         ...
 
+    def extent(self) -> int:
+        """How long the run is until what it shows is wrong, in what windows are counted in: what is behind the
+        first wrong output is nobody's fault.
+        """
+        ...
+
     def look_back(self, window: int, /) -> None:
         """From now on a formula is about so much of the run's end, and forces all sides again."""
         ...
+
+
+def share_covered(subjects: Sequence[Subject], windows: Sequence[int]) -> float:
+    """What part of their runs, in the mean, formulas about so much of their ends are about."""
+    pairs = zip(subjects, windows, strict=True)
+    return fmean(min(1.0, window / max(1, subject.extent())) for subject, window in pairs)
 
 
 def premises_doubted(subjects: Sequence[Subject]) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from afterd.config import Settings, command_line
-from afterd.errors import TestError, TraceError, UsageError
+from afterd.errors import AfterdError, TestError, TraceError, UsageError
 from afterd.localization.examination import Line
 from afterd.localization.spectrum import Entity, Spectrum
 from afterd.localization.suite.c_suite import NothingCountedError, counted_spectrum
@@ -53,8 +53,8 @@ _UNCOUNTED = frozenset(["Cargo", "Go", "npm"])
 class RankRequest:
     """What ``afterd rank`` was asked for beside the settings.
 
-    ``techniques`` are names of VOTERS; a technique that was not asked for by name (``optional``) is
-    left out where it lacks something. ``in_range``: a range was given, its changes are preferred.
+    ``techniques`` are names of VOTERS; one that lacks something is left out, and it is an error where none is
+    left, unless all there are were asked for (``optional``). ``in_range``: a range was given, its changes come first.
     ``emit``: where generated tests are written, in which ``form`` (empty: the usual one); ``options`` are the voters'.
     """
 
@@ -110,7 +110,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
                 workspace, suite, tree, spectrum, bad, wanted, request.options, memory
             )
             rankings, lacking = rankings_of(counted, request)
-            missing = _without_a_vote(rankings, counted)
+            said = _said_of_fusion(rankings, counted)
             emitted = () if request.emit is None else (emit(counted, request.emit, request.form),)
         found = RankedSuite(
             0,
@@ -120,7 +120,7 @@ def rank_suite(settings: Settings, request: RankRequest, progress: Progress) -> 
             spectrum,
             rankings,
             lacking,
-            (*_notes(spectrum), *missing, *emitted),
+            (*_notes(spectrum), *said, *emitted),
         )
         return replace(
             found, id=save_ranking(workspace.store, workspace.name, _stored_ranking(found))
@@ -187,37 +187,46 @@ def _counted_spectrum(
 def rankings_of(counted: Counted, request: RankRequest) -> tuple[Rankings, Mapping[str, str]]:
     """The lines by technique, and what the techniques that could not rank lack.
 
-    Raises UsageError if a technique that was asked for by its name lacks something.
+    Where none of those that were asked for by name can rank, raises what the first one lacks.
     """
     lacks = {name: VOTERS[name].lacks(counted) for name in request.techniques}
     lacking = {name: what for name, what in lacks.items() if what}
-    for name, what in lacking.items():
-        if not request.optional:
-            raise UsageError(f"{name} needs {what}, which this suite does not have.")
     if not counted.spectrum.failed.any():
         return {}, lacking
     changed = changed_lines(counted.wanted.changes.live) if counted.wanted else {}
     text = source_text(counted.workspace, counted.tree)
-    able = [name for name in request.techniques if name not in lacking]
+    refused: list[AfterdError] = [
+        UsageError(f"{name} needs {what}, which this suite does not have.")
+        for name, what in lacking.items()
+    ]
     rankings = {}
-    for name in able:
+    for name in request.techniques:
+        if name in lacking:
+            continue
         try:
             rankings[name] = ranked_lines(
                 counted.spectrum, voted(name, VOTERS[name], counted), changed, text
             )
         except NoVoteError as nothing:
-            if not request.optional:
-                raise
+            refused.append(nothing)
             lacking[name] = f"a vote, and has none: {nothing}"
+    if refused and not rankings and not request.optional:
+        raise refused[0]
     return rankings, lacking
 
 
-def _without_a_vote(rankings: Rankings, counted: Counted) -> tuple[str, ...]:
-    """Which techniques the fusion has no vote of, and why."""
+def _said_of_fusion(rankings: Rankings, counted: Counted) -> tuple[str, ...]:
+    """Which techniques the fusion has no vote of, and why; which have a part of one."""
     if FUSED not in rankings:
         return ()
-    missing = voted(FUSED, VOTERS[FUSED], counted).missing
-    return tuple(f"{FUSED} has no vote of {name}: {why}." for name, why in missing.items())
+    votes = voted(FUSED, VOTERS[FUSED], counted)
+    missing = (f"{FUSED} has no vote of {name}: {why}." for name, why in votes.missing.items())
+    parts = (
+        f"{FUSED} counts {share:.1%} of the vote of {name}, which is about so much of the failed tests' runs;"
+        " the spectrum has the rest."
+        for name, share in votes.shares.items()
+    )
+    return (*missing, *parts)
 
 
 class _Text:

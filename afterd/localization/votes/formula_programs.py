@@ -17,13 +17,23 @@ from afterd.execution.toolchain import find
 from afterd.limits import FormulaLimits
 from afterd.localization.formula.several_inputs import inputs_within
 from afterd.localization.formula.subject import Subject
+from afterd.localization.spectrum import Run
 from afterd.localization.votes.python_failures import recorded_tests
+from afterd.localization.votes.same_run import CountedLines
 from afterd.localization.votes.votes import Counted, NoVoteError
 from afterd.logic import Branch, ProgramFormula, Statement, formula_suspecting
 from afterd.model.change import FileKind
 from afterd.model.entity import Invocation
 from afterd.spectra.c import counted_build
-from afterd.symbolic import Bounds, Expectation, FailingRun, Image, Input, NotFollowedError, Program
+from afterd.symbolic import (
+    Bounds,
+    Expectation,
+    FailingRun,
+    Image,
+    Input,
+    NotFollowedError,
+    Program,
+)
 from afterd.trace.c.build.modules import Module, ModuleStore
 from afterd.vcs.kinds import kind_of
 from afterd.vcs.worktree import Slot
@@ -75,6 +85,10 @@ class FailingInput:
         """See ``formula.subject.Subject``."""
         return self.run.windows()
 
+    def extent(self) -> int:
+        """See ``formula.subject.Subject``."""
+        return self.run.extent()
+
     def look_back(self, window: int, /) -> None:
         """See ``formula.subject.Subject``."""
         self.run.look_back(window)
@@ -115,9 +129,9 @@ def _found_inputs(counted: Counted) -> list[FailingInput]:
     good = _good_programs(counted, folder)
     found: list[FailingInput] = []
     refused = "no failed test started a program that was built with the project"
-    for invocation in _started_programs(counted):
+    for test, invocation in _started_programs(counted):
         try:
-            failing = _failing(faulty, good, invocation)
+            failing = _failing(faulty, good, invocation, CountedLines(counted.spectrum, test))
         except NotFollowedError as reason:
             refused = f"{invocation.argv[0]} cannot be followed ({reason})"
             continue
@@ -136,10 +150,14 @@ def _found_inputs(counted: Counted) -> list[FailingInput]:
     return found
 
 
-def _started_programs(counted: Counted) -> Iterator[Invocation]:
-    """What the failed tests started, each once; the shortest first."""
-    runs = counted.spectrum.shortest_failed
-    yield from dict.fromkeys(invocation for run in runs for invocation in run.invocations)
+def _started_programs(counted: Counted) -> Iterator[tuple[Run, Invocation]]:
+    """What the failed tests started, each once, and the test; the shortest first."""
+    seen: set[Invocation] = set()
+    for run in counted.spectrum.shortest_failed:
+        for invocation in run.invocations:
+            if invocation not in seen:
+                seen.add(invocation)
+                yield run, invocation
 
 
 def _good_programs(counted: Counted, folder: Path) -> _Programs | None:
@@ -152,18 +170,19 @@ def _good_programs(counted: Counted, folder: Path) -> _Programs | None:
 
 
 def _failing(
-    faulty: _Programs, good: _Programs | None, invocation: Invocation
+    faulty: _Programs, good: _Programs | None, invocation: Invocation, counts: CountedLines
 ) -> FailingRun | None:
     """The run; None where it does not fail. Raises NotFollowedError."""
     given = _input(invocation)
+    program = faulty.of(invocation)
+    shown = program.run(given)
+    counts.check(shown)
     expectation = Expectation(None, 0)
     if good is not None:
         try:
             expectation = good.of(invocation).run(given).expectation
         except NotFollowedError as reason:
             raise NotFollowedError(f"in the good version: {reason}") from reason
-    program = faulty.of(invocation)
-    shown = program.run(given)
     return FailingRun(program, given, expectation, shown) if shown.fails(expectation) else None
 
 

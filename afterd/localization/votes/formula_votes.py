@@ -11,9 +11,10 @@ from afterd.limits import FormulaLimits
 from afterd.localization.examination import Line
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.clause_weighting import clause_weights
-from afterd.localization.formula.conbas import conbas, smallest_first
+from afterd.localization.formula.conbas import combined_slices, conbas
 from afterd.localization.formula.on_demand import on_demand
-from afterd.localization.formula.several_inputs import combined_places, combined_ranking
+from afterd.localization.formula.report import mean_covered
+from afterd.localization.formula.several_inputs import combined_places
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
 from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
@@ -45,7 +46,8 @@ class FormulaVoter:
             technique(inputs, counted.memory.solver(seconds), weights)
             for inputs, seconds in _shares(grouped)
         ]
-        return _votes(combined_places(reports), next((r.reason for r in reports if r.reason), ""))
+        reason = next((r.reason for r in reports if r.reason), "")
+        return _votes(combined_places(reports), mean_covered(reports), reason)
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -63,8 +65,8 @@ class ConbasVoter:
                 conbas(subject, counted.memory.solver(seconds), hitting)
                 for subject, seconds in _shares(failing_subjects(counted))
             ]
-        answers = [smallest_first(found) for found in reduced if found.diagnoses]
-        return _votes(combined_ranking(answers), next((r.reason for r in reduced if r.reason), ""))
+        reason = next((r.reason for r in reduced if r.reason), "")
+        return _votes(combined_slices(reduced), mean_covered(reduced), reason)
 
     def lacks(self, counted: Counted, /) -> str:
         """What formulas miss."""
@@ -76,12 +78,12 @@ def _shares(inputs: Sequence[_T]) -> list[tuple[_T, float]]:
     return [(given, _LIMITS.seconds / len(inputs)) for given in inputs]
 
 
-def _votes(found: Mapping[Line, float], reason: str) -> Votes:
-    """Lines by their places. Raises NoVoteError where there is none."""
+def _votes(found: Mapping[Line, float], share: float, reason: str) -> Votes:
+    """Lines by their places, from what is about such a share of the runs. Raises NoVoteError where there is none."""
     if not found:
         said = reason or "no line could repair the tests"
         raise NoVoteError(f"The formula of a failed test gives no answer: {said}.")
-    return Votes({line: 1 / place for line, place in found.items()})
+    return Votes({line: 1 / place for line, place in found.items()}, share=share)
 
 
 FORMULAS: Mapping[str, Voter] = {

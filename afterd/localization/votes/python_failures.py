@@ -56,6 +56,10 @@ class RecordedTest:
         """See ``formula.subject.Subject``."""
         return self.run.windows()
 
+    def extent(self) -> int:
+        """See ``formula.subject.Subject``."""
+        return self.run.extent()
+
     def look_back(self, window: int, /) -> None:
         """See ``formula.subject.Subject``."""
         self.run.look_back(window)

@@ -195,6 +195,10 @@ class GeneratedSubject:
         """A trial is asked for whole."""
         return (STEPS,)
 
+    def extent(self) -> int:
+        """A trial is asked for whole."""
+        return STEPS
+
     def look_back(self, window: int, /) -> None:
         """See ``formula.subject.Subject``."""
         if self.run is not None:

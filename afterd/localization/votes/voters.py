@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from afterd.localization.examination import Line
 from afterd.localization.fusion import KINDS, fused_lines
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_votes import FORMULAS
@@ -23,21 +22,25 @@ class FusedVoter:
 
     def __call__(self, counted: Counted, /) -> Votes:
         """Vote by the places that the others give."""
-        scores: dict[str, Mapping[Line, float]] = {}
+        found: dict[str, Votes] = {}
         missing: dict[str, str] = {}
         for name, voter in self.voters.items():
             if lacking := voter.lacks(counted):
                 missing[name] = f"it needs {lacking}"
                 continue
             try:
-                scores[name] = voted(name, voter, counted).scores
+                found[name] = voted(name, voter, counted)
             except NoVoteError as nothing:
                 missing[name] = str(nothing).rstrip(".")
-        ranking = fused_lines(scores, counted.options.weights)
+        shares = {name: votes.share for name, votes in found.items() if votes.share < 1}
+        ranking = fused_lines(
+            {name: votes.scores for name, votes in found.items()}, counted.options.weights, shares
+        )
         return Votes(
             {(line.file, line.line): line.score for line in ranking},
             parts={(line.file, line.line): line.votes for line in ranking},
             missing=missing,
+            shares=shares,
         )
 
     def lacks(self, counted: Counted, /) -> str:

@@ -87,16 +87,19 @@ class VoteOptions:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one.
+    """What a technique says of lines: higher is more suspicious. ``confidence`` where it has one; ``share``
+    is what part of the failed tests' runs it is about, 0 to 1.
 
     Of a fusion: ``parts`` are the places of a line by technique, ``missing`` says of the techniques
-    without a vote why they have none.
+    without a vote why they have none, ``shares`` of those whose vote is not about whole runs how much of them it is.
     """
 
     scores: Mapping[Line, float]
     confidence: Mapping[Line, float] = field(default_factory=dict)
     parts: Mapping[Line, Mapping[str, float]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    share: float = 1.0
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

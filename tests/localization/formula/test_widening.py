@@ -37,6 +37,9 @@ class Run:
     def windows(self) -> Sequence[int]:
         return DEMAND.windows_of(self.length)
 
+    def extent(self) -> int:
+        return self.length
+
     def look_back(self, window: int, /) -> None:
         self.asked.append(window)
 
