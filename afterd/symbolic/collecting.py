@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
+from afterd.limits import MACHINE
 from afterd.logic import (
     Branch,
     Definition,
@@ -14,8 +15,9 @@ from afterd.logic import (
     Statement,
     Violated,
 )
-from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, Term, Value
+from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, StepId, Term, Value, bitvec
 
+_WORD = bitvec(64)
 TRUE = Const(True, BOOL)  # noqa: FBT003 - the literal true
 
 
@@ -49,6 +51,8 @@ class Collector:
     conditions: list[PathCondition] = field(default_factory=list)
     executed: dict[Statement, None] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    words: dict[StepId, frozenset[int]] = field(default_factory=dict)
+    """Of a word that sides of branches define otherwise: what it is on each."""
 
     def copy(self) -> Collector:
         """A collector of its own that has said the same."""
@@ -57,13 +61,32 @@ class Collector:
             definitions=list(self.definitions), inputs=list(self.inputs), hard=list(self.hard),
             sane=list(self.sane), violated=list(self.violated), frontier=list(self.frontier),
             conditions=list(self.conditions), executed=dict(self.executed), notes=dict(self.notes),
+            words=dict(self.words),
         )  # fmt: skip
 
     def define(self, key: Hashable, term: Term, value: Value, statement: Statement | None) -> Read:
         """The value that a statement defined (hard without one)."""
         step = self.names.of(key)
         self.definitions.append(Definition(step, term, statement))
+        if term.sort == _WORD and len(found := self.meanings(term)) > 1:
+            self.words[step] = found
         return Read(step, term.sort, "", value)
+
+    def meanings(self, term: Term) -> frozenset[int]:
+        """The values of a word on the sides of branches that chose it, as far as they are known; as many as an
+        access may be of places.
+        """
+        found: frozenset[int] = frozenset()
+        match term:
+            case Const(value=int(value)):
+                found = frozenset({value})
+            case Read(step=step, value=int(value)):
+                found = self.words.get(step, frozenset({value}))
+            case Apply(op=Op.ITE, args=(_, one, other)):
+                found = self.meanings(one) | self.meanings(other)
+            case Apply(op=Op.ADD, args=(base, Const(value=int(offset)))):
+                found = frozenset((word + offset) % (1 << 64) for word in self.meanings(base))
+        return found if len(found) <= MACHINE.places else frozenset()
 
     def free(self, key: Hashable, sort: Sort, value: Value) -> Read:
         """A value that nothing is known about (beyond what it was in this run)."""

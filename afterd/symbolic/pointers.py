@@ -1,7 +1,8 @@
 """Loads, stores and address arithmetic where the address is a term.
 
 An address is what it was in the run, or another one that the same expression may have: another
-element of the same array, or the same field of another object of its kind (a list's other nodes).
+element of the same array, the same field of another object of its kind (a list's other nodes), or what
+it is on another side of a branch (the list's head).
 What is read there is chosen by the address; elsewhere it is free. Memory outside of an array is
 nobody's way to repair a program. In a long run (``alternatives`` off) only the address of the run
 is followed: the others would be most of the formula. What a write elsewhere does is then not known,
@@ -10,7 +11,7 @@ so nothing is asked behind it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.limits import MACHINE
@@ -229,7 +230,15 @@ class Pointers:
             return near or [address], len(near) == len(every) > 0
         offset = address - found.start
         others = [o.start + offset for o in self._memory.of_kind[found.kind] if o is not found]
-        return [address, *others[-MACHINE.objects :]], False
+        others = [*sorted(self._elsewhere(term, size)), *others[-MACHINE.objects :]]
+        return list(dict.fromkeys([address, *others])), False
+
+    def _elsewhere(self, term: Term, size: int) -> Iterator[int]:
+        """Where it points on other sides of branches: the head of a list, where a node is meant in the run."""
+        for place in self._collector.meanings(term):
+            found = self._memory.object_at(place)
+            if found is not None and place + size <= found.start + found.size:
+                yield place
 
     def _legal(self, term: Term, places: Sequence[int], *, complete: bool) -> None:
         if complete:

@@ -166,6 +166,48 @@ def test_a_side_is_one_round_of_a_loop(tmp_path: Path) -> None:
     assert few.instructions <= every.instructions
 
 
+LIST = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct node {
+    int value;
+    struct node *next;
+};
+static struct node *head;
+static void put(int value)
+{
+    struct node **at = &head, *made = malloc(sizeof *made);
+    made->value = value;
+    while (*at != NULL && (*at)->value > value)
+        at = &(*at)->next;
+    made->next = *at;
+    *at = made;
+}
+int main(int argc, char **argv)
+{
+    for (int word = 1; word < argc; word++)
+        put(atoi(argv[word]));
+    for (struct node *node = head; node != NULL; node = node->next)
+        printf("%d\\n", node->value);
+    return 0;
+}
+"""
+
+
+def test_a_pointer_may_mean_the_head_of_a_list_where_the_run_meant_a_node(tmp_path: Path) -> None:
+    """The order of a list is wrong where its comparison is, though a repair writes into another object than the
+    run did.
+    """
+    file = tmp_path / "list.c"
+    file.write_text(LIST)
+    wanted = Expectation((Event("%d\n", (1,)), Event("%d\n", (3,))))
+    failing = FailingRun(loaded(file), Input(("3", "1")), wanted)
+    with Corrections() as solver:
+        for technique in (bugassist, on_demand):
+            report = technique([failing], solver, size=1)
+            assert ("list.c", 12) in report.lines, report.reason
+
+
 GUARDED = """\
 #include <stdlib.h>
 static int size, listed;
