@@ -389,9 +389,11 @@ def _from_last_green(
             case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
         )
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
-    case.progress.stage("the good version is red too", "looking for the last green commit")
+    looking = "the good version is red too: looking for the last green commit"
+    case.progress.stage(looking)
 
     def passes(commit: str) -> Outcome:
+        case.progress.stage(looking, f"running the version of {commit[:10]}")
         older = range_between(case.workspace, RevisionRange(commit, wanted.revisions.bad))
         return oracle.tree_outcome(older.variants.tree(older.everything))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from afterd.execution.failures.suites import Family, failed_tests
 from afterd.execution.process import ProcessResult
+from afterd.execution.runners.makefiles import makefile_text
 from afterd.execution.runners.protocol import Detected
 from afterd.execution.runners.reading import MAKEFILES, has, has_target, jobs, script, text
 from afterd.execution.runners.version_file import archive_version_files
@@ -78,7 +79,7 @@ class Make:
     def detect(self, root: Path) -> Detected | None:
         """By a makefile with a rule for check, test or tests."""
         name = has(root, *MAKEFILES)
-        target = _target(text(root / name)) if name else ""
+        target = _target(makefile_text(root, name)) if name else ""
         if not target:
             return None
         return Detected(
