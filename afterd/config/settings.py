@@ -73,6 +73,11 @@ _FIRST = Setting(FLAG, "stop at the first test that broke, and explain that one"
 _HISTORY = Setting(FLAG, "look in the history for where tests broke that are red at both ends")
 _GLOBS = Setting(TEXTS, "paths of test files, besides those recognised", privileged=False)
 _KEEP = Setting(FLAG, "every variant has the test files of the bad version", privileged=False)
+_WARNINGS = Setting(
+    FLAG,
+    "compilers are started without the options that make errors of warnings; `explain` does so by itself"
+    " where a version does not build for one",
+)
 _SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliability.md")
 _NETWORK = Setting(FLAG, "builds and tests in a sandbox have the network")
 _WRITABLE = Setting(TEXTS, "more directories that builds and tests in a sandbox may write to")
@@ -138,6 +143,7 @@ class Settings:
     confirmations: Annotated[int, Setting(COUNT, "runs of each end before anything else")] = 2
     test_globs: Annotated[tuple[str, ...], _GLOBS] = ()
     keep_tests: Annotated[bool, _KEEP] = True
+    let_warnings_pass: Annotated[bool, _WARNINGS] = False
     sandbox: Annotated[Sandbox, _SANDBOX] = Sandbox.OFF
     network: Annotated[bool, _NETWORK] = False
     writable: Annotated[tuple[str, ...], _WRITABLE] = ()

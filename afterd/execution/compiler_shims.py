@@ -1,4 +1,6 @@
-"""A compiler under the usual names, for machines without one: zig's, or clang-16 and its like."""
+"""Compilers under the usual names: one for machines without (zig's, or clang-16 and its like), and the user's own
+without the options that make errors of warnings.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,31 @@ from afterd.errors import ToolchainError
 from afterd.execution.toolchain import Toolchain, find
 
 _NAMES = {"cc": "cc", "gcc": "cc", "clang": "cc", "c++": "c++", "g++": "c++", "clang++": "c++"}
+_LENIENT = """\
+#!/bin/sh
+left=$#
+while [ "$left" -gt 0 ]; do
+  word=$1; shift
+  case $word in
+    -Werror|-Werror=*) ;;
+    *) set -- "$@" "$word" ;;
+  esac
+  left=$((left - 1))
+done
+exec %s "$@"
+"""
+
+
+def path_letting_warnings_pass(directory: Path, path: str) -> str:
+    """``path`` with the compilers on it in front, under their usual names, for which no warning is an error.
+
+    A compiler newer than a version warns of more than that was written against. Code comes out as it did.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in (*_NAMES, "c89", "c99"):
+        if real := shutil.which(name, path=path):
+            _write_script(directory / name, _LENIENT % shlex.quote(real))
+    return f"{directory}{os.pathsep}{path}"
 
 
 def path_with_compiler(directory: Path) -> str:
@@ -38,5 +65,9 @@ def _write(path: Path, toolchain: Toolchain, language: str) -> None:
         argv = (*argv[:-1], language, *toolchain.untrapped)
     elif language == "c++":
         argv = (argv[0].replace("clang", "clang++", 1), *argv[1:])
-    path.write_text(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')
+    _write_script(path, f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')
+
+
+def _write_script(path: Path, script: str) -> None:
+    path.write_text(script)
     path.chmod(0o755)

@@ -19,7 +19,7 @@ class ProcessLimits:
     ``open_files`` are the kernel's limits per process. ``grace`` lies between SIGTERM and SIGKILL.
     ``repeats`` is how often a run is made again that somebody else killed. ``supervisor``: memory of what
     watches it, where the kernel counts that too. Of more processes than a ``crowd`` (chosen) the watch gets
-    ahead, and must not wait for its turn.
+    ahead, and must not wait for its turn. Ninja's tests start 1,025 ``processes`` at once.
     """
 
     timeout: float = 300.0
@@ -28,7 +28,7 @@ class ProcessLimits:
     output: int = 64 * MIB
     memory: int = 4 * GIB
     address_space: int | None = None
-    processes: int = 1024
+    processes: int = 4096
     crowd: int = 64
     file_size: int = 2 * GIB
     open_files: int = 4096

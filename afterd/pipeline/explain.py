@@ -13,6 +13,7 @@ from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
+from afterd.execution.failures import native
 from afterd.execution.failures.lacks import lack_of
 from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.flakiness import Prior
@@ -71,11 +72,34 @@ def explain(
     interrupt leaves out. Raises the AfterdError leaf that says what stands in the way of any answer.
     """
     heard, clock = progress or Silent(), clock or PhaseClock()
+    try:
+        return _held(settings, heard, clock, answered=answered)
+    except BuildError as error:
+        refused = native.warning_as_error(str(error)).strip()
+        if not refused or settings.let_warnings_pass:
+            raise
+    # A compiler that is newer than the project's last release must not be what stops its maintainer.
+    heard.stage("building again with warnings let pass", refused)
+    note = (
+        "Compilers were started without -Werror, which this project asks for, because with it this compiler"
+        f" refuses: {refused} (`let_warnings_pass = true` does so for every command.)"
+    )
+    return _held(replace(settings, let_warnings_pass=True), heard, clock, note, answered)
+
+
+def _held(
+    settings: Settings,
+    heard: Progress,
+    clock: PhaseClock,
+    note: str = "",
+    answered: Answered | None = None,
+) -> tuple[Explanation, ...]:
+    """Explain each failing test, in a sandbox only where that is not what breaks the project."""
     if settings.sandbox is not Sandbox.AUTO:
-        return _explain(settings, heard, clock, answered=answered)
+        return _explain(settings, heard, clock, note, answered)
     outside = replace(settings, sandbox=Sandbox.OFF)
     try:
-        found = _explain(settings, heard, clock, answered=answered)
+        found = _explain(settings, heard, clock, note, answered)
     except (TestError, BuildError) as error:
         why = str(error)
     else:
@@ -85,8 +109,8 @@ def explain(
         why = found[0].reason or f"{found[0].test} is {found[0].status.value} in it"
     # A sandbox must not be what breaks a project: where it is, the same is asked without.
     heard.stage("trying without the sandbox", why)
-    note = f"The sandbox was left off, because with it: {why}"
-    return _explain(outside, heard, clock, note, answered)
+    off = f"The sandbox was left off, because with it: {why}"
+    return _explain(outside, heard, clock, " ".join(filter(None, [note, off])), answered)
 
 
 def _explain(

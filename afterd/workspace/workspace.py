@@ -18,7 +18,7 @@ import pygit2
 from afterd.config import Sandbox, Settings, command_line
 from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
-from afterd.execution.compiler_shims import path_with_compiler
+from afterd.execution.compiler_shims import path_letting_warnings_pass, path_with_compiler
 from afterd.execution.confinement import Confinement, confined_programs, strongest_confinement
 from afterd.execution.executors.chosen import BenchExecutor, chosen_executor
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
@@ -167,7 +167,7 @@ def opened_workspace(
             executor=executor if journal is None else JournalledExecutor(executor, journal),
             limits=_limits(settings),
             rules=_rules(settings),
-            path=path_with_compiler(state / "compiler"),
+            path=_path(settings, state),
             passed={
                 name: os.environ[name] for name in settings.pass_environment if name in os.environ
             },
@@ -236,6 +236,14 @@ def _locked_state(path: Path, doing: str, waiting: Progress | None) -> Iterator[
         name = f"process {os.getpid()}{f', which {doing}' if doing else ''}"
         os.pwrite(descriptor, name.encode(errors="replace")[:_LONGEST_NAME], 0)
         yield asked
+
+
+def _path(settings: Settings, state: Path) -> str:
+    """The ``PATH`` that builds and tests have."""
+    path = path_with_compiler(state / "compiler")
+    if settings.let_warnings_pass:
+        return path_letting_warnings_pass(state / "lenient", path)
+    return path
 
 
 def _limits(settings: Settings) -> Limits:

@@ -75,7 +75,13 @@ FOUND = [
     ("make", {"Makefile": MAKE_CHECK, "package.json": '{"scripts": {"test": "tap"}}'}),
     ("make", {"GNUmakefile": ".PHONY: test\ntest:\n\t./t.sh\n"}),
     ("make", {"Makefile": "build clean test :: x\n"}),
-    ("make", {"Makefile": "T = t/\n-include $(O:%.o=%.d)\ninclude $(T)m\n", "t/m": "check: all\n\t./t.sh\n"}),
+    (
+        "make",
+        {
+            "Makefile": "T = t/\n-include $(O:%.o=%.d)\ninclude $(T)m\n",
+            "t/m": "check: all\n\t./t.sh\n",
+        },
+    ),
     ("npm", {"package.json": '{"scripts": {"test": "node --test"}}'}),
 ]
 

@@ -75,6 +75,10 @@ _REFUSED = re.compile(  # of compilers (GCC, clang, rustc) and linkers; make's o
     r"^(?:[^:\n]+:\d+(?::\d+)?: (?:fatal )?error: .*|error(?:\[\w+\])?: .*|.*undefined reference to .*)$",
     re.MULTILINE,
 )
+_WARNED = re.compile(
+    r"^.*(?:\[-Werror[=,\]]|warnings? (?:being )?treated as errors).*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",
@@ -158,6 +162,12 @@ def crash(text: str, signal: int) -> FailureSignature | None:
         name = _SIGNALS[reports[-1]["what"]]
         return FailureSignature(FailureKind.CRASH, message=name, process=process)
     return None
+
+
+def warning_as_error(text: str) -> str:
+    """The first line in which a compiler refuses what it only warns of, as it was asked to; empty where none does."""
+    found = _WARNED.search(text)
+    return found[0] if found else ""
 
 
 def refused(text: str) -> str:

@@ -13,7 +13,6 @@ _VARIABLE = re.compile(
     r"^[ ]*(?:override +|export +)?(?P<name>[\w.-]+)[ \t]*[:?]{0,2}=[ \t]*(?P<value>[^#\n]*?)[ \t]*$",
     re.MULTILINE,
 )
-_USE = re.compile(r"\$(?:\((?P<round>[\w.-]+)\)|\{(?P<curly>[\w.-]+)\})")
 
 
 def makefile_text(root: Path, name: str) -> str:
@@ -40,9 +39,7 @@ def _texts(root: Path, name: str, variables: dict[str, str], seen: set[Path]) ->
 
 def _without_variables(words: str, variables: dict[str, str]) -> str:
     """The words with what plain assignments say of their variables; each is asked once, as one may hold itself."""
-    for name in variables:
-        words = _USE.sub(
-            lambda use, name=name: variables[name] if (use["round"] or use["curly"]) == name else use[0],  # type: ignore[misc]
-            words,
-        )
+    for name, value in variables.items():
+        for use in (f"$({name})", f"${{{name}}}"):
+            words = words.replace(use, value)
     return words

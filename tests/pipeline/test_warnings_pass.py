@@ -1,0 +1,49 @@
+"""A compiler that warns of more than the project was written against, which makes an error of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from pipeline_runs import afterd, repository
+
+pytestmark = pytest.mark.skipif(
+    None in (shutil.which("gcc"), shutil.which("make")), reason="no gcc, or no make"
+)
+
+MAKEFILE = """\
+CC = gcc
+CFLAGS = -g -Wall -Werror=unused-variable -Werror
+prog: amount.c
+\t$(CC) $(CFLAGS) -o prog amount.c
+check: prog
+\t./prog
+"""
+SOURCE = (
+    "static int amount(void) { int unused; return 3; }\nint main(void) { return amount() != 3; }\n"
+)
+
+
+def test_a_warning_that_is_an_error_is_let_pass_and_said(tmp_path: Path) -> None:
+    """Two of three old revisions of C projects did not build with today's gcc, and that was all of the answer."""
+    files = {".gitignore": "prog\n", "Makefile": MAKEFILE, "amount.c": SOURCE}
+    bad = {"amount.c": SOURCE.replace("return 3;", "return 4;")}
+    where = repository(tmp_path / "r", files, bad)
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err + done.out
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["file"] for change in found["root"]] == ["amount.c"]
+    [note] = [note for note in found["remarks"] if "-Werror" in note]
+    assert "unused variable" in note
+    assert "let_warnings_pass" in note
+    assert "building again with warnings let pass" in done.err
+
+
+def test_another_error_is_told_as_it_is(tmp_path: Path) -> None:
+    files = {".gitignore": "prog\n", "Makefile": MAKEFILE, "amount.c": SOURCE}
+    where = repository(tmp_path / "r", files, {"amount.c": SOURCE + "int unfinished(\n"})
+    done = afterd("explain", "HEAD~1..HEAD", cwd=where)
+    assert done.status == 13, done.err + done.out
+    assert "does not build" in done.err
