@@ -75,8 +75,8 @@ _GLOBS = Setting(TEXTS, "paths of test files, besides those recognised", privile
 _KEEP = Setting(FLAG, "every variant has the test files of the bad version", privileged=False)
 _WARNINGS = Setting(
     FLAG,
-    "compilers are started without the options that make errors of warnings; `explain` does so by itself"
-    " where a version does not build for one",
+    "compilers are started as older ones were: no warning is an error, and `-fcommon`; `explain` does so by"
+    " itself where a version does not build otherwise",
 )
 _SANDBOX = Setting(one_of(Sandbox), "what holds builds and tests; see reliability.md")
 _NETWORK = Setting(FLAG, "builds and tests in a sandbox have the network")
@@ -143,7 +143,7 @@ class Settings:
     confirmations: Annotated[int, Setting(COUNT, "runs of each end before anything else")] = 2
     test_globs: Annotated[tuple[str, ...], _GLOBS] = ()
     keep_tests: Annotated[bool, _KEEP] = True
-    let_warnings_pass: Annotated[bool, _WARNINGS] = False
+    older_compilers: Annotated[bool, _WARNINGS] = False
     sandbox: Annotated[Sandbox, _SANDBOX] = Sandbox.OFF
     network: Annotated[bool, _NETWORK] = False
     writable: Annotated[tuple[str, ...], _WRITABLE] = ()

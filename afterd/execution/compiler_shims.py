@@ -1,5 +1,5 @@
 """Compilers under the usual names: one for machines without (zig's, or clang-16 and its like), and the user's own
-without the options that make errors of warnings.
+as older ones were.
 """
 
 from __future__ import annotations
@@ -24,20 +24,30 @@ while [ "$left" -gt 0 ]; do
   esac
   left=$((left - 1))
 done
-exec %s "$@"
+exec %s %s "$@"
 """
+_OLDER = ("-fcommon",)
+"""What GCC before 10 and clang before 11 did by themselves, and C programs with variables in headers rely on."""
+_FOLDER = "older-compilers"
 
 
-def path_letting_warnings_pass(directory: Path, path: str) -> str:
-    """``path`` with the compilers on it in front, under their usual names, for which no warning is an error.
-
-    A compiler newer than a version warns of more than that was written against. Code comes out as it did.
+def path_with_older_compilers(below: Path, path: str) -> str:
+    """``path`` with the compilers on it in front, under their usual names, as older ones were: no warning is an
+    error, of which a compiler that is newer than a version has more, and a variable of C may stand in several objects.
     """
+    directory = below / _FOLDER
     directory.mkdir(parents=True, exist_ok=True)
-    for name in (*_NAMES, "c89", "c99"):
+    languages = {**_NAMES, "c89": "cc", "c99": "cc"}
+    for name, language in languages.items():
         if real := shutil.which(name, path=path):
-            _write_script(directory / name, _LENIENT % shlex.quote(real))
+            more = shlex.join(_OLDER) if language == "cc" else ""
+            _write_script(directory / name, _LENIENT % (shlex.quote(real), more))
     return f"{directory}{os.pathsep}{path}"
+
+
+def older_options(path: str) -> tuple[str, ...]:
+    """What a compiler of C is given beside the arguments of a build with this ``PATH``."""
+    return _OLDER if Path(path.split(os.pathsep, maxsplit=1)[0]).name == _FOLDER else ()
 
 
 def path_with_compiler(directory: Path) -> str:

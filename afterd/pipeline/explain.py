@@ -75,16 +75,16 @@ def explain(
     try:
         return _held(settings, heard, clock, answered=answered)
     except BuildError as error:
-        refused = native.warning_as_error(str(error)).strip()
-        if not refused or settings.let_warnings_pass:
+        refused = native.newly_refused(str(error)).strip()
+        if not refused or settings.older_compilers:
             raise
     # A compiler that is newer than the project's last release must not be what stops its maintainer.
-    heard.stage("building again with warnings let pass", refused)
+    heard.stage("building again as older compilers would", refused)
     note = (
-        "Compilers were started without -Werror, which this project asks for, because with it this compiler"
-        f" refuses: {refused} (`let_warnings_pass = true` does so for every command.)"
+        "Compilers were started as older ones were (no warning is an error, -fcommon), because as it is this one"
+        f" refuses: {refused} (`older_compilers = true` does so for every command.)"
     )
-    return _held(replace(settings, let_warnings_pass=True), heard, clock, note, answered)
+    return _held(replace(settings, older_compilers=True), heard, clock, note, answered)
 
 
 def _held(

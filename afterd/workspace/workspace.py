@@ -18,7 +18,7 @@ import pygit2
 from afterd.config import Sandbox, Settings, command_line
 from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
-from afterd.execution.compiler_shims import path_letting_warnings_pass, path_with_compiler
+from afterd.execution.compiler_shims import path_with_compiler, path_with_older_compilers
 from afterd.execution.confinement import Confinement, confined_programs, strongest_confinement
 from afterd.execution.executors.chosen import BenchExecutor, chosen_executor
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
@@ -241,8 +241,8 @@ def _locked_state(path: Path, doing: str, waiting: Progress | None) -> Iterator[
 def _path(settings: Settings, state: Path) -> str:
     """The ``PATH`` that builds and tests have."""
     path = path_with_compiler(state / "compiler")
-    if settings.let_warnings_pass:
-        return path_letting_warnings_pass(state / "lenient", path)
+    if settings.older_compilers:
+        return path_with_older_compilers(state, path)
     return path
 
 

@@ -52,7 +52,7 @@ build_timeout = "2h"
 confirmations = 3
 test_globs = ["spec/*"]
 keep_tests = false
-let_warnings_pass = true
+older_compilers = true
 solver_rlimit = 0
 trace_window = 7
 watch = ["refs/heads/main"]
@@ -102,7 +102,7 @@ def test_every_key_can_stand_in_the_file(tmp_path: Path) -> None:
         confirmations=3,
         test_globs=("spec/*",),
         keep_tests=False,
-        let_warnings_pass=True,
+        older_compilers=True,
         solver_rlimit=0,
         trace_window=7,
         watch=("refs/heads/main",),

@@ -75,8 +75,8 @@ _REFUSED = re.compile(  # of compilers (GCC, clang, rustc) and linkers; make's o
     r"^(?:[^:\n]+:\d+(?::\d+)?: (?:fatal )?error: .*|error(?:\[\w+\])?: .*|.*undefined reference to .*)$",
     re.MULTILINE,
 )
-_WARNED = re.compile(
-    r"^.*(?:\[-Werror[=,\]]|warnings? (?:being )?treated as errors).*$",
+_NEWLY = re.compile(
+    r"^.*(?:\[-Werror[=,\]]|warnings? (?:being )?treated as errors|\bmultiple definition of [`'‘]\w+['’]).*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _SIGNALS = {
@@ -164,9 +164,11 @@ def crash(text: str, signal: int) -> FailureSignature | None:
     return None
 
 
-def warning_as_error(text: str) -> str:
-    """The first line in which a compiler refuses what it only warns of, as it was asked to; empty where none does."""
-    found = _WARNED.search(text)
+def newly_refused(text: str) -> str:
+    """The first line in which a compiler refuses what older ones took: a warning that is an error there, or a variable
+    of C in several objects; empty where none does.
+    """
+    found = _NEWLY.search(text)
     return found[0] if found else ""
 
 

@@ -17,6 +17,7 @@ from threading import Lock
 
 from afterd.errors import ToolchainError
 from afterd.execution.c_library import cxx_headers
+from afterd.execution.compiler_shims import older_options
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command
 from afterd.execution.sandbox import run
@@ -79,7 +80,8 @@ def prepare(
         (library / name).write_bytes(made)
     for name, is_cxx in _names(base).items():
         users = _users(name, base)
-        real = _cxx(clang, toolchain, users) if is_cxx else clang
+        older = older_options(base.get("PATH", ""))
+        real = _cxx(clang, toolchain, users) if is_cxx else (*clang, *older)
         # zig's C++ library is another one: what is compiled plainly would not go with the rest
         of_zig = is_cxx and _is_zigs_library(real)
         plain = (*real, *toolchain.untrapped) if of_zig or not users else users

@@ -1,4 +1,4 @@
-"""A compiler that warns of more than the project was written against, which makes an error of it."""
+"""A compiler that refuses what the one took that the project was written against."""
 
 from __future__ import annotations
 
@@ -37,8 +37,27 @@ def test_a_warning_that_is_an_error_is_let_pass_and_said(tmp_path: Path) -> None
     assert [change["file"] for change in found["root"]] == ["amount.c"]
     [note] = [note for note in found["remarks"] if "-Werror" in note]
     assert "unused variable" in note
-    assert "let_warnings_pass" in note
-    assert "building again with warnings let pass" in done.err
+    assert "older_compilers" in note
+    assert "building again as older compilers would" in done.err
+
+
+def test_a_variable_of_c_in_a_header_is_of_all_objects_as_it_was(tmp_path: Path) -> None:
+    """GCC 10 and clang 11 refuse it; the program is traced all the same."""
+    makefile = "prog: a.c b.c v.h\n\tgcc -g -o prog a.c b.c\ncheck: prog\n\t./prog\n"
+    files = {
+        ".gitignore": "prog\n",
+        "Makefile": makefile,
+        "v.h": "int total;\n",
+        "a.c": '#include "v.h"\nvoid add(void);\nint main(void) { add(); return total != 3; }\n',
+        "b.c": '#include "v.h"\nvoid add(void) { total += 3; }\n',
+    }
+    where = repository(tmp_path / "r", files, {"b.c": files["b.c"].replace("3", "4")})
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", cwd=where)
+    assert done.status == 0, done.err + done.out
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["file"] for change in found["root"]] == ["b.c"]
+    assert found["tree"]["steps"]
+    assert any("-fcommon" in note for note in found["remarks"])
 
 
 def test_another_error_is_told_as_it_is(tmp_path: Path) -> None:
