@@ -16,7 +16,7 @@ from afterd.compare.c.dual import DualSlice
 from afterd.compare.c.failures import failures, kept_going
 from afterd.compare.c.intervention import Again, Intervention
 from afterd.compare.c.replaced import Replaced
-from afterd.compare.c.shown import Shown
+from afterd.compare.c.shown import Shown, turned_red
 from afterd.compare.c.ties import Ties
 from afterd.compare.c.transplant import Transplant
 from afterd.compare.pair import Pair
@@ -102,13 +102,16 @@ class LlvmExecution:
                 found.append(self._predicate(failed))
         return sorted(found, key=self._rank)
 
-    def _rank(self, failure: Predicate) -> tuple[int, bool, int]:
-        """The most telling first; of wrong outputs those that the test looked at, or was written for."""
+    def _rank(self, failure: Predicate) -> tuple[int, bool, bool, int]:
+        """The most telling first; of wrong outputs those that say of a test that it failed, then those that the test
+        looked at, or was written for.
+        """
         telling, texts = (
             _TELLING[failure.kind or FailureKind.EXIT],
             (failure.observed, failure.expected),
         )
-        return telling, not self._shown.tells_of(*texts), -self._shown.asks_for(*texts)
+        seen = not self._shown.tells_of(*texts), -self._shown.asks_for(*texts)
+        return telling, not turned_red(*texts), *seen
 
     def _predicate(self, failed: Failed) -> Predicate:
         shown, hangs = failed.location, failed.kind is FailureKind.HANG

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from afterd.limits import SEARCH
 
 _OF_PATTERNS = re.compile(r"[*+?^$|()\[\]{}\\]")
+_FAILS = re.compile(r"(?<!\w)(?:fail(?:ed|s|ure)?|not ok)(?!\w)", re.IGNORECASE)
 
 
 class Shown:
@@ -59,3 +60,10 @@ def _has_part(quoted: str, text: str) -> bool:
     """Whether a text has the longest piece of what may be a pattern."""
     longest = max(_OF_PATTERNS.split(quoted), key=len).strip()
     return _is_telling(longest) and longest in text
+
+
+def turned_red(observed: str, expected: str) -> bool:
+    """Whether a line says that something failed where green's line does not: a program that runs its own tests
+    prints a line for each, and lines of those that pass may differ as well.
+    """
+    return bool(expected.strip()) and bool(_FAILS.search(observed)) > bool(_FAILS.search(expected))

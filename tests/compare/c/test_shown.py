@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from afterd.compare.c.shown import Shown
+from afterd.compare.c.shown import Shown, turned_red
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,19 @@ def test_what_the_test_itself_was_written_with(
     quoted: str, observed: str, expected: str, share: int
 ) -> None:
     assert Shown("", "", [quoted]).asks_for(observed, expected) == share
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "red"),
+    [
+        ("[fail] Text [3][4]", "[pass] Text [3][3]", True),
+        ("FAIL: parse", "ok: parse", True),
+        ("not ok 3 - parse", "ok 3 - parse", True),
+        ("[pass] Size [48]", "[pass] Size [40]", False),
+        ("2 failed, 7 passed", "0 failed, 9 passed", False),
+        ("failover: on", "failover: off", False),
+        ("a test failed", "", False),
+    ],
+)
+def test_a_line_of_a_test_that_failed(observed: str, expected: str, *, red: bool) -> None:
+    assert turned_red(observed, expected) is red
