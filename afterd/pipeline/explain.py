@@ -55,6 +55,7 @@ from afterd.workspace import (
 Answered = Callable[[tuple[Explanation, ...]], Progress]
 """Takes explanations that are whole but for their rankings; what it returns hears of those."""
 
+_RED_AT_BOTH = "The test, as the bad version has it, fails at the good version as well"
 _NEXT = "afterd.pipeline.searched"
 """What comes after both ends are confirmed."""
 
@@ -319,7 +320,7 @@ def _explained_failure(
         found = unanswered_explanation(name, Status.ALREADY_RED, wanted.revisions, ends.reason)
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     if confirmation.ends is Ends.ALREADY_RED:
-        return _from_last_green(case, wanted, oracle, confirmation)
+        return _from_last_green(case, wanted, oracle, confirmation, before)
     if confirmation.ends is not Ends.CONFIRMED:
         return _not_to_explain(case, wanted, confirmation, oracle)
     found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
@@ -399,9 +400,15 @@ def _not_to_explain(
 
 
 def _from_last_green(
-    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+    case: Case,
+    wanted: Range,
+    oracle: Oracle,
+    confirmation: Confirmation,
+    before: Sequence[Explanation] = (),
 ) -> Explanation:
-    """The left end is red as well: for want of something, or look for the last green commit before it."""
+    """The left end is red as well: for want of something, or look for the last green commit before it; of several
+    tests only for the first one, where nothing was found for that.
+    """
     if lack := _lack(case, wanted, confirmation.good) or _unfound(case, wanted, confirmation):
         found = unanswered_explanation(
             case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack
@@ -409,6 +416,15 @@ def _from_last_green(
         return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
     if not confirmation.bad.hangs and (copy := untested_import(case, wanted.variants.bad)):
         reason = f"The test fails at both versions. {copy}"
+        found = unanswered_explanation(
+            case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
+        )
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+    if not case.settings.history and any(each.reason.startswith(_RED_AT_BOTH) for each in before):
+        reason = (
+            f"{_RED_AT_BOTH}{_otherwise(confirmation)}; older commits were not tried, as none of them"
+            " passed another test (--history tries all)."
+        )
         found = unanswered_explanation(
             case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
         )
@@ -428,10 +444,7 @@ def _from_last_green(
         why = baseline.reason or "no older commit passes"
         if "budget" in why and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
-        reason = (
-            "The test, as the bad version has it, fails at the good version as well"
-            f"{_otherwise(confirmation)}, and {why}."
-        )
+        reason = f"{_RED_AT_BOTH}{_otherwise(confirmation)}, and {why}."
         found = unanswered_explanation(
             case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
         )

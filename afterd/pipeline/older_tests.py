@@ -321,14 +321,21 @@ def _new_test_sentence(failed: BuildError | TestError | None, good: Outcome | No
     return f"This test is new: {NO_GREEN}.{told}"
 
 
+_PASSED_OVER = (
+    "warning",
+    "Internal ctest changing into directory: ",
+    "Test project ",
+)
+
+
 def telling_line(said: str) -> str:
     """The line of a failure's report that says most by itself: the last that names an error, else the first that is
-    neither ruled off nor a warning; empty where there is none.
+    neither ruled off nor a warning nor what CTest says before its tests; empty where there is none.
     """
     if errors := _NAMED_ERROR.findall(said):
         return str(errors[-1]).strip()
     lines = (line.strip() for line in said.splitlines() if _WORD.search(line.replace("_", "")))
-    return next((line for line in lines if not line.startswith("warning")), "")
+    return next((line for line in lines if not line.startswith(_PASSED_OVER)), "")
 
 
 def _changed_test_sentence(wanted: Range, choice: Choice) -> str:

@@ -366,3 +366,33 @@ def test_what_pytest_compared(marked: str, message: str, values: tuple[str, str]
     assert said is not None
     assert (said.message, said.observed, said.expected) == (message, *values)
     assert (said.file, said.line) == ("tests/test_a.py", 6)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (
+            "dtc: a.dts\tPASS\ndtc: b.dts\tFAIL\terror 1\n*  PASS:\t1\n*  FAIL:\t1\n",
+            "dtc: b.dts FAIL error 1",
+        ),
+        (
+            "/x/a-test.cc:4: Failure\nValue of: f()\n  Actual: false\nExpected: true\n",
+            "Value of: f()",
+        ),
+        ("[fail] nothing that is shouted\n", None),
+        ("FAIL: one.sh\n# FAIL:  1\n# XFAIL: 0\n", None),  # the name alone: Automake
+        ("1/2 demo FAIL 0.1 s\n", None),  # Meson
+    ],
+)
+def test_a_line_of_a_script_that_says_fail(said: str, message: str | None) -> None:
+    told = told_failure(said)
+    assert (told.message if told else None) == message
+
+
+def test_values_of_an_older_googletest() -> None:
+    said = (
+        'x/a-test.cc:4: Failure\n      Expected: "1,2"\nTo be equal to: f()\n      Which is: "12"\n'
+    )
+    told = told_failure(said)
+    assert told is not None
+    assert (told.observed, told.expected, told.line) == ('"12"', '"1,2"', 4)

@@ -350,6 +350,10 @@ def test_a_test_of_a_new_source_file_is_new_and_the_other_is_explained(tmp_path:
             "INTERNALERROR> pytest.PytestConfigWarning: Unknown config option: looponfailroots\n",
             "pytest.PytestConfigWarning: Unknown config option: looponfailroots",
         ),
+        (
+            "Internal ctest changing into directory: /s/0/b\nTest project /s/0/b\nthree: no\n",
+            "three: no",
+        ),
         ("----\n\n____\n", ""),
     ],
 )

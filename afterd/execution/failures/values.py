@@ -57,6 +57,8 @@ _WAYS = (
     rf"\s+Which is: {_OBSERVED}\n\s+{_EXPECTED}\n(?!\s+Which is)",
     rf"^{_PLACE}: Failure\n(?P<message>Expected equality of these values:)\n\s+[^\n]+\n"
     rf"(?:\s+Which is: )?\s*{_OBSERVED}\n\s+[^\n]+\n\s+Which is: {_EXPECTED}$",
+    rf"^{_PLACE}: Failure\n\s+Expected: {_EXPECTED}\n(?:\s+Which is: [^\n]+\n)?(?P<message>To be equal to: [^\n]+)\n"
+    rf"\s+Which is: {_OBSERVED}$",
     rf"^{_PLACE}: FAILED:\n\s+{_MESSAGE}\nwith expansion:\n\s+{_OBSERVED}\s+==\s+{_EXPECTED}$",
     rf"^{_PLACE}: ERROR: {_MESSAGE} is NOT correct!\n\s+values: \w+\( {_OBSERVED} == {_EXPECTED} \)$",
     rf"^{_PLACE}:[FE]:[^\n]*?: (?P<message>Assertion '[^\n]*' failed): [^\n]*? == {_OBSERVED}, "
@@ -103,6 +105,10 @@ _SAID = (
     re.compile(r"^panic: (?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+:\w+:FAIL: ?(?P<message>\S[^\n]*)", re.MULTILINE),
     re.compile(r"^ *not ok \d+ *-? *(?P<message>\S[^\n]*)", re.MULTILINE),
+    re.compile(r"^(?:[^\n:]*/)?[\w.+-]+\.\w+:\d+: Failure\n\s*(?P<message>\S[^\n]*)", re.MULTILINE),
+    # A script of the project's own; what Automake and Meson print is the name of the test alone.
+    re.compile(r"^[ \t]*(?P<message>(?!FAIL(?:ED)?[: ]|\d+/\d+ )[^\n]*(?<![\w#])FAIL(?:ED)?(?![\w]|: +\d)[^\n]*)",
+               re.MULTILINE),
 )  # fmt: skip
 
 
