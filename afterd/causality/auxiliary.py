@@ -20,20 +20,18 @@ build, as it is for delta debugging.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from pathlib import PurePath
 
-from afterd.causality.complaint import Complaint, added_lines, complaint, symbols
-from afterd.causality.deltas.dependencies import Changes, home, partition, place, structural_order
+from afterd.causality.answers import Answers
+from afterd.causality.complaint import complaint, symbols
+from afterd.causality.deltas.dependencies import Changes, partition, place, structural_order
 from afterd.causality.standing import NOTHING_TOLD, Standing, Unbuildable
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
-_NAME = re.compile(r"[A-Za-z_]\w+")
 _PLACE = re.compile(r":\d+|^ *\d+(?= \|)", re.MULTILINE)
 
 
@@ -93,12 +91,7 @@ class AuxiliarySearch:
         self._found: dict[ChangeSet, ChangeSet | None] = {}
         self._build: dict[ChangeSet, bool] = {everything: True}
         self._whole = frozenset(changes)
-        self._names = {change.id: _names(change) for change in changes.values()}
-        self._taken_away = {
-            change.id: _names(change, "-") - _names(change, "+") for change in changes.values()
-        }
-        self._added = {change.id: added_lines(change) for change in changes.values()}
-        self._spread = Counter(name for names in self._names.values() for name in names)
+        self._answers = Answers(changes, proves=standing.proves)
 
     def known(self, reverted: ChangeSet) -> ChangeSet | None:
         """The auxiliary set of ``reverted`` if it was looked for before."""
@@ -172,7 +165,7 @@ class AuxiliarySearch:
         function that others call.
         """
         missed = symbols(diagnostics)
-        return frozenset(c for c in reverted if self._names.get(c, frozenset()) & missed)
+        return frozenset(c for c in reverted if self._answers.names.get(c, frozenset()) & missed)
 
     def find(self, reverted: ChangeSet, diagnostics: str = "") -> ChangeSet | None:
         """A small set with which ``reverted`` builds; None when none was found within budget.
@@ -276,92 +269,12 @@ class AuxiliarySearch:
                 return gamma
             unanswered[_first_complaint(said)] += 1
             left = [c for c in candidates if c not in gamma]
-            more = self._asked_for(said, left, reverted | gamma)
+            more = self._answers.asked_for(said, left, reverted | gamma)
             in_vain = self.standing.proves and max(unanswered.values()) > SEARCH.in_vain
             if not more or in_vain or len(gamma | more) > most:
                 return None
             gamma = self._closed(reverted, gamma | more) if against else gamma | more
         return None
-
-    def _asked_for(
-        self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
-    ) -> ChangeSet:
-        """What answers a complaint: where a file does not parse, what stands nearest to the cut."""
-        beside = self._beside(said, candidates, reverted)
-        if beside and complaint(said).unparsed:
-            return beside
-        return self._complained_of(said, candidates, reverted) or beside
-
-    def _complained_of(
-        self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet
-    ) -> ChangeSet:
-        """Those that wrote a line which is shown, or want a file that is not there, or took it away; else those in a
-        file with errors that mention a name in them, or stand at the head of a function of that name; else the one
-        that mentions most.
-        """
-        about = complaint(said)
-        wrote = [c for c in candidates if self._added[c] & about.lines]
-        wrote = wrote or [c for c in candidates if about.missing and self._misses(c, about)]
-        if wrote:
-            return frozenset(wrote)
-        mentioning = [c for c in candidates if self._names[c] & about.names]
-        near = [c for c in mentioning if about.is_in(self._changes[c].file)]
-        if not self.standing.proves:
-            near = self._nearest(near, [c for c in reverted if self._mentions(c, about.names)])
-        near += self._heads(candidates, about)
-        if near or not mentioning:
-            return frozenset(near)
-        return frozenset([max(mentioning, key=lambda c: self._shared(c, about.names))])
-
-    def _misses(self, change: ChangeId, about: Complaint) -> bool:
-        """Whether a change took a file away that is not there, or wrote its name."""
-        each = self._changes[change]
-        if each.form is not ChangeForm.HUNK:
-            return (each.file != each.old_file and about.lacks(each.old_file)) or (
-                each.form is ChangeForm.DELETED and about.lacks(each.file)
-            )
-        names = {PurePath(file).name for file in about.missing}
-        return any(name in line for line in each.lines("+") for name in names)
-
-    def _mentions(self, change: ChangeId, names: frozenset[str]) -> bool:
-        return bool(self._names.get(change, frozenset()) & names)
-
-    def _nearest(self, candidates: list[ChangeId], to: Sequence[ChangeId]) -> list[ChangeId]:
-        """Those that share most of where they stand: ``self`` is a name of every method."""
-        homes = [home(self._changes[each]) for each in to if each in self._changes]
-        shared = {
-            c: max((_common_prefix(home(self._changes[c]), each) for each in homes), default=0)
-            for c in candidates
-        }
-        most = max(shared.values(), default=0)
-        return [c for c in candidates if shared[c] == most]
-
-    def _heads(self, candidates: Iterable[ChangeId], about: Complaint) -> Iterator[ChangeId]:
-        """The first change of each function that is named: it may be the one of its parameters."""
-        seen: set[str] = set()
-        for c in self._in_place(candidates):
-            symbol = self._changes[c].symbol
-            if symbol in about.names and symbol not in seen:
-                seen.add(symbol)
-                yield c
-
-    def _beside(self, said: str, candidates: Sequence[ChangeId], reverted: ChangeSet) -> ChangeSet:
-        """The nearest one in a file that does not parse: half a statement was undone."""
-        files = complaint(said).files
-        undone: dict[str, list[int]] = {}
-        for each in (self._changes[c] for c in reverted if c in self._changes):
-            undone.setdefault(each.file, []).append(each.new.start)
-        places = {file: sorted(undone[file]) for file in files & undone.keys()}
-        beside = {
-            c: _distance(places[self._changes[c].file], self._changes[c].new.start)
-            for c in candidates
-            if self._changes[c].file in places
-        }
-        return frozenset([min(beside, key=lambda c: (beside[c], c))]) if beside else NOTHING
-
-    def _shared(self, change: ChangeId, names: frozenset[str]) -> float:
-        """How much a change has to do with the names: those that few changes mention count most."""
-        return sum(1 / self._spread[name] for name in self._names[change] & names)
 
     def _smallest(
         self, reverted: ChangeSet, candidates: Sequence[ChangeId], builds: Builds
@@ -425,7 +338,7 @@ class AuxiliarySearch:
         """All other changes, those first that most likely belong to ``reverted``."""
         earlier = self._earlier(reverted)
         others = [c for c in self._in_place(self._changes) if c not in reverted]
-        own = NOTHING.union(*(self._names[c] for c in reverted if c in self._names))
+        own = NOTHING.union(*(self._answers.names[c] for c in reverted if c in self._answers.names))
         about = complaint(diagnostics)
         places = {place(self._changes[c]) for c in reverted if c in self._changes}
         files = {file for file, _ in places}
@@ -433,8 +346,10 @@ class AuxiliarySearch:
         def distance(identifier: ChangeId) -> tuple[bool, bool, float, bool, bool, bool]:
             change = self._changes[identifier]
             near = about.is_in(change.file) if about.files else change.file in files
-            missed = self._taken_away[identifier] & about.names
-            shared = self._shared(identifier, own) + 4 * self._shared(identifier, about.names)
+            missed = self._answers.taken_away[identifier] & about.names
+            shared = self._answers.shared(identifier, own) + 4 * self._answers.shared(
+                identifier, about.names
+            )
             return (
                 identifier not in earlier,
                 not (missed and near),
@@ -463,21 +378,3 @@ def _first_complaint(said: str) -> str:
     undone.
     """
     return _PLACE.sub("", "\n".join(said.splitlines()[:2]))
-
-
-def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items two sequences begin with in common."""
-    same = (here == there for here, there in zip(one, other, strict=False))
-    return next((count for count, alike in enumerate(same) if not alike), min(len(one), len(other)))
-
-
-def _distance(places: Sequence[int], line: int) -> int:
-    """How far a line is from the nearest of some places, which are sorted."""
-    index = bisect_left(places, line)
-    return min(abs(line - place) for place in places[max(index - 1, 0) : index + 1])
-
-
-def _names(change: Change, signs: str = "-+") -> frozenset[str]:
-    """The identifiers on the lines that a change removes or adds, or does one of the two with."""
-    lines = (line for sign in signs for line in change.lines(sign))
-    return frozenset(name for line in lines for name in _NAME.findall(line))

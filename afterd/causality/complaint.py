@@ -23,6 +23,10 @@ _LACKED = re.compile(
     r"(?:\bFile |Cannot find source file:\s*|No rule to make target ['`‘])(?P<named>[\w./+-]+)"
     r"|['`‘]?(?P<opened>[\w./+-]+)['’]?: No such file or directory"
 )
+_SYSTEMS = re.compile(
+    r"^/[^:\n]*/include/(?P<header>[^:\n]+):\d+:\d+: (?:fatal )?error: ", re.MULTILINE
+)
+_INCLUDED = re.compile(r"^\s*#\s*(?:include|import)\s*[<\"](?P<header>[^>\"]+)[>\"]")
 _MESSAGE = re.compile(r":\d+:\d+: (?:fatal error|error|note): |:\d+: undefined reference to ")
 _GUTTER = re.compile(r"^\s*\d+ \| ?")
 _NAME = re.compile(r"[A-Za-z_]\w+")
@@ -32,7 +36,8 @@ _UNPARSED = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 @dataclass(frozen=True, slots=True)
 class Complaint:
     """``lines`` are source lines without the white space around them. ``unparsed``: a file is not even
-    understood, and what it quotes is no name. ``missing``: files that are not there.
+    understood, and what it quotes is no name. ``missing``: files that are not there. ``clashing``: the
+    system's headers that an error is in, as a program includes them.
     """
 
     names: frozenset[str]
@@ -40,6 +45,7 @@ class Complaint:
     lines: frozenset[str]
     unparsed: bool = False
     missing: frozenset[str] = frozenset()
+    clashing: frozenset[str] = frozenset()
 
     def is_in(self, file: str) -> bool:
         """Whether it speaks of this file."""
@@ -61,6 +67,7 @@ def complaint(said: str) -> Complaint:
         frozenset(
             _UPWARD.sub("", found["named"] or found["opened"]) for found in _LACKED.finditer(said)
         ),
+        frozenset(found["header"] for found in _SYSTEMS.finditer(said)),
     )
 
 
@@ -73,6 +80,12 @@ def added_lines(change: Change) -> frozenset[str]:
     """The lines that a complaint may show of the version that has the change."""
     added = (line.strip() for line in change.lines("+"))
     return frozenset(line for line in added if _NAME.search(line))
+
+
+def included_headers(change: Change) -> frozenset[str]:
+    """The headers that the version with the change includes by it."""
+    found = (_INCLUDED.match(line) for line in change.lines("+"))
+    return frozenset(each["header"] for each in found if each)
 
 
 def _shown_lines(said: str) -> list[str]:

@@ -147,6 +147,37 @@ def test_a_file_that_is_not_there_asks_for_who_renamed_it_or_who_wants_it(brings
     assert len(built) == 1
 
 
+def test_who_includes_the_systems_header_that_clashes_goes_along() -> None:
+    """Programs of before ANSI C declare malloc themselves, and clash with a header that the later version includes:
+    gcc names malloc, and the changes that mention it were undone one after the other.
+    """
+    changes = {
+        identifier: replace(each, patch="-  p = malloc (1);\n+  p = xmalloc (1);\n", file="a.c")
+        for identifier, each in made(COUNT).items()
+    }
+    changes["c1"] = replace(changes["c1"], file="sys.h", patch="-char *malloc ();\n")
+    changes["c7"] = replace(changes["c7"], patch="+#include <stdlib.h>\n")
+    changes["c9"] = replace(changes["c9"], file="b.c", patch="+# include <stdlib.h>\n+int b;\n")
+    built = []
+
+    def builds(reverted: ChangeSet) -> bool:
+        built.append(reverted)
+        return {"c1", "c7", "c9"} <= reverted
+
+    said = (
+        "In file included from a.c:3:\n"
+        "/usr/include/stdlib.h:553:14: error: conflicting types for ‘malloc’; have ‘void *(size_t)’\n"
+        "  553 | extern void *malloc (size_t __size) __THROW\n"
+        "sys.h:87:7: note: previous declaration of ‘malloc’ with type ‘char *()’\n"
+        "   87 | char *malloc ();\n"
+    )
+    search = AuxiliarySearch(
+        builds, changes, ids(COUNT), Standing(lambda _reverted: ""), refused=lambda _reverted: said
+    )
+    assert search.find(frozenset({"c1"}), said) == frozenset({"c7", "c9"})
+    assert len(built) == 1
+
+
 def test_a_complaint_that_nothing_answers_is_given_up() -> None:
     """argparse: twelve more changes, one at a time, and the same brace was missing each time."""
     asked: list[ChangeSet] = []
