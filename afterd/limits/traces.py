@@ -117,6 +117,8 @@ class CPairLimits:
     made: int = 3  # objects of code that is not traced, made of one another, that are looked into
     moves: int = 16  # variables that a value was handed on through
     diffed: int = 20_000  # lines of an output; of a longer one only where it first departs
+    paired: int = 100  # of a stretch that was replaced, that are paired by how alike they are:
+    alike: float = 0.6  # as two lines are that are one written otherwise (difflib's own default)
     notes: int = 12  # of one execution
     reasons: int = 6  # why a value was taken as it was, that one note names
     siblings: int = 16  # calls in a row without a counterpart that are looked past: an interpreter makes millions

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from afterd.compare.c.line_pairs import line_pairs
 from afterd.limits import C_PAIR
 from afterd.trace.c.window.recording import Recording, Written
 from afterd.trace.trees import TREES
@@ -102,17 +103,17 @@ def _in_stream(
     for tag, m1, m2, o1, o2 in matcher.get_opcodes():
         if tag == "equal":
             continue
-        for rank in range(max(m2 - m1, o2 - o1)):
-            m, o = min(m1 + rank, m2), min(o1 + rank, o2)
-            if m1 + rank < m2 and o1 + rank < o2:
-                lines = my_lines[m], other_lines[o]
-                steady = _first_steady_difference(*lines, unsteady)
-                if steady is None:
-                    continue
-                at = my_start[m] + steady[0], other_start[o] + steady[1]
-            else:
-                at = my_start[m], other_start[o]
-            yield _departure_at(fd, here, there, *at, mine, other)
+        m, o = m1, o1
+        for mine_at, other_at in line_pairs(my_lines[m1:m2], other_lines[o1:o2]):
+            m = m if mine_at is None else m1 + mine_at
+            o = o if other_at is None else o1 + other_at
+            within: tuple[int, int] | None = (0, 0)
+            if mine_at is not None and other_at is not None:
+                within = _first_steady_difference(my_lines[m], other_lines[o], unsteady)
+            if within is not None:
+                at = my_start[m] + within[0], other_start[o] + within[1]
+                yield _departure_at(fd, here, there, *at, mine, other)
+            m, o = m + (mine_at is not None), o + (other_at is not None)
 
 
 def _starts(lines: Sequence[bytes]) -> list[int]:
