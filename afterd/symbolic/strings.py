@@ -15,7 +15,7 @@ from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
 
 CONVERSION = re.compile(
-    r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGcspn%])"
+    r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGcspn%])"
 )
 _UNWRITTEN = 1 << 62  # addresses of texts that the program lacks: no object has one
 
@@ -162,9 +162,12 @@ def printed_bytes(form: str, values: Sequence[Value], memory: Memory | None = No
         if letter == "%":
             return "%"
         text = found.group(0)
-        for size in found.group(1, 2):
+        for before, size in zip(("", "."), found.group(1, 2), strict=True):
             if size == "*":
-                text = text.replace("*", str(signed_value(int(_number(next(arguments, 0))), 32)), 1)
+                given = signed_value(int(_number(next(arguments, 0))), 32)
+                # C: a negative precision is none, a negative width is one of the other side.
+                said = "" if before and given < 0 else f"{before}{given}"
+                text = text.replace(f"{before}*", said, 1)
         value = next(arguments, 0)
         plain = text.replace(found.group(3) or "", "") if found.group(3) else text
         return str(plain.replace("u", "d") % _shown_argument(memory, letter, found.group(3), value))

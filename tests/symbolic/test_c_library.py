@@ -67,6 +67,8 @@ BODIES = {
     for (int i = 0; i < 5; i++) printf("%g ", v[i]);
     int key = 2; struct pair *hit = bsearch(&key, p, 3, sizeof p[0], by_key);
     key = 7; printf("%s %d\\n", hit->t, bsearch(&key, p, 3, sizeof p[0], by_key) == NULL);""",
+    "stars": """
+    printf("[%*d] [%-*d] [%.*s] [%.*s] [%*s] [%.f]\\n", 5, 3, 4, 2, 2, "abc", -1, "abc", -4, "x", 2.5);""",
     "floats": """
     printf("%.3f %.3f %.3f %.1f\\n", sqrt(2.0), pow(2, 0.5), floor(-1.5), fmod(7.5, 2));
     float small = 0.1f; printf("%.9f %d %d\\n", small, (int)(small * 30), 0.1 + 0.2 == 0.3);""",
