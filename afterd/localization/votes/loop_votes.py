@@ -19,6 +19,7 @@ from afterd.model.change import FileKind
 from afterd.model.explanation import CauseNode, Evidence, Explanation, TreeStep
 from afterd.store.explanations import explained_ids, load
 from afterd.vcs.kinds import kind_of
+from afterd.workspace import THE_SUITE
 
 _STRENGTH = {Evidence.PROVED: 3.0, Evidence.OBSERVED: 2.0, Evidence.INFERRED: 1.0}
 
@@ -54,7 +55,7 @@ class LoopVoter:
 def _stored_explanations(counted: Counted) -> list[int]:
     """The newest explanation of each failed test, or of the suite as a whole."""
     tests = {run.name for run in counted.spectrum.runs if run.failed}
-    tests.add(command_line(counted.suite.recipe.test))
+    tests |= {THE_SUITE, command_line(counted.suite.recipe.test)}
     workspace = counted.workspace
     return explained_ids(workspace.store, workspace.name, counted.bad, tests)
 
