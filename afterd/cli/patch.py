@@ -25,7 +25,7 @@ from afterd.store.explanations import load
 def command(identifier: int, output: Path | None, repository: Path) -> None:
     """Write the revert that makes the test pass, for git apply.
 
-    Example: afterd patch 42 | git apply
+    Example: afterd patch 42 | git apply -3
     """
     settings = settings_for(repository, {})
     with reader(repository) as opened:

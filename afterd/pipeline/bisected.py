@@ -101,14 +101,18 @@ class Bisection:
         self.narrows()
         return frozenset() if self.within is None else frozenset(self.within.changes.commits)
 
-    def note(self) -> str:
-        """What was seen, as a sentence; empty where nothing was."""
+    def note(self, *, within: bool = False) -> str:
+        """What was seen, as a sentence; empty where nothing was. ``within``: the answer is one about what was left,
+        so its lines are not those of the range's own end.
+        """
         if self.within is None:
             return ""
         good, bad = self.within.revisions.good, self.within.revisions.bad
+        theirs = bad != self._wanted.revisions.bad and within
+        lines = ", whose lines these are" if theirs else ""
         return (
             f"Commits of the range were run with the bad version's test files: the test is green at"
-            f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}."
+            f" {good[: REPORT.commit]} and red at {bad[: REPORT.commit]}{lines}."
         )
 
     def _outcome(self, commit: str, stage: str = "bisecting the commits") -> Outcome:

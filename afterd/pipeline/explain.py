@@ -358,7 +358,7 @@ def _searched_range(
         inside = bisected_case(case, left, confirmation)
         answer = _explained_failure(inside, bisection.within, before, halved=True)
         found = replace(answer, runs=found.runs + answer.runs)
-    return replace(found, remarks=(bisection.note(), *found.remarks))
+    return replace(found, remarks=(bisection.note(within=left is not None), *found.remarks))
 
 
 def _try_only_change(case: Case, wanted: Range, oracle: Oracle) -> None:

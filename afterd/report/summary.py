@@ -238,7 +238,7 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
         case Status.EXPLAINED:
             undone = in_order(frozenset(c.id for c in (*explanation.root, *explanation.auxiliary)))
             return [
-                (f"afterd patch {number} | git apply", "undo it in your work tree"),
+                (f"afterd patch {number} | git apply -3", "undo it in your work tree"),
                 (f"afterd replay {number} --revert {','.join(undone)}", "see the test pass"),
                 (f"afterd report {number} --format md", "share it"),
             ]

@@ -81,7 +81,7 @@ def test_the_commit_that_broke_it_is_searched_alone(tmp_path: Path) -> None:
     assert found.verified
     said = next(note for note in found.remarks if note.startswith("Commits of the range were run"))
     assert commits[BREAKS - 1][:10] in said
-    assert commits[BREAKS][:10] in said
+    assert f"red at {commits[BREAKS][:10]}, whose lines these are" in said
     assert found.runs.tests >= 3, "the runs of the bisection are counted"
 
 

@@ -130,7 +130,7 @@ def test_a_reader_finds_place_values_evidence_and_commands() -> None:
         "sum = 1; without them 4",
         "+        if (x > y)",
         "3 test runs to search (no fewer than 3 for 2 causes)",
-        "afterd patch 42 | git apply",
+        "afterd patch 42 | git apply -3",
         "afterd replay 42 --revert c2,c3,c7",
     ):
         assert needle in text
