@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.executors.workbench import Workbench
 from afterd.execution.failures.pytest_reports import Report, reports_in, under_way
 from afterd.execution.failures.tests_ended import TestsEnded
+from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.process import Ending, ProcessResult
 from afterd.execution.told import told_by_run
 from afterd.limits import MIB
@@ -28,6 +30,7 @@ from afterd.model.progress import Progress
 from afterd.workspace import Suite, Workspace
 
 _ENDED = (0, 1, 5)  # exit statuses of pytest: passed, failed, nothing was chosen
+_OBJECTS = (".o", ".obj")
 _KEPT = 10  # files of reports
 _WHOLE = "whole"  # the line that ends the reports of a suite that was run to its end
 
@@ -121,7 +124,9 @@ def run_tests(
     """
     assert suite.found is not None
     with workspace.executor.workbench(tree) as bench:
-        built = bench.attempt(Job(tree, suite.recipe, build_only=True))
+        slot = bench.slot.path
+        with told_meanwhile(progress, lambda: _objects(slot), "object files built for it"):
+            built = bench.attempt(Job(tree, suite.recipe, build_only=True))
         if not built.outcome.passed:
             return TestsSeen(built, {suite.recipe.test_id: built.outcome.detail})
         if not suite.found.reported:
@@ -130,6 +135,11 @@ def run_tests(
             return _by_names(bench, suite, result)
         run = _Reported(workspace, suite, tree, progress, bench)
         return run.of(only) if only is not None else run.whole(to_first=to_first)
+
+
+def _objects(slot: Path) -> int:
+    """How many object files stand below a folder; a build makes them one after the other."""
+    return sum(name.endswith(_OBJECTS) for _, _, names in os.walk(slot) for name in names)
 
 
 def _by_names(bench: Workbench, suite: Suite, result: ProcessResult) -> TestsSeen:
