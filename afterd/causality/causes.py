@@ -63,6 +63,8 @@ class Causes:
         self._left = most
         self._limits = limits
         self._worth = worth or Worth()
+        self._elsewhere = 0  # work that was done between levels, for other evidence
+        self._left_off: int | None = None
         self._waiting: list[_Waiting] = []
         self._seen: set[StepId] = set()
         self._instances: Counter[object] = Counter()
@@ -70,10 +72,21 @@ class Causes:
         self.failure = self._failures[0] if self._failures else None
 
     def open_level(self) -> bool:
-        """Explain the predicates of the next level; False when there is nothing to explain, or evidence
-        has cost what it is worth: runs decide, not causes. The failure itself is always explained.
+        """Explain the predicates of the next level; False when there is nothing to explain, or causes have cost what
+        they are worth: runs decide, not causes. The failure itself is always explained.
+
+        What is asked between levels is not counted: how all executed changes behaved cost the causes of GNU
+        indent their whole share after the first of them.
         """
-        if self.links and not self._worth.allows():
+        if self._left_off is not None:
+            self._elsewhere += self._worth.spent() - self._left_off
+        try:
+            return self._next_level()
+        finally:
+            self._left_off = self._worth.spent()
+
+    def _next_level(self) -> bool:
+        if self.links and not self._worth.allows(self._elsewhere):
             return False
         if not self._waiting and self._failures:
             level = 1 + max((link.level for link in self.links), default=-1)
@@ -89,7 +102,7 @@ class Causes:
                 break
             if (self._waiting[0].idle, self._waiting[0].level) != (first.idle, first.level):
                 break
-            if self.links and not self._worth.allows():
+            if self.links and not self._worth.allows(self._elsewhere):
                 break
             self._explain(heapq.heappop(self._waiting))
         return True

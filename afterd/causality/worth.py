@@ -28,10 +28,10 @@ class Worth:
     run: int = WORK.second
     changes: int = 1
 
-    def allows(self) -> bool:
-        """Whether evidence has cost less than all the runs of a search without any."""
+    def allows(self, besides: int = 0) -> bool:
+        """Whether evidence, ``besides`` so much of it, has cost less than all the runs of a search without any."""
         blind = self.run * (WORTH.runs_a_bit * log2(self.changes + 1) + WORTH.runs_more)
-        return self.spent() < max(WORTH.least * WORK.second, blind)
+        return self.spent() - besides < max(WORTH.least * WORK.second, blind)
 
     def beats_running(self, cost: int, suspects: int | None = None) -> bool:
         """Whether more evidence of this cost is to be had for less than the runs that it may save: of few

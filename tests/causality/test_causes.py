@@ -89,6 +89,17 @@ def test_once_evidence_has_cost_all_that_runs_would_only_the_failure_is_explaine
     assert levels(causes) == [[130]]
 
 
+def test_what_other_evidence_costs_between_levels_is_not_the_causes() -> None:
+    run = running_example()
+    spent = [0]
+    worth = Worth(lambda: spent[0])
+    core = Solver(worker=InProcess()).core
+    causes = Causes(run, core, Silent(), Green(run), worth=worth)
+    assert causes.open_level()
+    spent[0] = 10**12
+    assert causes.open_level()
+
+
 def test_a_run_without_a_failure_has_no_causes() -> None:
     causes = causes_of(Recorded())
     assert causes.failure is None
