@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from afterd.compare.python.matching import Matching
+from afterd.compare.python.same_arguments import SameArguments
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import Frame, Node, Trace
 from afterd.trace.python.record.rows import Kind
@@ -33,6 +34,7 @@ class Alignment:
         self._keys: dict[tuple[int, Node], dict[_Key, int]] = {}
         self._claimed: dict[int, set[_Key]] = {}
         self._rows: dict[int, int | None] = {}
+        self._same_arguments = SameArguments(bad, green)
         self._activations: dict[Node, list[Frame]] = {}
         for frame in green.frames:
             self._activations.setdefault(frame.node, []).append(frame)
@@ -65,10 +67,12 @@ class Alignment:
             found = self._paired_children(outer, parent).get(frame.number)
             if found is not None:
                 return found
-        found = self._by_ordinal(frame, activations)
-        if found is None and outer is None:
-            return self._paired_roots.get(frame.number)
-        return found
+        if outer is None:
+            return self._by_ordinal(frame, activations) or self._paired_roots.get(frame.number)
+        mine = self.activations(frame.node)
+        return self._same_arguments.frame(frame, mine, activations) or self._by_ordinal(
+            frame, activations
+        )
 
     @cached_property
     def _paired_roots(self) -> dict[int, Frame]:

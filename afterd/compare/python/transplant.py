@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from afterd.compare.python.matching import Matching
 from afterd.model.term import Concrete, Term, concretised_terms
 from afterd.trace.python.read import BUILTIN, FRAMES, MODULE_SCOPE, Frame, Node, Steps
@@ -31,9 +33,10 @@ class Transplant:
             return None
         if now.source == before.source:
             return self.steps.step(self.steps.trace.number(position)).term
-        if any(part.type in _OPAQUE for part in before.walk()):
+        kept = {part.source: part for part in now.walk() if part.type in _OPAQUE}
+        if _asks_anew(before, kept):
             return None  # what a call would have returned is not known
-        return self._term(self._moved(before, frame), node, position, frame)
+        return self._term(self._moved(before, frame, kept), node, position, frame)
 
     def _term(self, moved: Node, node: Node, position: int, frame: Frame) -> Term | None:
         terms = self.steps.terms
@@ -45,8 +48,12 @@ class Transplant:
         guessed = any(part.value is None for part in concretised_terms(term))
         return None if guessed or isinstance(term, Concrete) else term
 
-    def _moved(self, node: Node, frame: Frame) -> Node:
-        """A copy of a good expression whose names are looked up in a bad activation."""
+    def _moved(self, node: Node, frame: Frame, kept: Mapping[str, Node]) -> Node:
+        """A copy of a good expression whose names are looked up in a bad activation; what both versions ask for is
+        what it was here.
+        """
+        if node.type in _OPAQUE:
+            return kept[node.source]
         copy = Node(
             node.type,
             _NO_ROW,
@@ -59,20 +66,28 @@ class Transplant:
         )
         for name, value in node.fields.items():
             if isinstance(value, Node):
-                copy.fields[name] = self._below(value, copy, frame)
+                copy.fields[name] = self._below(value, copy, frame, kept)
             elif isinstance(value, list):
                 copy.fields[name] = [
-                    self._below(item, copy, frame) if isinstance(item, Node) else item
+                    self._below(item, copy, frame, kept) if isinstance(item, Node) else item
                     for item in value
                 ]
         if node.type == "Name":
             copy.fields["owner"] = _owner(node["id"], frame)
         return copy
 
-    def _below(self, node: Node, parent: Node, frame: Frame) -> Node:
-        moved = self._moved(node, frame)
-        moved.parent = parent
+    def _below(self, node: Node, parent: Node, frame: Frame, kept: Mapping[str, Node]) -> Node:
+        moved = self._moved(node, frame, kept)
+        if node.type not in _OPAQUE:
+            moved.parent = parent
         return moved
+
+
+def _asks_anew(node: Node, kept: Mapping[str, Node]) -> bool:
+    """Whether a part of an expression is not known without evaluating it, and was not ``kept``."""
+    if node.type in _OPAQUE:
+        return node.source not in kept
+    return any(_asks_anew(child, kept) for child in node.children())
 
 
 def _expression(node: Node, kind: Kind) -> Node | None:

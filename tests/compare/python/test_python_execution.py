@@ -23,7 +23,7 @@ from afterd.compare.python.execution import PythonExecution
 from afterd.logic.evaluation import UNKNOWN, evaluate
 from afterd.model.outcome import FailureKind
 from afterd.model.term import Apply, Op, Read, reads
-from afterd.model.trace import Alignment, Step, StepKind
+from afterd.model.trace import Alignment, Conduct, Step, StepKind
 
 SCRIPT = (sys.executable, "main.py")
 SCRIPT_TEST = (sys.executable, "test_lib.py")
@@ -430,6 +430,79 @@ def test_moved_function_is_still_aligned(tmp_path: Path) -> None:
     execution = traced_pair(tmp_path, good, bad, SCRIPT)
     step = next(s for s in reachable(execution) if s.target == "y")
     assert (step.green.alignment, step.green.value) == (Alignment.DIFFERENT, 2)
+
+
+def test_an_activation_that_nobody_called_as_in_green_is_found_by_its_arguments(
+    tmp_path: Path,
+) -> None:
+    """A generator became a function that reads all lines at once: what it calls is called by another one."""
+    start = (
+        "class Fence:\n    @classmethod\n    def start(cls, line):\n"
+        "        if {}:\n            return False\n        return True\n\n"
+    )
+    good = (
+        start.format("line[0] in line[2:]")
+        + "def tokens(lines):\n    for line in lines:\n        yield Fence.start(line)\n\n"
+        "def tokenize(lines):\n    return tokens(lines)\n"
+    )
+    bad = (
+        start.format("line[0] in line[1:]")
+        + "def read(lines):\n    found = []\n    for line in lines:\n"
+        "        found.append(Fence.start(line))\n    return iter(found)\n\n"
+        "def tokenize(lines):\n    return read(lines)\n"
+    )
+    test = "from lib import tokenize\ndef test():\n    assert next(tokenize(['xx', 'b']))\n"
+    execution = traced_pair(
+        tmp_path, {"lib.py": good, "test_lib.py": test}, {"lib.py": bad, "test_lib.py": test}
+    )
+    steps = [s for s in reachable(execution) if s.text.startswith("if line[0]")]
+    found = {step.green.alignment for step in steps}
+    assert found == {
+        Alignment.DIFFERENT,
+        Alignment.ABSENT,
+    }  # the line that was asked for, the other one
+    assert execution.conduct()[steps[0].changes[0]] is Conduct.PARTED
+
+
+def test_that_a_loop_goes_on_is_decided_by_who_did_not_leave_it(tmp_path: Path) -> None:
+    """The second of two handlers is asked as the first one declined, which is where the fault is."""
+    text = (
+        "class A:\n    @staticmethod\n    def takes(line):\n        return {}\n\n"
+        "class B:\n    @staticmethod\n    def takes(line):\n        return True\n\n"
+        "def kind(line):\n    for each in (A, B):\n        if each.takes(line):\n"
+        "            return each.__name__\n"
+    )
+    test = "from lib import kind\ndef test():\n    assert kind('ab') == 'A'\n"
+    execution = traced_pair(
+        tmp_path,
+        {"lib.py": text.format("line < 'b'"), "test_lib.py": test},
+        {"lib.py": text.format("line < 'aa'"), "test_lib.py": test},
+    )
+    returned = next(s for s in reachable(execution) if s.text == "return each.__name__")
+    decided = [returned]
+    while decided[-1].control is not None:
+        decided.append(execution.step(decided[-1].control))
+    assert [(s.text, s.value, s.green.value) for s in decided[1:4]] == [
+        ("if each.takes(line):", True, None),
+        ("for each in (A, B):", True, None),
+        ("if each.takes(line):", False, True),
+    ]
+
+
+def test_what_both_texts_ask_for_is_what_it_was(tmp_path: Path) -> None:
+    """``first(text)`` was called here, so the old text's condition can be told, which calls nothing else."""
+    text = "def first(x):\n    return x.strip()[0]\n\ndef f(text):\n    if {}:\n        return 1\n    return 2\n"
+    old, new = "first(text) == 'b'", "first(text) == 'b' or text[-1] == 'z'"
+    test = "from lib import f\ndef test():\n    assert f(' az') == 2\n"
+    execution = traced_pair(
+        tmp_path,
+        {"lib.py": text.format(old), "test_lib.py": test},
+        {"lib.py": text.format(new), "test_lib.py": test},
+    )
+    step = next(s for s in reachable(execution) if s.text.startswith("if first"))
+    assert step.old is not None
+    assert evaluate(step.old) is False
+    assert step.value is True
 
 
 def test_unknown_steps_and_notes(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 Python's control flow is structured, so AFTER's "closest enclosing branch not post-dominated"
 (Algorithm 3) needs no graph: it is the syntactic branch around the statement, or a branch earlier
-in its block that may leave the block (``return``, ``raise``, ``break``, ``continue``).
+in its block that may leave the block (``return``, ``raise``, ``break``, ``continue``). That a loop goes on is
+decided by each branch of the round before that may leave it (Ferrante, Ottenstein and Warren, The program
+dependence graph, 1987): in a loop over handlers the second is asked as the first one declined.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ class Flow:
     def __init__(self) -> None:
         self._deciders: dict[Node, frozenset[Node]] = {}
         self._leaving: dict[Node, frozenset[Node]] = {}
+        self._going_on: dict[Node, frozenset[Node]] = {}
 
     def deciders(self, statement: Node) -> frozenset[Node]:
         """The branches of the same frame, any instance of which may have decided it."""
@@ -52,6 +55,24 @@ class Flow:
             found = frozenset(branch for branch, _ in _guarded_exits(statement, in_loop=False))
             self._leaving[statement] = found
         return found
+
+    def going_on(self, node: Node) -> frozenset[Node]:
+        """The branches of a loop's body that may leave it, where ``node`` is what each of its rounds begins with."""
+        loop = node.statement
+        if node is not loop and not (loop.type == "While" and loop["test"] is node):
+            return frozenset()
+        found = self._going_on.get(loop)
+        if found is None:
+            exits = (
+                each for inside in _body(loop) for each in _guarded_exits(inside, in_loop=False)
+            )
+            found = frozenset(branch for branch, leave in exits if leave.type != "Continue")
+            self._going_on[loop] = found
+        return found
+
+
+def _body(node: Node) -> list[Node]:
+    return list(node["body"]) if node.type in _LOOPS else []
 
 
 def _block_of(parent: Node, node: Node) -> list[Node] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from afterd.model.location import Location
 from afterd.model.term import BOOL, OPAQUE, Apply, Concrete, Const, Op, Read, Term, reads
@@ -370,7 +370,8 @@ class Steps:
         frame = self.trace.frame(position)
         while node is not None and frame is not None:
             if node is not frame.node and node.type != "arg":
-                row = self.branch_before(node.statement, frame, position)
+                deciders = self.flow.deciders(node.statement) | self.flow.going_on(node)
+                row = self._branch_before(deciders, frame, position)
                 if row is not None:
                     return row
             caller = frame.parent
@@ -382,9 +383,12 @@ class Steps:
 
     def branch_before(self, statement: Node, frame: Frame, position: int) -> int | None:
         """The last instance, in this frame, of a branch that decides ``statement``."""
+        return self._branch_before(self.flow.deciders(statement), frame, position)
+
+    def _branch_before(self, deciders: Iterable[Node], frame: Frame, position: int) -> int | None:
         rows = [
             row
-            for decider in self.flow.deciders(statement)
+            for decider in deciders
             for kind in (Kind.TRUE, Kind.FALSE)
             if (row := self.trace.last_at(decider, frame, position, kind)) is not None
         ]
