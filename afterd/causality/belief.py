@@ -15,7 +15,7 @@ the search (``reversion``) believes passing runs only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import combinations
@@ -106,6 +106,7 @@ class Belief:
             if verdict is not None and verdict is not Verdict.PASS
         ]
         self._trust = _trust(field)
+        self._sizes = field.sizes
         chances = _chances_by_size(field)
         outside = 1.0 - sum(chances)
         count, few = len(self._places), _sets_can_be_listed(field)
@@ -234,12 +235,14 @@ class Belief:
     def _move(self, weighed: dict[int, float], reverted: int, clash: int) -> None:
         """What weighs on parts of a reversion that clashed goes to them with what it clashed with.
 
-        Which of its changes clashed is not known: each may have done it.
+        Which of its changes clashed is not known: each may have done it. They are a root only if that has more changes
+        than were thought of: of a single change that fails otherwise, no more than of roots have several.
         """
         for mask, weight in list(weighed.items()):
             shared = (mask & reverted).bit_count()
             if shared and clash & ~mask:
-                moved = ODDS.clashed * weight * shared / reverted.bit_count()
+                larger = ODDS.clashed * _share_of_larger(mask.bit_count(), self._sizes)
+                moved = larger * weight * shared / reverted.bit_count()
                 whole = self._closed(mask | clash)
                 weighed[mask] -= moved
                 weighed[whole] = weighed.get(whole, 0.0) + moved
@@ -357,6 +360,12 @@ def _chances_by_size(field: Field) -> list[float]:
     ``outside`` is meant for one change: that both of a pair are suspects is less likely.
     """
     return [chance * (1.0 - field.outside) ** size for size, chance in enumerate(field.sizes, 1)]
+
+
+def _share_of_larger(size: int, sizes: Sequence[float]) -> float:
+    """How many of the roots with so many changes, or more, have more; beyond what is told half of them."""
+    least = sum(sizes[size - 1 :])
+    return sum(sizes[size:]) / least if size < len(sizes) and least else 0.5
 
 
 def _trust(field: Field) -> float:

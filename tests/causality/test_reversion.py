@@ -155,6 +155,22 @@ def test_a_suspicion_is_no_proof(*, needed: bool, helps: bool) -> None:
         assert found.changes | found.auxiliary == {"c1", "c2"}
 
 
+def test_of_a_set_that_does_not_stand_what_stands_together_is_tried() -> None:
+    """mistletoe: of 61 suspects some parted a docstring two by two, and each set that held such two was refused."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        parted = any({f"c{n}", f"c{n + 1}"} <= reverted for n in range(1, 60, 3))
+        return "lib.py: SyntaxError: unterminated string" if parted else ""
+
+    oracle = Counting(repaired_by({"c50"}))
+    changes = made(60)
+    standing = Standing(suspicion, proves=False, certain=suspicion)
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(60), standing)
+    found = Reversion(Trials(oracle, auxiliary), changes).find_root(_suspects(60), 0.15)
+    assert found == Root(frozenset({"c50"}), frozenset(), minimal=True)
+    assert len(oracle.asked) <= 10  # as many as 60 alike have bits, and a few
+
+
 def test_what_the_test_does_not_execute_need_not_go_along() -> None:
     """c1 needs c2; c3 is asked for by a text that the test does not come to."""
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 from afterd.compare.python.absence import Ties, is_special, targets
 from afterd.compare.python.alignment import Alignment
@@ -235,8 +236,18 @@ class Calls:
 
     def _origin(self, below: Sequence[Frame]) -> Conduct:
         """Of what did other things on the same: whether a call below it did already."""
-        did = (self.of(child) for child in below[: PYTHON_PAIR.activations])
-        return Conduct.PASSED if any(each in _PARTED for each in did) else Conduct.PARTED
+        calls = islice(self._comparable_calls(below), PYTHON_PAIR.activations)
+        return Conduct.PASSED if any(self.of(each) in _PARTED for each in calls) else Conduct.PARTED
+
+    def _comparable_calls(self, below: Sequence[Frame]) -> Iterator[Frame]:
+        """Calls of functions that both versions have: of one that is new, what it calls."""
+        waiting = list(below)[::-1]
+        while waiting:
+            frame = waiting.pop()
+            if frame.node in self.alignment.matching.good:
+                yield frame
+            else:
+                waiting.extend(reversed(frame.children))
 
     def _conversed(self, frame: Frame, twin: Frame) -> Conduct | None:
         """The conduct of a generator, or of a coroutine, up to where it first differs."""
@@ -296,7 +307,8 @@ class Calls:
         caller = frame.parent
         while caller is not None and self.alignment.frame(caller) is None:
             caller = caller.parent
-        return None if caller is None else self._as_part_of(caller)
+        conduct = None if caller is None else self._as_part_of(caller)
+        return self._origin(frame.children) if conduct is Conduct.PARTED else conduct
 
     def _as_part_of(self, caller: Frame) -> Conduct | None:
         """The conduct of code that only one version has, in an activation that both have."""

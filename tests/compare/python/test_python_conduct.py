@@ -403,6 +403,26 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f() == 1\n",
         [Conduct.SAME, Conduct.SAME, Conduct.PARTED],
     ),
+    "a caller that was divided: what did otherwise is below the new function": (
+        ("def takes(x):\n"
+         "    return x > 1\n"
+         "\n"
+         "def f(xs):\n"
+         "    found = []\n"
+         "    for x in xs:\n"
+         "        found.append(takes(x))\n"
+         "    return found\n"),
+        ("def takes(x):\n"
+         "    return x > 2\n"
+         "\n"
+         "def every(xs):\n"
+         "    return [takes(x) for x in xs]\n"
+         "\n"
+         "def f(xs):\n"
+         "    return every(xs)\n"),
+        "from lib import f\ndef test():\n    assert f([2]) == [True]\n",
+        [Conduct.PARTED, Conduct.PASSED],
+    ),
 }  # fmt: skip
 
 
