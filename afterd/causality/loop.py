@@ -110,7 +110,7 @@ class Loop:
         root: Root | None = None
         try:
             root = self._only_one() or self._where_shown() or self._along_causes()
-            root = root or self._whole_functions()
+            root = root or self._each_alone() or self._whole_functions()
             if root is None:
                 self._reversion.halve()
             root = root or self._through_other_failures() or self._anywhere()
@@ -155,6 +155,18 @@ class Loop:
         if added <= RUNS.too_little * sum(suspect.weight for suspect in plausible):
             return None
         return self._dynamic(plausible)
+
+    def _each_alone(self) -> Root | None:
+        """Each suspect alone, the likeliest first, as long as that takes no more runs than a search without evidence.
+
+        Hypotheses ask for sets, which fail in ways of their own where a program was rewritten (transitions as one
+        commit); two of three roots are a single change, and that tells whatever the others would do. Where a
+        compiler decides each costs builds of what goes along, and those that lead are tried below.
+        """
+        if self._standing.proves:
+            return None
+        leading = [suspect.change for suspect in self._plausible()]
+        return self._reversion.leading(leading[: round(self._worth.blind_runs)])
 
     def _whole_functions(self) -> Root | None:
         """All changes of a function in which a suspect is, for the functions of those that lead.

@@ -30,8 +30,13 @@ class Worth:
 
     def allows(self, besides: int = 0) -> bool:
         """Whether evidence, ``besides`` so much of it, has cost less than all the runs of a search without any."""
-        blind = self.run * (WORTH.runs_a_bit * log2(self.changes + 1) + WORTH.runs_more)
+        blind = self.run * self.blind_runs
         return self.spent() - besides < max(WORTH.least * WORK.second, blind)
+
+    @property
+    def blind_runs(self) -> float:
+        """How many runs a search without any evidence takes."""
+        return WORTH.runs_a_bit * log2(self.changes + 1) + WORTH.runs_more
 
     def beats_running(self, cost: int, suspects: int | None = None) -> bool:
         """Whether more evidence of this cost is to be had for less than the runs that it may save: of few

@@ -135,7 +135,8 @@ def smallest_hunks(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
     """The hunk divided where each part can be reverted on its own, top to bottom.
 
     A replacement of as many lines is cut between complete statements whose lines pair up; what was
-    only added or only deleted is cut between top-level blocks.
+    only added or only deleted is cut between top-level blocks; so is what only one version has behind a
+    replacement.
     """
     if max(hunk.old.count, hunk.new.count) < 2:
         return [hunk]
@@ -144,12 +145,64 @@ def smallest_hunks(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
     if hunk.old.count == 0:
         return [Hunk(hunk.old, part) for part in _cut_span(hunk.new, _blocks(hunk.new, bad))]
     if hunk.old.count != hunk.new.count:
-        return [hunk]
+        return _without_blocks_behind(hunk, good, bad)
     cuts = list(_statement_cuts(hunk, good, bad))
     return [
         Hunk(old, new)
         for old, new in zip(_cut_span(hunk.old, cuts), _cut_span(hunk.new, cuts), strict=True)
     ]
+
+
+def _without_blocks_behind(hunk: Hunk, good: SourceText, bad: SourceText) -> list[Hunk]:
+    """A replacement, and the whole definitions behind it that only one version has: the last statement of a function
+    was altered, and another function follows.
+    """
+    if hunk.new.count > hunk.old.count:
+        at = _first_whole_block(hunk.new, bad)
+        if at is None or not _is_plain_part(hunk.old, good):
+            return [hunk]
+        head, behind = _cut_span(hunk.new, [at])
+        none = span_after(hunk.old.start - 1 + hunk.old.count, 0)
+        return [Hunk(hunk.old, head), *smallest_hunks(Hunk(none, behind), good, bad)]
+    at = _first_whole_block(hunk.old, good)
+    if at is None or not _is_plain_part(hunk.new, bad):
+        return [hunk]
+    head, behind = _cut_span(hunk.old, [at])
+    none = span_after(hunk.new.start - 1 + hunk.new.count, 0)
+    return [Hunk(head, hunk.new), *smallest_hunks(Hunk(behind, none), good, bad)]
+
+
+def _first_whole_block(span: LineSpan, text: SourceText) -> int | None:
+    """Behind how many lines of a span the first of the blocks begins that end with it; None where none does."""
+    structure, first = text.layout, span.start - 1
+    if structure is None:
+        return None
+    end = first + span.count
+    for gap in range(first + 1, end):
+        line = text.lines[gap]
+        starts = not text.lines[gap - 1].strip() and _starts_block(line, indent(line))
+        if starts and structure.complete[gap] and structure.complete[end]:
+            return gap - first if _is_left(first, gap, end, text, structure) else None
+    return None
+
+
+def _is_left(first: int, gap: int, end: int, text: SourceText, structure: Layout) -> bool:
+    """Whether what stands behind a gap is over where the span ends, and the same block goes on as before it."""
+    if text.language.braced:
+        return structure.depth[first] == structure.depth[gap] == structure.depth[end]
+    following = next((line for line in text.lines[end:] if line.strip()), b"")
+    return indent(following) <= indent(text.lines[gap])
+
+
+def _is_plain_part(span: LineSpan, text: SourceText) -> bool:
+    """Whether a span holds whole statements of one block and begins none."""
+    structure, first = text.layout, span.start - 1
+    end = first + span.count
+    if structure is None or not structure.complete[end]:
+        return False
+    if text.language.braced and structure.depth[first] != structure.depth[end]:
+        return False
+    return not any(_starts_block(line, indent(line)) for line in text.lines[first:end])
 
 
 def undone_lines(

@@ -230,6 +230,46 @@ def test_every_subset_of_split_replacements_still_parses(pair: tuple[str, str]) 
         ast.parse(b"".join(undone_lines(one.lines, other.lines, subset)))
 
 
+_METHODS = "class A:\n    def f(self):\n        return {}\n{}\n    def z(self):\n        pass\n"
+_MORE = "\n    def g(self):\n        return 3\n"
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "spans"),
+    [
+        (_METHODS.format(1, ""), _METHODS.format(2, _MORE), [(1, 1), (0, 2)]),
+        (_METHODS.format(1, _MORE), _METHODS.format(2, ""), [(1, 1), (2, 0)]),
+        # the rest of f() stands behind what was inserted
+        (
+            "def f():\n    a = 1\n    b = 2\n",
+            "def f():\n    a = 2\n\ndef g():\n    b = 2\n",
+            [(1, 2)],
+        ),
+    ],
+)
+def test_a_definition_behind_a_replaced_statement_is_a_change_of_its_own(
+    good: str, bad: str, spans: list[tuple[int, int]]
+) -> None:
+    """transitions: the last line of a method was altered, and a method was added after it."""
+    one, other = (SourceText(text.encode(), Language.PYTHON) for text in (good, bad))
+    parts = [
+        part
+        for hunk in difference(one.content, other.content)
+        for part in smallest_hunks(hunk, one, other)
+    ]
+    lines = [
+        (
+            sum(1 for line in good.splitlines()[p.old.start - 1 :][: p.old.count] if line.strip()),
+            sum(1 for line in bad.splitlines()[p.new.start - 1 :][: p.new.count] if line.strip()),
+        )
+        for p in parts
+    ]
+    assert lines == spans
+    for number in range(1 << len(parts)):
+        subset = [part for place, part in enumerate(parts) if number >> place & 1]
+        ast.parse(b"".join(undone_lines(one.lines, other.lines, subset)))
+
+
 @pytest.mark.parametrize(
     "name", ["a.c", "a.H", "a.cpp", "x/y.py", "a.go", "a.rs", "a.java", "a.sh", "a"]
 )

@@ -32,8 +32,9 @@ class SameArguments:
         here = self._by_given(frame.node, self._bad, mine)
         there = self._by_given(others[0].node, self._green, others)
         for given, frames in here.items():
-            if frame in frames and given in there:
-                return there[given][min(frames.index(frame), len(there[given]) - 1)]
+            if frame in frames:
+                earlier, alike = frames.index(frame), there.get(given, [])
+                return alike[earlier] if earlier < len(alike) else None
         return None
 
     def _by_given(
