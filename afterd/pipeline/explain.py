@@ -316,9 +316,8 @@ def _explained_failure(
         ends = settled_ends(wanted, case.test, asking, confirming)
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
-        name = case.test.recipe.test_id
-        found = unanswered_explanation(name, Status.ALREADY_RED, wanted.revisions, ends.reason)
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+        unanswered = _unanswered(case, wanted, oracle, confirmation)
+        return unanswered(Status.ALREADY_RED, ends.reason)
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation, before)
     if confirmation.ends is not Ends.CONFIRMED:
@@ -395,8 +394,19 @@ def _not_to_explain(
         if spent
         else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
     )
-    found = unanswered_explanation(case.test.recipe.test_id, status, wanted.revisions, reason)
-    return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+    return _unanswered(case, wanted, oracle, confirmation)(status, reason)
+
+
+def _unanswered(
+    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+) -> Callable[[Status, str], Explanation]:
+    """Makes explanations that name no change: with a reason, what the test said, and the runs that it took."""
+
+    def explanation(status: Status, reason: str) -> Explanation:
+        found = unanswered_explanation(case.test.recipe.test_id, status, wanted.revisions, reason)
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+
+    return explanation
 
 
 def _from_last_green(
@@ -409,26 +419,18 @@ def _from_last_green(
     """The left end is red as well: for want of something, or look for the last green commit before it; of several
     tests only for the first one, where nothing was found for that.
     """
+    unanswered = _unanswered(case, wanted, oracle, confirmation)
     if lack := _lack(case, wanted, confirmation.good) or _unfound(case, wanted, confirmation):
-        found = unanswered_explanation(
-            case.test.recipe.test_id, Status.BROKEN, wanted.revisions, lack
-        )
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+        return unanswered(Status.BROKEN, lack)
     if not confirmation.bad.hangs and (copy := untested_import(case, wanted.variants.bad)):
         reason = f"The test fails at both versions. {copy}"
-        found = unanswered_explanation(
-            case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
-        )
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+        return unanswered(Status.ALREADY_RED, reason)
     if not case.settings.history and any(each.reason.startswith(_RED_AT_BOTH) for each in before):
         reason = (
             f"{_RED_AT_BOTH}{_otherwise(confirmation)}; older commits were not tried, as none of them"
             " passed another test (--history tries all)."
         )
-        found = unanswered_explanation(
-            case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
-        )
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+        return unanswered(Status.ALREADY_RED, reason)
     looking = "the good version is red too: looking for the last green commit"
     case.progress.stage(looking)
 
@@ -445,10 +447,7 @@ def _from_last_green(
         if "budget" in why and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
         reason = f"{_RED_AT_BOTH}{_otherwise(confirmation)}, and {why}."
-        found = unanswered_explanation(
-            case.test.recipe.test_id, Status.ALREADY_RED, wanted.revisions, reason
-        )
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+        return unanswered(Status.ALREADY_RED, reason)
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
     again = _oracle(case, shorter)
     confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)

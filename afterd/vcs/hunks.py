@@ -157,19 +157,17 @@ def _without_blocks_behind(hunk: Hunk, good: SourceText, bad: SourceText) -> lis
     """A replacement, and the whole definitions behind it that only one version has: the last statement of a function
     was altered, and another function follows.
     """
-    if hunk.new.count > hunk.old.count:
-        at = _first_whole_block(hunk.new, bad)
-        if at is None or not _is_plain_part(hunk.old, good):
-            return [hunk]
-        head, behind = _cut_span(hunk.new, [at])
-        none = span_after(hunk.old.start - 1 + hunk.old.count, 0)
-        return [Hunk(hunk.old, head), *smallest_hunks(Hunk(none, behind), good, bad)]
-    at = _first_whole_block(hunk.old, good)
-    if at is None or not _is_plain_part(hunk.new, bad):
+    inserted = hunk.new.count > hunk.old.count
+    longer, text = (hunk.new, bad) if inserted else (hunk.old, good)
+    shorter, other = (hunk.old, good) if inserted else (hunk.new, bad)
+    at = _first_whole_block(longer, text)
+    if at is None or not _is_plain_part(shorter, other):
         return [hunk]
-    head, behind = _cut_span(hunk.old, [at])
-    none = span_after(hunk.new.start - 1 + hunk.new.count, 0)
-    return [Hunk(head, hunk.new), *smallest_hunks(Hunk(behind, none), good, bad)]
+    head, behind = _cut_span(longer, [at])
+    none = span_after(shorter.start - 1 + shorter.count, 0)
+    first = Hunk(shorter, head) if inserted else Hunk(head, shorter)
+    rest = Hunk(none, behind) if inserted else Hunk(behind, none)
+    return [first, *smallest_hunks(rest, good, bad)]
 
 
 def _first_whole_block(span: LineSpan, text: SourceText) -> int | None:

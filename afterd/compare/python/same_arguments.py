@@ -7,12 +7,15 @@ a function was given says which of its calls are to be held against each other, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import Frame, Node, Trace, identity, render
 
 _Given = tuple[str, ...]
+_Occurrence = tuple[_Given, int]
+"""What was given, and how often it was before."""
 
 
 class SameArguments:
@@ -21,31 +24,29 @@ class SameArguments:
     def __init__(self, bad: Trace, green: Trace) -> None:
         self._bad = bad
         self._green = green
-        self._known: dict[Node, dict[_Given, list[Frame]]] = {}
+        self._mine: dict[Node, dict[int, _Occurrence]] = {}
+        self._others: dict[Node, dict[_Occurrence, Frame]] = {}
 
     def frame(self, frame: Frame, mine: Sequence[Frame], others: Sequence[Frame]) -> Frame | None:
         """Of ``others`` the one that was given what ``frame``, one of ``mine``, was: of several the one before which
         as many were.
         """
-        if not others:
-            return None
-        here = self._by_given(frame.node, self._bad, mine)
-        there = self._by_given(others[0].node, self._green, others)
-        for given, frames in here.items():
-            if frame in frames:
-                earlier, alike = frames.index(frame), there.get(given, [])
-                return alike[earlier] if earlier < len(alike) else None
-        return None
+        function = frame.node
+        if function not in self._mine:
+            found = _occurrences(self._bad, mine)
+            self._mine[function] = {each.number: occurrence for occurrence, each in found}
+            self._others[function] = dict(_occurrences(self._green, others))
+        occurrence = self._mine[function].get(frame.number)
+        return None if occurrence is None else self._others[function].get(occurrence)
 
-    def _by_given(
-        self, function: Node, trace: Trace, frames: Sequence[Frame]
-    ) -> Mapping[_Given, list[Frame]]:
-        if function not in self._known:
-            found = self._known[function] = {}
-            for frame in frames if len(frames) <= PYTHON_PAIR.sequenced else ():
-                if given := _told_arguments(trace, frame):
-                    found.setdefault(given, []).append(frame)
-        return self._known[function]
+
+def _occurrences(trace: Trace, frames: Sequence[Frame]) -> Iterator[tuple[_Occurrence, Frame]]:
+    """Activations of one function that were given something telling; none of one that is called too often."""
+    before = Counter[_Given]()
+    for frame in frames if len(frames) <= PYTHON_PAIR.sequenced else ():
+        if given := _told_arguments(trace, frame):
+            yield (given, before[given]), frame
+            before[given] += 1
 
 
 def _told_arguments(trace: Trace, frame: Frame) -> _Given:

@@ -48,7 +48,9 @@ class Transplant:
         guessed = any(part.value is None for part in concretised_terms(term))
         return None if guessed or isinstance(term, Concrete) else term
 
-    def _moved(self, node: Node, frame: Frame, kept: Mapping[str, Node]) -> Node:
+    def _moved(
+        self, node: Node, frame: Frame, kept: Mapping[str, Node], parent: Node | None = None
+    ) -> Node:
         """A copy of a good expression whose names are looked up in a bad activation; what both versions ask for is
         what it was here.
         """
@@ -63,24 +65,19 @@ class Transplant:
             node.end_column,
             dict(node.fields),
             frame.node.module,
+            parent=parent,
         )
         for name, value in node.fields.items():
             if isinstance(value, Node):
-                copy.fields[name] = self._below(value, copy, frame, kept)
+                copy.fields[name] = self._moved(value, frame, kept, copy)
             elif isinstance(value, list):
                 copy.fields[name] = [
-                    self._below(item, copy, frame, kept) if isinstance(item, Node) else item
+                    self._moved(item, frame, kept, copy) if isinstance(item, Node) else item
                     for item in value
                 ]
         if node.type == "Name":
             copy.fields["owner"] = _owner(node["id"], frame)
         return copy
-
-    def _below(self, node: Node, parent: Node, frame: Frame, kept: Mapping[str, Node]) -> Node:
-        moved = self._moved(node, frame, kept)
-        if node.type not in _OPAQUE:
-            moved.parent = parent
-        return moved
 
 
 def _asks_anew(node: Node, kept: Mapping[str, Node]) -> bool:
