@@ -11,6 +11,7 @@ from pathlib import Path
 
 from afterd.execution.build_record import BuildRecord, is_half_built
 from afterd.execution.configured_anew import sparing_command
+from afterd.execution.configured_defaults import declared_defaults, forget_defaults
 from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.freshness import Freshness
 from afterd.execution.includes import is_compiled, source_files
@@ -103,12 +104,15 @@ class Builder:
         cut_short = self._record.key == recipe.build_key and not self._record.whole
         self._examine_products(recipe)
         before, names = self._built_tree(), self.slot.tracked_paths()
+        declared = declared_defaults(self.slot.path, names)
         changed = self.slot.move_to(tree)
         self._generate(recipe)
         if self._last is not None and self._last[0] == tree and not changed:
             return dataclasses.replace(self._last[1], seconds=0.0, ran=False)
         self._last = None
         self._freshness.settle(changed)
+        wanted = declared_defaults(self.slot.path, self.slot.tracked_paths())
+        forget_defaults(self.slot.path, declared, wanted, recipe.build)
         self._save(recipe, tree, whole=False)
         built = self._run(recipe)
         if cut_short and _is_doubtful(built):

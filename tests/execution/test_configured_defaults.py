@@ -1,0 +1,88 @@
+"""Defaults that another version's project declared, and that its build folder keeps."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from trees_and_slots import Workshop, compiler
+
+from afterd.execution.build import Builder
+from afterd.execution.configured_defaults import declared_defaults
+from afterd.execution.process import Command
+from afterd.execution.recipe import Recipe
+from afterd.execution.sandbox import run
+from afterd.limits import Limits, ProcessLimits
+
+LIMITS = dataclasses.replace(Limits(), build=ProcessLimits(timeout=120.0, grace=0.2))
+
+_PROGRAM = '#include <stdio.h>\nint main(void) { printf("%s %ld\\n", WORD, __STDC_VERSION__); return 0; }\n'
+
+
+def _printed(workshop: Workshop, program: Path) -> str:
+    command = Command((str(program),), program.parent, os.environ)
+    result = run(command, ProcessLimits(timeout=10.0), scratch=workshop.folder)
+    return result.stdout.text().strip()
+
+
+def _meson(options: str) -> dict[str, str]:
+    arguments = "c_args: '-DWORD=\"' + get_option('word') + '\"'"
+    listed = f"project('p', 'c'{options})\nexecutable('p', 'p.c', {arguments})\n"
+    return {"meson.build": listed, "p.c": _PROGRAM}
+
+
+@pytest.mark.skipif(not shutil.which("meson") or not shutil.which("ninja"), reason="no meson")
+@pytest.mark.parametrize(
+    "setup", ["meson setup b -Dword=mine", "test -d b || meson setup b -Dword=mine"]
+)
+def test_meson_forgets_the_defaults_of_another_version(tmp_path: Path, setup: str) -> None:
+    """pkgconf 1.8.0 was built as C99 where 1.9.0 had been, and was said to crash."""
+    compiler()
+    workshop = Workshop(tmp_path)
+    options = {"meson_options.txt": "option('word', type: 'string', value: 'none')\n"}
+    recipe = Recipe(("true",), ("sh", "-c", f"({setup}) && ninja -C b"), limits=LIMITS)
+    builder = Builder(workshop.slot())
+    for declared, year in ((", default_options: ['c_std=c99']", "199901"), ("", "201710")):
+        built = builder.build(recipe, workshop.tree(_meson(declared) | options))
+        assert built.ok, built.detail
+        assert _printed(workshop, builder.slot.path / "b" / "p") == f"mine {year}"
+
+
+@pytest.mark.skipif(not shutil.which("cmake") or not shutil.which("make"), reason="no cmake")
+def test_cmake_forgets_them_too_but_not_what_the_command_says(tmp_path: Path) -> None:
+    compiler()
+    workshop = Workshop(tmp_path)
+    configure = "test -d b || cmake -S . -B b -DSECOND=typed"
+    recipe = Recipe(("true",), ("sh", "-c", f"({configure}) && make -C b"), limits=LIMITS)
+    builder = Builder(workshop.slot())
+    for word in ("one", "two"):
+        listed = (
+            "cmake_minimum_required(VERSION 3.5)\nproject(p C)\nset(CMAKE_C_STANDARD 99)\n"
+            f'set(FIRST {word} CACHE STRING "(the first)")\nset(SECOND {word} CACHE STRING "")\n'
+            'add_executable(p p.c)\ntarget_compile_definitions(p PRIVATE WORD="${FIRST}-${SECOND}")\n'
+        )
+        built = builder.build(recipe, workshop.tree({"CMakeLists.txt": listed, "p.c": _PROGRAM}))
+        assert built.ok, built.detail
+        assert _printed(workshop, builder.slot.path / "b" / "p") == f"{word}-typed 199901"
+
+
+def test_what_is_declared_is_read_off_the_descriptions(tmp_path: Path) -> None:
+    texts = {
+        "CMakeLists.txt": 'option(FAST "quick (and dirty)" ON)\n# option(OLD "" ON)\nset(PLAIN 1)\n',
+        "cmake/more.cmake": 'SET(KIND "a b" CACHE STRING "which")\n',
+        "meson.build": "project('p', 'c', version: '1', default_options: ['c_std=c99', 'werror=true'])\n",
+        "sub/meson.build": "default_options: ['no project']\n",
+        "meson.options": "option('x', type: 'boolean')\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    defaults = declared_defaults(tmp_path, map(str.encode, [*texts, "gone/CMakeLists.txt"]))
+    assert set(defaults.cmake) == {"FAST", "KIND"}
+    assert "c_std=c99" in defaults.meson
+    assert "no project" not in defaults.meson
+    assert "boolean" in defaults.meson
