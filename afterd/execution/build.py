@@ -88,13 +88,14 @@ class Builder:
         self._record = BuildRecord.load(slot.path)
         self._freshness = Freshness(slot.path, self._record.shipped)
         self._last: tuple[str, Built] | None = None  # the tree that is built, and how that ended
+        self._pure = False  # whether it was built from nothing
         self._compiled: bool | None = None  # whether there is anything to compile; None: not looked
         self._believed: dict[
             bool, bool
         ] = {}  # a failure upon another tree, by whether files came or went
 
-    def build(self, recipe: Recipe, tree: str) -> Built:
-        """Put ``tree`` into the slot and build it.
+    def build(self, recipe: Recipe, tree: str, *, anew: bool = False) -> Built:
+        """Put ``tree`` into the slot and build it: ``anew`` from nothing, unless it stands there so built.
 
         Raises SpaceError and RepositoryError as the slot does.
         """
@@ -102,6 +103,8 @@ class Builder:
             self._place(recipe, tree)
             return Built(ok=True, ran=False)
         cut_short = self._record.key == recipe.build_key and not self._record.whole
+        if anew and not (self._pure and self._last is not None and self._last[0] == tree):
+            self._forget_products()
         self._examine_products(recipe)
         before, names = self._built_tree(), self.slot.tracked_paths()
         declared = declared_defaults(self.slot.path, names)
@@ -109,7 +112,7 @@ class Builder:
         self._generate(recipe)
         if self._last is not None and self._last[0] == tree and not changed:
             return dataclasses.replace(self._last[1], seconds=0.0, ran=False)
-        self._last = None
+        self._last, self._pure = None, not before
         self._freshness.settle(changed)
         wanted = declared_defaults(self.slot.path, self.slot.tracked_paths())
         forget_defaults(self.slot.path, declared, wanted, recipe.build)
@@ -191,6 +194,7 @@ class Builder:
         self._freshness = Freshness(self.slot.path)
         self._freshness.settle(())
         self._save(recipe, tree, whole=False)
+        self._pure = True
         anew = self._run(recipe)
         seconds, cpu = failed.seconds + anew.seconds, failed.cpu + anew.cpu
         return dataclasses.replace(anew, seconds=seconds, cpu=cpu)
@@ -205,12 +209,17 @@ class Builder:
     def _examine_products(self, recipe: Recipe) -> None:
         """Throw away another build's products; rebuild all that are of a tree nobody wrote down."""
         if self._record.key != recipe.build_key:
-            if self.slot.tree is not None:
-                self.slot.hard_reset()
-            self._freshness = Freshness(self.slot.path)
-            self._last = None
+            self._forget_products()
         elif self._record.tree != self.slot.tree or not self._record.whole:
             self._freshness.distrust()
+
+    def _forget_products(self) -> None:
+        """Throw away all that builds left."""
+        if self.slot.tree is not None:
+            self.slot.hard_reset()
+        self._freshness = Freshness(self.slot.path)
+        self._record = BuildRecord()
+        self._last = None
 
     def _rebuild_all(self) -> None:
         """A compiler that is killed may leave half an object, newer than its source."""

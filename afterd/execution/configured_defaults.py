@@ -28,7 +28,7 @@ _MESON_OPTIONS = frozenset({"meson_options.txt", "meson.options"})
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """The defaults that a version declares: each of CMake's options with its declarations, and the text of all of Meson's."""
+    """The defaults that a version declares: CMake's options, each with its declarations, and the text of Meson's."""
 
     cmake: Mapping[str, tuple[str, ...]]
     meson: str

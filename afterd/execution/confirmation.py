@@ -107,6 +107,7 @@ def confirm(
     tree = oracle.tree_of(everything)
     first = oracle.remembered(tree, Verdict.PASS) if remembers else None
     good = _repeated_outcome(oracle, tree, "good", runs, ends.good_attempt, first)
+    good = _built_from_nothing(oracle, tree, good, runs)
     if good.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
@@ -206,6 +207,20 @@ def _repeated_outcome(
     assert first is not None, "at least one run"
     kept = tuple(dict.fromkeys(crashes))
     return _End(name, first, Repeats(runs, 0), kept, min(seconds), max(seconds), cpu)
+
+
+def _built_from_nothing(oracle: Oracle, tree: str, seen: _End, runs: int) -> _End:
+    """The good end; where it is red, built without what another version left in its folder. Where it passes so, no
+    version is built upon another's products any more.
+    """
+    if seen.outcome.passed or seen.is_unknown or not oracle.recipe.build:
+        return seen
+    oracle.anew = True
+    end = _repeated_outcome(oracle, tree, "good", 1, oracle.attempt)
+    if end.outcome.passed:
+        return _repeated_outcome(oracle, tree, "good", runs, oracle.attempt, end.outcome)
+    oracle.anew = False
+    return end if end.is_unknown else seen
 
 
 def _runs_are_alike(one: Outcome, other: Outcome) -> bool:

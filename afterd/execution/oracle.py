@@ -58,6 +58,7 @@ class Oracle:
         self.other_crashes: tuple[FailureSignature, ...] = ()
         self.cpu = 1.0
         self.both_print = False
+        self.anew = False  # each version is built from nothing: upon another's products it is not what it is
         self.ledger = Ledger(budget or Budget())
         self.progress = progress or Silent()
         self._executor = executor
@@ -222,7 +223,7 @@ class Oracle:
 
     def _submit(self, tree: str, *, build_only: bool, fresh: bool = False) -> Future[Attempt]:
         left = self.ledger.seconds_left
-        return self._executor.submit(Job(tree, self.recipe, build_only, left, fresh))
+        return self._executor.submit(Job(tree, self.recipe, build_only, left, fresh, self.anew))
 
     def _keep(self, key: OutcomeKey, attempt: Attempt) -> Outcome:
         self.ledger.record(attempt)

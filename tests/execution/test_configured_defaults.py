@@ -39,7 +39,7 @@ def _meson(options: str) -> dict[str, str]:
     "setup", ["meson setup b -Dword=mine", "test -d b || meson setup b -Dword=mine"]
 )
 def test_meson_forgets_the_defaults_of_another_version(tmp_path: Path, setup: str) -> None:
-    """pkgconf 1.8.0 was built as C99 where 1.9.0 had been, and was said to crash."""
+    """As 1.8.0 of pkgconf, which was built as C99 where 1.9.0 had been, and was said to crash."""
     compiler()
     workshop = Workshop(tmp_path)
     options = {"meson_options.txt": "option('word', type: 'string', value: 'none')\n"}

@@ -223,6 +223,16 @@ def test_variants_get_little_longer_than_both_ends(span: Range, limit: float, bo
     assert oracle.recipe.limits.test.timeout == bound
 
 
+def test_a_good_version_is_red_only_where_it_is_built_from_nothing(span: Range) -> None:
+    """What the bad version's build left was taken for the good one's: a folder configured once for all."""
+    stale = "test -e made || cp c1 made"
+    oracle = span.oracle("grep -q good made", stale)
+    assert confirm(oracle, ALL).ends is Ends.CONFIRMED
+    assert oracle.outcome(change_set("c1")).passed
+    assert not oracle.outcome(change_set("c2")).passed
+    assert confirm(span.oracle("false", stale), ALL).ends is Ends.ALREADY_RED
+
+
 def test_an_end_on_record_is_confirmed_by_that_and_fewer_runs(span: Range) -> None:
     """A bisection ran both ends of what it left: each was built and run twice more before anything else."""
     span.oracle().outcomes([NOTHING, ALL])

@@ -15,7 +15,7 @@ class Job:
     """Build the tree ``tree`` and, unless ``build_only``, test it.
 
     ``seconds`` is what is left of the budget (None: no end); what it cuts off is NOT_RUN. ``fresh``:
-    the test must run in a process of its own.
+    the test must run in a process of its own. ``anew``: the tree is built from nothing, not upon what another left.
     A job is a value that can be sent to another machine.
     """
 
@@ -24,6 +24,7 @@ class Job:
     build_only: bool = False
     seconds: float | None = None
     fresh: bool = False
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

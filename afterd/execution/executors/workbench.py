@@ -53,7 +53,7 @@ class Workbench:
         """
         deadline = None if job.seconds is None else time.monotonic() + job.seconds
         recipe = job.recipe
-        built = self._builder.build(_shortened_recipe(recipe, deadline), job.tree)
+        built = self._builder.build(_shortened_recipe(recipe, deadline), job.tree, anew=job.anew)
         if not built.ok:
             self._require_room()
             return _unbuilt_attempt(built, cut_short=_is_past(deadline) or self._is_cancelled())
