@@ -28,7 +28,8 @@ from afterd.causality.deltas.history import made_after, newest_commit
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
-from afterd.causality.reversion import Reversion, Root
+from afterd.causality.reversion import Reversion, TrialsSpentError
+from afterd.causality.shrinking import Root
 from afterd.causality.signs import Sign, odds_of
 from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked_suspects, suspects_of
 from afterd.causality.tree import causal_tree
@@ -109,17 +110,24 @@ class Loop:
         """Run until a root is found, a shorter range is, or nothing is left to try."""
         root: Root | None = None
         try:
-            root = self._only_one() or self._where_shown() or self._along_causes()
-            root = root or self._each_alone() or self._whole_functions()
-            if root is None:
-                self._reversion.halve()
-            root = root or self._through_other_failures() or self._anywhere()
+            root = self._by_evidence() or self._anywhere()
             root = root and self._that_broke_it(root)
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
         except ShorterRangeError:
             root = None
         return self._concluded(root)
+
+    def _by_evidence(self) -> Root | None:
+        """A root among what the evidence speaks of; None once trials of it cost more than a search without any."""
+        try:
+            root = self._only_one() or self._where_shown() or self._along_causes()
+            root = root or self._each_alone() or self._whole_functions()
+            if root is None:
+                self._reversion.halve()
+            return root or self._through_other_failures()
+        except TrialsSpentError:
+            return None
 
     def _only_one(self) -> Root | None:
         """The change, where no other can matter: evidence could not choose better."""
@@ -252,9 +260,12 @@ class Loop:
 
     def further(self, deep: int) -> ChangeSet:
         """What the causes, or those of further failures, lead to; nothing where they lead nowhere."""
-        root = self._along_causes()
-        if root is None and deep > 0:
-            root = self._through_other_failures(deep - 1)
+        try:
+            root = self._along_causes()
+            if root is None and deep > 0:
+                root = self._through_other_failures(deep - 1)
+        except TrialsSpentError:
+            return NOTHING
         return NOTHING if root is None else root.changes | root.auxiliary
 
     def _worth_waiting(self, suspects: Sequence[Suspect], cost: int) -> bool:

@@ -25,7 +25,8 @@ from made_changes import (
 
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.deltas.dependencies import home
-from afterd.causality.reversion import Reversion, Root
+from afterd.causality.reversion import Reversion, TrialsSpentError
+from afterd.causality.shrinking import Root
 from afterd.causality.standing import Standing
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trials
@@ -33,12 +34,15 @@ from afterd.model.change import ChangeSet, in_order
 from afterd.model.outcome import Outcome
 
 
-def _reversion(oracle: Answer, count: int) -> Reversion:
+def _trials(oracle: Answer, count: int) -> Trials:
     def builds(reverted: ChangeSet) -> bool:
         return oracle(reverted).built
 
-    changes = made(count)
-    return Reversion(Trials(oracle, AuxiliarySearch(builds, changes, ids(count))), changes)
+    return Trials(oracle, AuxiliarySearch(builds, made(count), ids(count)))
+
+
+def _reversion(oracle: Answer, count: int) -> Reversion:
+    return Reversion(_trials(oracle, count), made(count))
 
 
 def _suspects(count: int, tiers: Sequence[Tier] = (Tier.CAUSE,)) -> list[Suspect]:
@@ -47,7 +51,20 @@ def _suspects(count: int, tiers: Sequence[Tier] = (Tier.CAUSE,)) -> list[Suspect
 
 
 def _found(oracle: Answer, count: int, outside: float = 0.15) -> Root | None:
-    return _reversion(oracle, count).find_root(_suspects(count), outside)
+    return _searched(oracle, count, _suspects(count), outside)
+
+
+def _searched(
+    oracle: Answer, count: int, suspects: Sequence[Suspect], outside: float
+) -> Root | None:
+    """As the loop does: where trials were in vain, from all changes downwards."""
+    trials = _trials(oracle, count)
+    reversion = Reversion(trials, made(count))
+    try:
+        return reversion.find_root(suspects, outside)
+    except TrialsSpentError:
+        whole = trials.revert(ids(count))
+        return reversion.find_root(suspects, 0.0, passing=whole) if whole.passed else None
 
 
 def test_the_sixteen_reversions_of_the_running_example() -> None:
@@ -219,7 +236,7 @@ def test_any_oracle_at_all(seed: int, count: int, tiers: list[Tier]) -> None:
     """Non-monotone, inconsistent, with unresolved runs: the promises hold all the same."""
     answer = arbitrary(seed, count)
     oracle = Counting(answer)
-    found = _reversion(oracle, count).find_root(_suspects(count, tiers), 0.15)
+    found = _searched(oracle, count, _suspects(count, tiers), 0.15)
     assert found is not None  # reverting everything passes, and is tried before giving up
     assert answer(found.changes) is PASS
     assert found.minimal

@@ -1,0 +1,83 @@
+"""Which changes of a passing reversion are needed: probabilistic delta debugging.
+
+Each change has a chance of being needed, and the part is put back next by which most changes are hoped to be settled
+as not needed (ProbDD; Wang, Shen, Chen, Xiong, Zhang, Probabilistic delta debugging, FSE 2021, sections 3.2 and 3.3).
+There each chance begins at one guess for all programs. How many are needed is what nobody knows, though: of a
+rewritten function all are, of a release two of a thousand. So the share of them is unknown here, as likely between
+one of all and two of all as between half of all and all, and is learnt from the same runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from afterd.model.change import ChangeId, ChangeSet
+
+
+class Needed:
+    """What is known of the changes of a passing reversion; ``order``: the likeliest to be needed first."""
+
+    def __init__(self, order: Sequence[ChangeId]) -> None:
+        self._left = [*order]
+        self._at = {change: place for place, change in enumerate(order)}
+        steps = 2 * len(order).bit_length()
+        self._shares = [2 ** (-step / 2) for step in range(steps + 1)]
+        self._put_back: list[int] = []
+        self._refused: list[ChangeSet] = []
+
+    def passed_without(self, part: Iterable[ChangeId]) -> None:
+        """With all of a part put back it still passed: none of them is needed."""
+        gone = frozenset(part)
+        self._put_back.append(len(gone))
+        self._left = [change for change in self._left if change not in gone]
+        self._refused = [refused - gone for refused in self._refused]
+
+    def failed_without(self, part: Iterable[ChangeId]) -> None:
+        """With all of a part put back it did not pass: at least one of them is needed."""
+        self._refused.append(frozenset(part) & frozenset(self._left))
+
+    def next_part(self) -> list[ChangeId]:
+        """The changes to put back together; empty where each is known to be needed."""
+        chances = self._chances()
+        certain = {change for refused in self._refused if len(refused) == 1 for change in refused}
+        open_changes = sorted(
+            (change for change in self._left if change not in certain),
+            key=lambda change: (round(chances[change], 9), -self._at[change]),
+        )
+        open_changes = open_changes[: self._settled_at_once(open_changes)]
+        best, most, spared = 0, 0.0, 1.0
+        for count, change in enumerate(open_changes, start=1):
+            spared *= 1.0 - chances[change]
+            if not best or count * spared > most:
+                best, most = count, count * spared
+        return open_changes[:best]
+
+    def _settled_at_once(self, ordered: Sequence[ChangeId]) -> int:
+        """How many of the first changes hold no part that was put back in vain: with one, it is in vain again."""
+        place = {change: at for at, change in enumerate(ordered)}
+        last = (
+            max(place.get(change, len(ordered)) for change in refused)
+            for refused in self._refused
+            if refused
+        )
+        return min([*last, len(self._left) - 1])
+
+    def _chances(self) -> dict[ChangeId, float]:
+        """How likely each change is needed: the share of all, raised by each refusal that it took part in."""
+        share = self._share()
+        chances = dict.fromkeys(self._left, share)
+        for refused in sorted(self._refused, key=len, reverse=True):
+            hit = 1.0 - prod(1.0 - chances[change] for change in refused)
+            for change in refused:
+                chances[change] = min(1.0, chances[change] / hit)
+        return chances
+
+    def _share(self) -> float:
+        """The share of changes that is needed, as the runs so far have it."""
+        weights = [self._likelihood(share) for share in self._shares]
+        return sum(map(float.__mul__, weights, self._shares)) / (sum(weights) or 1.0)
+
+    def _likelihood(self, share: float) -> float:
+        spared = (1.0 - share) ** sum(self._put_back)
+        return spared * prod(1.0 - (1.0 - share) ** len(refused) for refused in self._refused)

@@ -1,0 +1,162 @@
+"""A passing reversion is made smaller, until no change of it can be put back (AFTER, Algorithm 2).
+
+The paper halves blindly; where a reversion is not small, parts are put back here by how likely each change is needed
+(``deltas.needed``). Only a passing run decides: what is left was seen to pass, and putting any one change of it
+back was seen not to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from afterd.causality.attempts import Attempts
+from afterd.causality.deltas.dependencies import Changes, by_file
+from afterd.causality.deltas.needed import Needed
+from afterd.causality.trials import BudgetSpentError, Trial
+from afterd.limits import SEARCH
+from afterd.model.change import ChangeId, ChangeSet, in_order
+from afterd.model.outcome import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """Changes whose reversal passed, with those that went along for the program to build.
+
+    ``minimal``: putting back any one change was seen not to pass; None where the budget ended
+    before that was seen.
+    """
+
+    changes: ChangeSet
+    auxiliary: ChangeSet
+    minimal: bool | None
+
+
+class Shrinking:
+    """The ways in which a passing reversion is made smaller."""
+
+    def __init__(self, attempts: Attempts, changes: Changes, executed: ChangeSet) -> None:
+        self._attempts = attempts
+        self._changes = changes
+        self._executed = executed
+
+    def settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
+        """The passing reversion, as small as the budget allows to make it; ``order``: the most suspicious first."""
+        best = passing
+        try:
+            for trial in self._smaller(passing, order):
+                best = trial
+        except BudgetSpentError:
+            return Root(best.asked, best.auxiliary, None)
+        return Root(best.asked, best.auxiliary, minimal=True)
+
+    def _smaller(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Ever smaller passing reversions; the last is 1-minimal, and needs what went along."""
+        ways = (self._lean, self._standing, self._without_parts, self._one_less, self._leanest)
+        alone: set[ChangeSet] = set()
+        while True:
+            for smaller in ways:
+                for trial in smaller(passing, order):
+                    passing = trial
+                    yield trial
+            if passing.auxiliary in alone or not self._auxiliary_alone(passing):
+                return
+            alone.add(passing.auxiliary)
+            passing = self._attempts.trials.without_more(passing.auxiliary)
+            self._attempts.note(passing)
+            yield passing
+
+    def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
+        """Without the many that the test does not execute: each run to come is clearer."""
+        if len(passing.auxiliary) > SEARCH.put_back:
+            yield from self._attempts.trials.executed_alone(passing, self._executed)
+
+    def _standing(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Without one change and all that need it, where that is not the one alone: what is left needs
+        nothing that is not undone, as far as the text tells.
+        """
+        attempts = self._attempts
+        untried = True
+        while untried:
+            untried = False
+            for change in reversed(in_suspicion_order(passing.asked, order)):
+                needing = attempts.needing(change, passing.asked)
+                left = passing.asked - needing - {change}
+                idle = attempts.failed_within(left) or attempts.left_over(left)
+                if left and needing and not idle:
+                    untried = True
+                    trial = attempts.make(left)
+                    if trial.passed:
+                        passing = trial
+                        yield trial
+                        break
+
+    def _without_parts(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Without parts that are not needed, on sets that are not small; what was tried before counts."""
+        if len(passing.asked) <= SEARCH.put_back:
+            return
+        needed = Needed(in_suspicion_order(passing.asked, order))
+        for tried, verdict in self._attempts.seen.items():
+            if tried < passing.asked and verdict in (Verdict.FAIL, Verdict.UNRESOLVED):
+                needed.failed_without(passing.asked - tried)
+        while part := needed.next_part():
+            trial = self._attempts.make(passing.asked.difference(part))
+            if trial.passed:
+                needed.passed_without(part)
+                passing = trial
+                yield trial
+            else:
+                needed.failed_without(part)
+
+    def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
+        """Puts back one change at a time, the least suspicious first, until each is needed.
+
+        With all that went along before, which may have been needed for more than to build, or
+        with what the rest needs. After one that is not needed the next are asked, and those before it
+        again at last: they were seen to be needed beside it.
+        """
+        waiting = in_suspicion_order(passing.asked, order)[::-1]
+        while len(waiting) > 1:
+            candidates = [passing.asked - {change} for change in waiting]
+            for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
+                if trial.passed:
+                    waiting = [*waiting[number + 1 :], *waiting[:number]]
+                    passing = trial
+                    yield trial
+                    break
+            else:
+                return
+
+    def _put_back(self, candidates: Sequence[ChangeSet], along: ChangeSet) -> Iterator[Trial]:
+        """A trial of each of them; the second way only where the first told nothing."""
+        attempts = self._attempts
+        if not along:
+            for trial in attempts.trials.revert_each(candidates):
+                attempts.note(trial)
+                yield trial
+            return
+        for asked in candidates:
+            trial = attempts.trials.beside(asked, along)
+            if trial.outcome.verdict is Verdict.UNRESOLVED:
+                trial = attempts.make(asked)
+            yield trial
+
+    def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
+        known = [change for change in in_order(passing.auxiliary) if change in self._changes]
+        groups = by_file(known, self._changes)
+        yield from self._attempts.trials.leaner(passing, self._executed, groups)
+
+    def _auxiliary_alone(self, passing: Trial) -> bool:
+        """Whether not the changes asked for but what went along with them made the test pass."""
+        along, attempts = passing.auxiliary, self._attempts
+        return (
+            bool(along)
+            and not attempts.failed_within(along)
+            and attempts.trials.plain(along).passed
+        )
+
+
+def in_suspicion_order(changes: ChangeSet, order: Sequence[ChangeId]) -> list[ChangeId]:
+    """As in ``order``; what is not in it comes last."""
+    known = [change for change in order if change in changes]
+    return [*known, *sorted(changes.difference(known))]
