@@ -13,7 +13,8 @@ from made_changes import DIFFERENT, PASS, Answer, Counting, change, ids, made, r
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.deltas.history import commit_guilt, uncertainty
 from afterd.causality.halving import Halving, ShorterRangeError
-from afterd.causality.reversion import Reversion, Root
+from afterd.causality.reversion import Reversion
+from afterd.causality.shrinking import Root
 from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import Trials
 from afterd.model.change import ChangeSet, CommitGuilt, in_order
