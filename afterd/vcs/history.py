@@ -179,8 +179,9 @@ class _Search:
         ]
 
     def _brought(self, commit: str, parent: str) -> list[str]:
-        """A commit, and what it merged into its first parent."""
-        if not parent or len(_parents(self._repository, commit)) < 2:
+        """A commit, and what it merged into ``parent``, where that is its first one."""
+        parents = _parents(self._repository, commit)
+        if len(parents) < 2 or parent != parents[0]:
             return [commit]
         return [str(each.id) for each in commits_of_range(self._repository, parent, commit)]
 
@@ -208,25 +209,41 @@ class _Search:
         if not found.adjacent:
             return found
         for parent in _parents(self._repository, found.bad):
-            if parent != found.good and self._verdict(parent) is Verdict.FAIL:
-                branch = list(self._branch(parent, found.good))
+            if parent != found.good:
+                branch = [found.bad, *self._branch(parent, found.good)]
                 self._left = max(self._left, 2 * len(branch).bit_length())
-                inside = self._along_branch(branch)
-                if inside.good:
+                inside = self._along_branch(branch, found.good)
+                if inside.good and inside.bad != found.bad:
                     return inside
         return found
 
-    def _along_branch(self, branch: Sequence[str]) -> Baseline:
-        """Search a red branch, newest first, with the commit where it left: halving is enough where that is green."""
-        if len(branch) > 1 and self._verdict(branch[-1]) is Verdict.PASS:
-            return self._into_merge(self._bisect(branch))
-        return self.along(iter(branch))
+    def _along_branch(self, branch: Sequence[str], green: str) -> Baseline:
+        """Search a red merge and a branch that it merged, newest first, down to the commit where that left.
+
+        A commit that the ``green`` one came from is taken to be green, and asked only where all above it are red; its
+        tip is asked as any other commit is.
+        """
+        if not self._is_older(branch[-1], green):
+            tip = branch[1]
+            known = self._verdict(tip)
+            return (
+                self.along(iter(branch[1:]))
+                if known is Verdict.FAIL
+                else Baseline("", tip, adjacent=False)
+            )
+        inside = self._bisect(branch)
+        if inside.good == branch[-1] and self._verdict(inside.good) is not Verdict.PASS:
+            return self.along(first_parents(self._repository, inside.bad))
+        return inside if inside.bad == branch[0] else self._into_merge(inside)
+
+    def _is_older(self, commit: str, than: str) -> bool:
+        return commit == than or self._repository.descendant_of(than, commit)
 
     def _branch(self, tip: str, trunk: str) -> Iterator[str]:
         """First parents of a merged branch, down to and with the first that ``trunk`` has too."""
         for commit in first_parents(self._repository, tip):
             yield commit
-            if commit == trunk or self._repository.descendant_of(trunk, commit):
+            if self._is_older(commit, trunk):
                 return
 
 

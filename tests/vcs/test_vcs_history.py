@@ -193,6 +193,34 @@ def test_commits_that_are_likely_are_asked_first(
     assert len(answers.asked) <= expected
 
 
+def test_a_merged_branch_is_halved_with_its_merge_and_no_end_of_it_is_asked(tmp_path: Path) -> None:
+    """Where it left is older than what is green, and its tip tells no more than any other commit of it does."""
+    made = Made(tmp_path / "r")
+    line = [made.text(a="0"), made.text(a="1")]
+    side = [line[0]]
+    for number in range(1, 17):
+        side.append(made.commit(texts(a="0", s=f"{number}"), side[-1], ref=None))
+    tip = made.commit(texts(a="1", s="16"), line[1], side[-1])
+    green = dict.fromkeys([*line, *side[:6]], PASS)
+    answers = Answers({**dict.fromkeys([*side, tip], FAIL), **green})
+    found = first_red(made.repository, line[1], tip, answers)
+    assert found == Baseline(side[5], side[6], adjacent=True)
+    assert len(answers.asked) <= len(side).bit_length()
+    assert not {side[0], side[-1], *line} & set(answers.asked)
+
+
+def test_a_branch_that_was_red_where_it_left_is_searched_further_back(tmp_path: Path) -> None:
+    """The trunk was repaired since; that it is green now does not say that it was so."""
+    made = Made(tmp_path / "r")
+    older = [made.text(a="0"), made.text(a="1")]
+    trunk = made.text(a="2")
+    side = made.commit(texts(a="1", s="1"), older[1], ref=None)
+    tip = made.commit(texts(a="2", s="1"), trunk, side)
+    answers = Answers({older[0]: PASS, older[1]: FAIL, trunk: PASS, side: FAIL, tip: FAIL})
+    found = first_red(made.repository, trunk, tip, answers)
+    assert found == Baseline(older[0], older[1], adjacent=True)
+
+
 def test_what_a_merge_brought_counts_as_the_merge(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     line = [made.text(a="0")]
