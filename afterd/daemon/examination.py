@@ -6,15 +6,17 @@ killed at any moment, the next daemon goes on where this one was, and repeats th
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pygit2
 
 from afterd.config import Settings, command_line
 from afterd.daemon.arrivals import Wanted, wanted_of
-from afterd.daemon.baseline import TestRecord
+from afterd.daemon.baseline import Base, TestRecord
 from afterd.daemon.flakiness import record_runs
 from afterd.daemon.judgement import Case, Judged, judge, last_word
+from afterd.daemon.shared_root import ROUNDS, SharedRoot
 from afterd.daemon.spending import left_of
 from afterd.daemon.tested import failing_of, tested_at
 from afterd.daemon.unheld import chosen_settings
@@ -31,7 +33,7 @@ from afterd.store.jobs import Job, JobQueue
 from afterd.store.journal import StoredJournal
 from afterd.store.verdicts import StoredVerdict, keep_verdict, verdicts_at
 from afterd.vcs.repository import common_directory, open_repository, resolve
-from afterd.workspace import THE_SUITE, opened_workspace, range_between, suite_of
+from afterd.workspace import THE_SUITE, FailingTest, opened_workspace, range_between, suite_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +81,43 @@ def _examined_commit(
         judged = {each.test for each in verdicts_at(workspace.store, workspace.name, wanted.commit)}
         budgeted = replace(settings, budget=settings.job_budget)
         ranker = Ranker(workspace, budgeted, tree, suite, progress)
-        for test, failure in failing_of(settings, suite, tested):
-            if test.recipe.test_id in judged:
+        shared = SharedRoot(workspace, settings, job, suite, wanted.commit, tree)
+        failing = list(failing_of(settings, suite, tested))
+        bases = {each.recipe.test_id: record.base(wanted.commit, how) for each, how in failing}
+        for test, failure in failing:
+            name = test.recipe.test_id
+            if name in judged:
                 continue
-            base = record.base(wanted.commit, failure)
+            base = bases[name]
             before = _explanations(workspace.store, workspace.name, wanted.commit)
             left = left_of(settings.job_budget, workspace.store, job, test.recipe.test_id)
             case = Case(workspace, settings, job, wanted, tree, test, base, left, chosen.kept_in)
             broken = tested.broken or _too_short(case, failure)
             said = _noted_verdict(judge(case, broken, before, progress), chosen.note)
-            _keep(case, _ranked_verdict(said, ranker))
+            also = shared.repaired(
+                said, test, base, _beside(name, failing, bases, judged), progress
+            )
+            _keep(case, _ranked_verdict(said, ranker), also)
+            judged |= {name, *also}
         verdicts = tuple(verdicts_at(workspace.store, workspace.name, wanted.commit))
         return Examined(
             wanted, verdicts, _explanations(workspace.store, workspace.name, wanted.commit)
         )
+
+
+def _beside(
+    name: str,
+    failing: Sequence[tuple[FailingTest, FailureSignature]],
+    bases: Mapping[str, Base],
+    judged: Collection[str],
+) -> dict[str, FailureSignature]:
+    """The failing tests that are not judged yet and broke between the same two commits as the one of that name."""
+    others = {each.recipe.test_id: how for each, how in failing}
+    return {
+        other: how
+        for other, how in others.items()
+        if other != name and other not in judged and bases[other] == bases[name]
+    }
 
 
 def _too_short(case: Case, failure: FailureSignature) -> str:
@@ -124,13 +149,16 @@ def _ranked_verdict(judged: Judged, ranker: Ranker) -> Judged:
     return replace(judged, explanation=ranker.ranked(judged.explanation, wanted))
 
 
-def _keep(case: Case, judged: Judged) -> None:
-    """Explanation, verdict, runs and the job's progress, together or not at all."""
+def _keep(case: Case, judged: Judged, also: Sequence[str] = ()) -> None:
+    """Explanation, verdict, runs and the job's progress, together or not at all; ``also`` are the tests whose
+    answer it is as well.
+    """
     store = case.workspace.store
     with store.transaction():
         identifier = None
         if judged.explanation is not None:
-            identifier = keep(case.workspace, judged.explanation).id
+            explanation = replace(judged.explanation, also=tuple(also))
+            identifier = keep(case.workspace, explanation).id
         recipe = case.test.recipe
         if judged.kind is not VerdictKind.BROKEN:
             shown = judged.recipe or recipe
@@ -146,10 +174,12 @@ def _keep(case: Case, judged: Judged) -> None:
             judged.reason,
         )
         keep_verdict(store, case.workspace.name, verdict)
+        for name in also:
+            keep_verdict(store, case.workspace.name, replace(verdict, test=name, runs=ROUNDS))
         JobQueue(store).advance(case.job)
 
 
 def _explanations(store: Store, name: str, commit: str) -> tuple[Explanation, ...]:
-    """The explanations behind a commit's verdicts."""
-    found = (verdict.explanation_id for verdict in verdicts_at(store, name, commit))
+    """The explanations behind a commit's verdicts, each once."""
+    found = dict.fromkeys(verdict.explanation_id for verdict in verdicts_at(store, name, commit))
     return tuple(load(store, identifier) for identifier in found if identifier is not None)

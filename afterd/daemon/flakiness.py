@@ -43,7 +43,7 @@ def prior_of(reader: Reader, repository: str, test: str) -> Prior:
 
 def prior_beside(workspace: Workspace, job: int, tree: str, recipe: Recipe, before: Prior) -> Prior:
     """What is believed of a test that failed in its suite, and passed each time this job ran it alone."""
-    passed = sum(outcome.passed for outcome in _outcomes(workspace, job, tree, recipe))
+    passed = sum(outcome.passed for outcome in outcomes_of(workspace, job, tree, recipe))
     return prior_after_both(before, passed, 1) if passed else before
 
 
@@ -54,14 +54,14 @@ def seen_at(workspace: Workspace, job: int, commit: str, tree: str, recipe: Reci
         for seen in observations(workspace.store, workspace.name, recipe.test_id)
         if seen.commit_id == commit
     ]
-    verdicts += [outcome.verdict for outcome in _outcomes(workspace, job, tree, recipe)]
+    verdicts += [outcome.verdict for outcome in outcomes_of(workspace, job, tree, recipe)]
     return repeats([verdict for verdict in verdicts if verdict is not Verdict.UNRESOLVED])
 
 
 def record_runs(workspace: Workspace, job: int, commit: str, tree: str, recipe: Recipe) -> None:
     """Put this job's runs of a test at its commit on record; inside the verdict's transaction."""
     whole = recipe.scope is Scope.WHOLE  # a test among others has its failure from the suite's run
-    for outcome in _outcomes(workspace, job, tree, recipe):
+    for outcome in outcomes_of(workspace, job, tree, recipe):
         fails = whole and outcome.verdict is Verdict.FAIL
         signature = telling_signature(outcome, recipe.test_id) if fails else None
         seen = (recipe.test_id, recipe.command_digest, outcome.verdict)
@@ -80,6 +80,7 @@ def rate_of(seen: Repeats) -> float:
     return rate(Prior(), seen)
 
 
-def _outcomes(workspace: Workspace, job: int, tree: str, recipe: Recipe) -> Sequence[Outcome]:
+def outcomes_of(workspace: Workspace, job: int, tree: str, recipe: Recipe) -> Sequence[Outcome]:
+    """How a job's runs of a test on a tree ended, in their order."""
     attempts = attempts_of(workspace.store, job, key_of_test(recipe, tree))
     return [attempt.outcome for attempt in attempts]

@@ -52,9 +52,9 @@ def _of_the_daemon(
 ) -> tuple[Explanation, ...]:
     """The daemon's answers for every test that fails at the commit, as it tests it."""
     verdicts = verdicts_at(workspace.store, workspace.name, wanted.revisions.bad)
-    identifiers = [verdict.explanation_id for verdict in verdicts]
+    identifiers = dict.fromkeys(verdict.explanation_id for verdict in verdicts)
     answers = [load(workspace.store, each) for each in identifiers if each is not None]
-    if not answers or len(answers) < len(verdicts):
+    if not answers or None in identifiers:
         return ()
     if any(each.range != wanted.revisions or not each.root for each in answers):
         return ()

@@ -118,13 +118,18 @@ def visible_part(text: str) -> str:
 
 def _verdict_lines(given: Received, permalink: Permalink, limit: int) -> str:
     """The verdicts, and a page for each explanation."""
-    by_test = {explanation.test: explanation for explanation in given.explanations}
+    by_test = {
+        test: explanation
+        for explanation in reversed(given.explanations)
+        for test in (*explanation.also, explanation.test)
+    }
     verdicts = in_order(given.verdicts)
     head = f"## afterd: {summed_up(verdicts)}\n\n"
     lines = [_verdict(verdict, by_test.get(verdict.test)) for verdict in verdicts]
     head += _fitting_lines(lines[: REPORT.verdicts], len(verdicts), (limit - len(head)) // 2)
     ordered = [by_test[verdict.test] for verdict in verdicts if verdict.test in by_test]
-    return head + pages(ordered, _blocks, permalink, limit - len(head))
+    each_once = list({explanation.test: explanation for explanation in ordered}.values())
+    return head + pages(each_once, _blocks, permalink, limit - len(head))
 
 
 def _verdict(verdict: TestVerdict, explanation: Explanation | None) -> str:

@@ -6,7 +6,7 @@ How the Python tracer runs a test of a workspace.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from afterd.trace.python.stage import PythonTraceRequest, folders_beside, python
 from afterd.vcs.worktree import Slot
 from afterd.workspace.test_command import (
     assigned_variables,
-    command_of_one_test,
+    command_of_tests,
     import_paths,
     runner_of,
     verbose_command,
@@ -79,7 +79,7 @@ class Suite:
         if name == THE_END:
             return FailingTest(beside, runner)
         if self.found is None:
-            command, build = command_of_one_test(self.recipe.test, runner, name), self.recipe.build
+            command, build = command_of_tests(self.recipe.test, runner, name), self.recipe.build
         else:
             named, build = runner_named(runner), self.recipe.build
             command = named.one_test(self.found, name)
@@ -89,6 +89,11 @@ class Suite:
             return FailingTest(beside, runner)
         only = replace(beside, test=command, build=build, scope=Scope.ALONE)
         return FailingTest(only, runner, beside)
+
+    def some(self, names: Sequence[str]) -> Recipe:
+        """The suite without its other tests, where its runner can be asked for several by name; else all of it."""
+        command = command_of_tests(self.recipe.test, self.recipe.told_by, *names)
+        return replace(self.recipe, test=command) if command else self.recipe
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,25 +122,25 @@ def runner_of(command: Sequence[str], environment: Mapping[str, str], folder: Pa
     return "unittest" if (python.target, name) == ("module", "unittest") else GIVEN
 
 
-def command_of_one_test(command: Sequence[str], runner: str, test: str) -> tuple[str, ...]:
-    """The command that runs one test as the given one does; () where that is not known.
+def command_of_tests(command: Sequence[str], runner: str, *tests: str) -> tuple[str, ...]:
+    """The command that runs one test or several as the given one does; () where that is not known.
 
-    It is no harm if it runs more: the test's outcome is read off its own lines.
+    It is no harm if it runs more: a test's outcome is read off its own lines.
     """
     words = of_shell(command) or tuple(command)
     match runner:
         case "pytest":
-            return (*_without_places(words), test)
+            return (*_without_places(words), *tests)
         case "unittest":
-            return (*words, "-k", f"*{test}")
+            return (*words, *(word for test in tests for word in ("-k", f"*{test}")))
         case "CTest":
-            return (*words, "-R", literally(test))
+            return (*words, "-R", "|".join(map(literally, tests)))
         case "Meson":
-            return (*words, test)
-        case "Go" if " " in test:
-            return (*words, "-count=1", "-run", anchored_pattern(test.partition(" ")[2]))
+            return (*words, *tests)
+        case "Go" if len(tests) == 1 and " " in tests[0]:
+            return (*words, "-count=1", "-run", anchored_pattern(tests[0].partition(" ")[2]))
         case "Cargo":
-            return (*words, *(() if "--" in words else ("--",)), "--exact", test)
+            return (*words, *(() if "--" in words else ("--",)), "--exact", *tests)
     return ()
 
 
