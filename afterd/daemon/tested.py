@@ -9,17 +9,14 @@ from dataclasses import asdict, dataclass
 from afterd.config import Settings
 from afterd.daemon.arrivals import Wanted
 from afterd.execution.executors.protocol import Job as Run
-from afterd.execution.recipe import Recipe
-from afterd.execution.runners import GIVEN
 from afterd.execution.signature import refused_build
 from afterd.model.outcome import FailureSignature, Outcome, Unresolved, Verdict
 from afterd.model.progress import Progress
 from afterd.store.history import Observation, observe
 from afterd.store.jobs import Job, JobQueue
-from afterd.workspace import FailingTest, Suite, SuiteRun, Workspace, run_suite
+from afterd.workspace import THE_BUILD, FailingTest, Suite, SuiteRun, Workspace, run_suite
 
 TESTED = "tested"
-THE_BUILD = "the build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +105,6 @@ def failing_of(
         if settings.tests and failure.test not in (*settings.tests, *always):
             continue
         if failure.test == THE_BUILD:
-            # a build that fails is a test that fails: the same loop finds the change that did it
-            build = Recipe(
-                suite.recipe.build,
-                test_id=THE_BUILD,
-                extra=suite.recipe.extra,
-                container=suite.recipe.container,
-                limits=suite.recipe.limits,
-            )
-            yield FailingTest(build, GIVEN), failure
+            yield suite.build(), failure
         else:
             yield suite.test(failure.test), failure

@@ -28,6 +28,7 @@ from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.bisected import Bisection, bisected_case
 from afterd.pipeline.broken import Broken, which_broke
+from afterd.pipeline.broken_build import broken_build
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
 from afterd.pipeline.installed_copy import not_importable, untested_import
@@ -136,7 +137,13 @@ def _explain(
             nothing = replace(nothing, remarks=tuple(filter(None, [note])))
             return (keep(workspace, nothing),)
         began = time.monotonic()
-        found = _each_explained(workspace, settings, wanted, broken, heard, note)
+        try:
+            found = _each_explained(workspace, settings, wanted, broken, heard, note)
+        except BuildError:
+            build = broken_build(workspace, settings, wanted, broken.suite, heard)
+            if build is None:
+                raise
+            found = _each_explained(workspace, settings, wanted, build, heard, note)
         if answered and all(each.status is Status.EXPLAINED for each in found):
             heard = answered(found)
         with clock.during(Phase.RANK):

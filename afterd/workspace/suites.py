@@ -47,6 +47,7 @@ from afterd.workspace.test_command import (
 from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
+THE_BUILD = "the build"
 AUTO = "auto"
 _OF_PYTHON = frozenset({"pytest", *REPORTING})
 
@@ -89,6 +90,16 @@ class Suite:
             return FailingTest(beside, runner)
         only = replace(beside, test=command, build=build, scope=Scope.ALONE)
         return FailingTest(only, runner, beside)
+
+    def build(self) -> FailingTest:
+        """The build as a test: what a change did that makes it fail is found by the same loop."""
+        recipe = self.recipe
+        return FailingTest(
+            replace(
+                recipe, test=recipe.build, build=(), assigned=(), test_id=THE_BUILD, told_by=""
+            ),
+            GIVEN,
+        )
 
     def some(self, names: Sequence[str]) -> Recipe:
         """The suite without its other tests, where its runner can be asked for several by name; else all of it."""

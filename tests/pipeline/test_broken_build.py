@@ -1,0 +1,66 @@
+"""The bad version does not build and the good one does: what broke the build is found like what breaks a test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_runs import afterd, repository
+
+MAKEFILE = """\
+prog: main.c limits.h range.h
+\tcc -std=c11 -o prog main.c
+check: prog
+\t./prog
+"""
+MAIN = """\
+#include "range.h"
+
+int main(void) { return in_range(4) ? 0 : 1; }
+"""
+LIMITS = "#define LEAST 1\n#define MOST 9\n"
+RANGE = """\
+#include "limits.h"
+
+_Static_assert(LEAST < MOST, "an empty range");
+
+static int in_range(int n) { return n >= LEAST && n <= MOST; }
+"""
+FILES = {
+    ".gitignore": "prog\n",
+    "Makefile": MAKEFILE,
+    "main.c": MAIN,
+    "limits.h": LIMITS,
+    "range.h": RANGE,
+}
+
+
+def explained(path: Path, bad: Mapping[str, str], *more: str) -> tuple[list[dict[str, Any]], str]:
+    where = repository(path / "r", FILES, bad)
+    done = afterd("explain", "HEAD~1..HEAD", "--format", "json", *more, cwd=where)
+    assert done.status == 0, done.err + done.out
+    return json.loads(done.out)["explanations"], done.err
+
+
+@pytest.mark.parametrize("given", [(), ("--build", "make prog", "--test", "./prog")])
+def test_the_change_that_broke_the_build_is_named(tmp_path: Path, given: tuple[str, ...]) -> None:
+    """magic_enum between 0.7.2 and 0.7.3: that it "does not build" was all of the answer."""
+    bad = {"limits.h": LIMITS.replace("1", "12"), "main.c": MAIN.replace("4", "5")}
+    [found], _ = explained(tmp_path, bad, *given)
+    assert (found["test"], found["status"]) == ("the build", "explained")
+    assert [change["file"] for change in found["root"]] == ["limits.h"]
+    assert found["minimal"]
+    assert any("no test was run" in remark for remark in found["remarks"])
+    assert "an empty range" in found["failure"]["message"]
+    assert (found["failure"]["file"], found["failure"]["line"]) == ("range.h", 3)
+
+
+def test_a_build_that_fails_at_both_ends_is_said(tmp_path: Path) -> None:
+    where = repository(
+        tmp_path / "r", {**FILES, "main.c": MAIN.replace("0 : 1", "")}, {"limits.h": LIMITS * 2}
+    )
+    done = afterd("explain", "HEAD~1..HEAD", cwd=where)
+    done.refused(13, "The bad version does not build", "#build")
