@@ -24,6 +24,9 @@ SLOT = "{slot}"
 """Stands for the slot's directory in ``Recipe.extra``; its tree has another path in each slot."""
 
 
+THE_BUILD = "the build"
+"""The test that a build is, where that is what broke."""
+
 _IN_FOLDER = 'cd "$0" && exec "$@"'
 _INTERPRETER = re.compile(r"/.*/python[\d.]*")
 _OURS = frozenset({"PATH"})
@@ -99,6 +102,11 @@ class Recipe:
             argv = ("python3", *argv[1:])
         assigned = (f"{name}={value}" for name, value in there.items() if name not in _OURS)
         return (*prefix, "sh", "-c", _IN_FOLDER, str(slot / self.folder), "env", *assigned, *argv)
+
+    @property
+    def is_a_build(self) -> bool:
+        """Whether the test is the build itself: nothing of it is a run of the program."""
+        return self.test_id == THE_BUILD
 
     @property
     def typed(self) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ class Reruns:
         with self._lock:
             return self._trust.setdefault(
                 _key(recipe),
-                _Trust(meant=recipe.told_by not in _OWN_PROGRAMS and not recipe.container),
+                _Trust(meant=_is_meant(recipe)),
             )
 
     def _ready(
@@ -251,3 +251,9 @@ def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
     if one.signature is None or other.signature is None:
         return one.signature is other.signature
     return same_failure(one.signature, other.signature)
+
+
+def _is_meant(recipe: Recipe) -> bool:
+    """Whether the test may be one that a warm process runs."""
+    elsewhere = recipe.told_by in _OWN_PROGRAMS or bool(recipe.container)
+    return not elsewhere and not recipe.is_a_build

@@ -15,6 +15,7 @@ from afterd.config import Settings
 from afterd.errors import AfterdError
 from afterd.execution.cache import key_of_test
 from afterd.execution.failures.suites import ran_one_test
+from afterd.execution.recipe import THE_BUILD
 from afterd.limits import RANKING
 from afterd.model.explanation import Explanation, Status
 from afterd.model.outcome import FailureKind
@@ -62,7 +63,7 @@ class Ranker:
 
     def ranked(self, explanation: Explanation, wanted: Range) -> Explanation:
         """The explanation of a test in ``wanted`` with its ranking, where one can be had."""
-        if explanation.status not in _EXPLAINED:
+        if explanation.status not in _EXPLAINED or explanation.test == THE_BUILD:
             return explanation
         failure = explanation.failure
         if failure is not None and failure.kind is FailureKind.HANG:

@@ -279,8 +279,12 @@ def explain_test(
     Explanations ``before`` are of other tests of the range: a root of theirs is tried first.
     ``prior`` is what is known of the test's flakiness.
     """
-    case = Case(workspace, settings, test, progress, time.monotonic(), prior)
     recipe = test.recipe
+    if (
+        recipe.is_a_build
+    ):  # what a compiler refuses it refuses each time, and was built once to be asked for
+        settings, prior = replace(settings, confirmations=1), Prior(flaky=0.0)
+    case = Case(workspace, settings, test, progress, time.monotonic(), prior)
     found = _with_other_side(case, wanted, _explained_failure(case, wanted, before))
     return replace(found, build_command=recipe.build, test_command=recipe.typed)
 

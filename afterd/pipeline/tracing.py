@@ -26,6 +26,7 @@ from afterd.trace.python.stage import python_command
 from afterd.workspace import FailingTest, Range, Workspace
 
 _CONTAINED = "Builds and tests run in a container, where no run is recorded: changes were found by undoing them alone."
+_A_BUILD = "What broke is the build, of which no run is recorded: changes were found by undoing them alone."
 _ALONE = "Without a trace only reversion is possible."
 _RUNNERS = frozenset({"pytest", "py.test", "unittest"})
 
@@ -84,8 +85,8 @@ def traced_failure(
     none): where two runs are dearer to read, the green one is put off. A tracer is imported when its language is met:
     that of C alone takes as long as a short test.
     """
-    if test.recipe.container:
-        return Tracing(None, _CONTAINED)
+    if test.recipe.is_a_build or test.recipe.container:
+        return Tracing(None, _A_BUILD if test.recipe.is_a_build else _CONTAINED)
     languages = changed_languages(wanted)
     reasons: list[str] = []
 

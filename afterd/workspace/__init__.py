@@ -2,7 +2,6 @@
 
 from afterd.workspace.phases import Phase, PhaseClock
 from afterd.workspace.suites import (
-    THE_BUILD,
     THE_SUITE,
     FailingTest,
     Suite,
@@ -25,7 +24,6 @@ from afterd.workspace.workspace import (
 )
 
 __all__ = [
-    "THE_BUILD",
     "THE_SUITE",
     "FailingTest",
     "Phase",

@@ -15,7 +15,7 @@ from afterd.execution.confinement import Confinement, confined_programs
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.losses import refuse_lost
-from afterd.execution.recipe import SLOT, Recipe, Scope, import_path, with_assignments
+from afterd.execution.recipe import SLOT, THE_BUILD, Recipe, Scope, import_path, with_assignments
 from afterd.execution.runners import (
     GIVEN,
     BuildsOne,
@@ -47,7 +47,6 @@ from afterd.workspace.test_command import (
 from afterd.workspace.workspace import Workspace
 
 THE_SUITE = "the test suite"
-THE_BUILD = "the build"
 AUTO = "auto"
 _OF_PYTHON = frozenset({"pytest", *REPORTING})
 

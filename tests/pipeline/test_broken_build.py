@@ -53,6 +53,11 @@ def test_the_change_that_broke_the_build_is_named(tmp_path: Path, given: tuple[s
     assert (found["test"], found["status"]) == ("the build", "explained")
     assert [change["file"] for change in found["root"]] == ["limits.h"]
     assert found["minimal"]
+    assert found["runs"]["confirmation"] == 2
+    assert not found["ranking"]
+    assert not [
+        each for each in found["remarks"] if "afterd-cc" in each or "processes of its own" in each
+    ]
     assert any("no test was run" in remark for remark in found["remarks"])
     assert "an empty range" in found["failure"]["message"]
     assert (found["failure"]["file"], found["failure"]["line"]) == ("range.h", 3)
