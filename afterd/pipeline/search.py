@@ -35,6 +35,7 @@ from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing, Unread
 from afterd.workspace import Phase, Range
 
+_READING = "seconds' worth of work done to compare the two runs"
 _TWIN, _TELLING = "tracing the twin", "putting the story together"
 STORY_STAGES = (_TWIN, _TELLING)
 """What the causal tree costs once the root is known."""
@@ -114,7 +115,7 @@ def search(
         loop = Loop(execution, live, wanted.everything, oracles, case.progress)
         if tracing.execution is not None:
             case.progress.stage("reading the two runs")
-        with told_meanwhile(case.progress, execution.work, "events of the two runs read"):
+        with told_meanwhile(case.progress, lambda: execution.work() // WORK.second, _READING):
             analysis = loop.explain()
         with clock.during(Phase.RUN):
             analysis = _promised_analysis(analysis, oracle, tracing)
