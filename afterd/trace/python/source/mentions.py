@@ -114,8 +114,9 @@ class Mentions:
     error: str = ""
 
 
+@lru_cache(maxsize=400)
 def mentions(text: bytes) -> Mentions:
-    """Read a file; never raises for what is in it.
+    """Read a file; never raises for what is in it. A part of a range has most files of the whole, which were read.
 
     Statement by statement: a variant shares most of them with versions that were read before. What only a
     compiler refuses (a ``return`` at the margin) is not seen: ``compiler_error`` asks one.
