@@ -66,6 +66,7 @@ def repository(path: Path, *versions: Mapping[str, str]) -> Path:
     made = pygit2.init_repository(path, initial_head="main")
     for number, files in enumerate(versions):
         for name, content in files.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
             (path / name).write_text(content)
         made.index.add_all()
         made.index.write()

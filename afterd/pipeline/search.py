@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,9 +22,9 @@ from afterd.config import Strategy
 from afterd.execution.failures.values import shown_lines
 from afterd.execution.meanwhile import told_meanwhile
 from afterd.execution.oracle import Oracle
-from afterd.limits import WORK, SolverLimits, StoryLimits
+from afterd.limits import REPORT, WORK, SolverLimits, StoryLimits
 from afterd.logic import Solver
-from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
+from afterd.model.change import NOTHING, Change, ChangeForm, ChangeId, ChangeSet, in_order
 from afterd.model.explanation import CauseNode, Failure
 from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.trace import Execution, Predicate, TwinExecution
@@ -43,6 +43,7 @@ _SILENT = (
     "With only {} undone the test passes too, but prints nothing, where both versions print something: that may be"
     " a test that was not run."
 )
+_WHOLE = "{} is all of a file of {} lines: nothing smaller could be undone, so which of its lines is at fault is not told."
 _NO_TWIN = "The bad version without {} left no trace that can be read, so {}. {}"
 _BESIDE_GREEN, _UNTOLD = (
     "the story holds the failing run against the good version's",
@@ -131,12 +132,24 @@ def search(
             instead = _BESIDE_GREEN if led.tree else _UNTOLD
             remark = _NO_TWIN.format(", ".join(in_order(analysis.root)), instead, told.reason)
             led = replace(led, remarks=(*led.remarks, remark))
+        whole = _whole_files(map(live.get, in_order(analysis.root | analysis.auxiliary)))
+        led = replace(led, remarks=(*led.remarks, *whole))
         found = _found_answer(analysis, led, frozenset(live), oracle, execution, solver)
         seconds = time.monotonic() - began
         if not isinstance(told, Story):
             return replace(found, story_seconds=seconds)
         tested, followed = told.interventions, told.followed
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
+
+
+def _whole_files(undone: Iterable[Change | None]) -> Iterator[str]:
+    """What is undone as a whole file that is longer than an answer shows."""
+    for change in undone:
+        if change is None or change.form not in (ChangeForm.ADDED, ChangeForm.DELETED):
+            continue
+        count = max(change.old.count, change.new.count)
+        if count > REPORT.terminal_patch:
+            yield _WHOLE.format(change.id, count)
 
 
 def _halving(case: Case, bisection: Bisection | None) -> Halving:
