@@ -13,12 +13,13 @@ from afterd.compare.python.absence import Absence, Ties
 from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.callbacks import Callbacks
-from afterd.compare.python.calls import Calls, mentioned_names
+from afterd.compare.python.calls import Calls
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
 from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
+from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR, WORK
 from afterd.model.change import ChangeId
 from afterd.model.outcome import FailureKind
