@@ -43,7 +43,7 @@ _SILENT = (
     "With only {} undone the test passes too, but prints nothing, where both versions print something: that may be"
     " a test that was not run."
 )
-_WHOLE = "{} is all of a file of {} lines: nothing smaller could be undone, so which of its lines is at fault is not told."
+_WHOLE = "{} is all of a file of {} lines: nothing smaller could be undone, and which line is at fault is not told."
 _NO_TWIN = "The bad version without {} left no trace that can be read, so {}. {}"
 _BESIDE_GREEN, _UNTOLD = (
     "the story holds the failing run against the good version's",
