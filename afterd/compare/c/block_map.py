@@ -52,6 +52,25 @@ class BlockMap:
             return self.to_bad[other] == taken
         return None
 
+    def same_place(self, here: int, there: int) -> bool | None:
+        """Whether a block and one of the good version are each other's like; None where both have none."""
+        if here not in self.to_good and there not in self.to_bad:
+            return None
+        return self.to_good.get(here) == there
+
+    def is_further_part(self, there: int) -> bool:
+        """Whether a block of the good version only asks on: it has no like, is come to from one branch alone, stores
+        nothing, and ends with a branch of its own.
+        """
+        instructions = self.good.function.blocks[there].instructions
+        asks = instructions[-1].text.startswith("  br i1")
+        stores = any(each.opcode == "store" for each in instructions)
+        return asks and not stores and there not in self.to_bad and self._entries(there) == 1
+
+    def _entries(self, there: int) -> int:
+        """From how many blocks of the good version one is come to."""
+        return sum(there in following for following in self.good.flow.successors)
+
     def instruction(self, block: int, index: int) -> int:
         """The instruction of the aligned block that corresponds to one of this block; -1 if there is no
         such block, or none in it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from afterd.compare.c.alignment import Alignment, Found
 from afterd.compare.c.dual import DualSlice
+from afterd.limits import C_TRACE
 from afterd.model.term import StepId, Value
 from afterd.model.trace import Alignment as Aligned
 from afterd.model.trace import GreenValue, StepKind
@@ -46,7 +47,7 @@ class Counterparts:
             entered = self._green.frames.entered(call) if call >= 0 else None
             return self._green.ids.of(entered.position) if entered else None
         if statement.kind is StepKind.BRANCH:
-            return self._branch(found.instance)
+            return self._leaving(statement, found.instance)[0]
         position = self._record(statement.instance, statement.instruction, found.instance)
         if position < 0:
             return None
@@ -166,18 +167,39 @@ class Counterparts:
         """Whether green's branch went to the same place, even where its condition was rewritten."""
         if statement.instance is None:
             return _UNKNOWN
-        step = self._branch(instance)
-        taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
-        blocks = self._alignment.blocks(statement.instance.view)
-        if step is None or taken is None or blocks is None:
+        step, same = self._leaving(statement, instance)
+        if step is None:
             return _UNKNOWN
-        other = self._green.frames.instance_at(self._green.ids.position(step))
         there = self._green.statements.statement(step)
-        if other is None:
-            return _UNKNOWN
-        same = blocks.same_way(statement.instance.block, taken.block, other.block)
         same = there.value == statement.value if same is None else same
         return GreenValue(Aligned.SAME if same else Aligned.DIFFERENT, there.value, _text(there))
+
+    def _leaving(
+        self, statement: Statement, instance: Instance
+    ) -> tuple[StepId | None, bool | None]:
+        """Green's branch, and whether it went to the same place; None where that is not told. Of a condition of
+        several parts where the failing run has one (``a || b``) it is the part that left the condition.
+        """
+        first = self._branch(instance)
+        taken = self._bad.frames.instance_at(self._bad.ids.position(statement.step))
+        here = statement.instance
+        blocks = self._alignment.blocks(here.view) if here is not None else None
+        if first is None or taken is None or here is None or blocks is None:
+            return first, None
+        step = first
+        for _ in range(C_TRACE.inner_branches):
+            other = self._green.frames.instance_at(self._green.ids.position(step))
+            if other is None:
+                return first, None
+            if step == first:
+                same = blocks.same_way(here.block, taken.block, other.block)
+            else:
+                same = blocks.same_place(taken.block, other.block)
+            following = self._branch(other) if blocks.is_further_part(other.block) else None
+            if same is not None or following is None:
+                return (first if same is None else step), same
+            step = following
+        return first, None
 
     def _compared(self, statement: Statement, there: StepId, value: Value, text: str) -> GreenValue:
         """Addresses differ between two programs for no reason, also those that a union or a calling

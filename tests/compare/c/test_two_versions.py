@@ -226,6 +226,7 @@ GUILTY = {
     "listed": "-int unit = 3; +int unit = 4;",
     "struct_through_pointer": "-struct row *chosen = &low; +struct row *chosen = &high;",
     "rounds": "flag = level > 5; }",
+    "parts": "-if (wanted || other) +if ((wanted & other) == 1)",
     "ternary": "-int wide = 1; +int wide = 0;",
     "stand_in": "-int known = 1; +int known = 2;",
     "enclosed": '-if (entering) { -put(page, "<<");',
@@ -415,3 +416,10 @@ def test_what_a_changed_call_gives_stands_at_the_call(cases: dict[str, Case]) ->
     (given,) = [step for step in case.closure.values() if step.target == "token" and step.changes]
     assert "place_of(NULL)" in given.text
     assert given.rendered == "NULL"
+
+
+def test_a_condition_that_had_parts_is_compared_by_where_they_led(cases: dict[str, Case]) -> None:
+    """Pkgconf's "cflags || libs" became one test of both bits: false, as the first part of the old one was."""
+    (branch,) = [s for s in cases["parts"].at("(wanted & other)") if s.kind is StepKind.BRANCH]
+    assert branch.green.alignment is Alignment.DIFFERENT
+    assert branch.green.value is True

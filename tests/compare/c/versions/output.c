@@ -259,3 +259,13 @@ int case_named_text(void) {
     fputs(truth_of(number < most), stdout);
     return 0;
 }
+
+/* One condition in place of one of two parts, which all were false at first, and went another way. */
+int case_parts(void) {
+    int wanted = 0, other = 1;
+    puts("begin");
+-    if (wanted || other)
++    if ((wanted & other) == 1)
+        puts("ending");
+    return 0;
+}
