@@ -47,6 +47,8 @@ class DayBudget:
     filled: float = 0.3  # the part of the day after which it is
     dependency: tuple[float, float] = (0.45, 0.6)  # the part in which the dependency is broken
     faults: int = 3  # of a branch at once
+    based: float = 0.12  # of the commits break all tests of a module by one line
+    based_mended: float = 0.4  # of those on top of such a one mend it
 
 
 DAY = DayBudget()

@@ -11,6 +11,7 @@ from afterd.bench.day_project import (
     Fault,
     Project,
     State,
+    base_of,
     fault_of,
     sound_value,
 )
@@ -64,8 +65,12 @@ class Fees(Project):
         return (
             f"\nint fee_{number}(int count) {{\n    const int *rate = {rate};\n    int left = count;\n"
             f"    int total = 0;\n    while (left > 0) {{\n        usleep(PAUSE);\n        total += {added};\n"
-            f"        left -= {step};\n    }}\n    return total + {number};\n}}\n"
+            f"        left -= {step};\n    }}\n    return total + BASE + {number};\n}}\n"
         )
+
+    def base_line(self, state: State, module: int) -> str:
+        """See ``Project``."""
+        return f"#define BASE {base_of(state, module)}"
 
     def lines_that_clash(self, scale: str) -> frozenset[str]:
         """See ``Project``."""
@@ -75,7 +80,8 @@ class Fees(Project):
         pause = int(float(state.get(f"pause {module}", "0.001")) * _MICROSECONDS)
         return (
             f"/* Fees, part {module}. Revision {state.get(f'remark {module}', '0')} */\n"
-            f'#include "fees.h"\n\n#include <stddef.h>\n#include <unistd.h>\n\n#define PAUSE {pause}\n\n'
+            '#include "fees.h"\n\n#include <stddef.h>\n#include <unistd.h>\n\n'
+            f"#define PAUSE {pause}\n{self.base_line(state, module)}\n\n"
             "static const int RATES[] = {1, 1, 1, 1};\n"
             + "".join(self.function(state, number) for number in numbers)
         )

@@ -10,10 +10,20 @@ from pathlib import Path
 import pygit2
 
 from afterd.bench.budgets import DAY
-from afterd.bench.day_project import SCALE, Fault, Project, State, fault_of, merged_choices
+from afterd.bench.day_project import (
+    BASE,
+    SCALE,
+    Fault,
+    Project,
+    State,
+    base_of,
+    fault_of,
+    merged_choices,
+)
 
 MAIN = "refs/heads/main"
 _PEOPLE = ("Ada", "Ben", "Cem", "Dua", "Eva")
+_OTHER_BASE = "20"  # more than a wrong function or a flaky one makes good
 _MORNING = 1_700_000_000
 _HIDING = (Fault.HANGS, Fault.UNBUILDABLE)  # what keeps others from being seen, and is mended soon
 
@@ -114,11 +124,21 @@ class People:
         if len(faulty) < DAY.faults and self._chance.random() < 0.4:
             [fault] = self._chance.choices(tuple(project.faults), tuple(project.faults.values()))
             state[f"line {self._chance.randrange(project.functions)}"] = fault.value
+        self._change_a_base(state)
         module = self._chance.randrange(project.modules)
         state[f"remark {module}"] = str(self._minute)
         if self._chance.random() < 0.1:
             state[f"pause {module}"] = self._chance.choice(("0.001", "0.005", "0.02"))
         return state
+
+    def _change_a_base(self, state: dict[str, str]) -> None:
+        """Mend what breaks all tests of a module, or now and then break one so."""
+        project = self.project
+        if broken := [each for each in range(project.modules) if base_of(state, each) != BASE]:
+            if self._chance.random() < DAY.based_mended:
+                state[f"base {broken[0]}"] = BASE
+        elif self._chance.random() < DAY.based:
+            state[f"base {self._chance.randrange(project.modules)}"] = _OTHER_BASE
 
     def _push(
         self, ref: str, state: State, parents: tuple[str, ...], person: str, what: str

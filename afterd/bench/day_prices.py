@@ -12,6 +12,7 @@ from afterd.bench.day_project import (
     Fault,
     Project,
     State,
+    base_of,
     fault_of,
     sound_value,
 )
@@ -63,8 +64,12 @@ class Prices(Project):
         return (
             f"\n\ndef price_{number}(count):\n    left = count\n    total = 0\n"
             f"    while left > 0:\n        time.sleep(PAUSE)\n        total += {added}\n        left -= {step}\n"
-            f"    return total + {number}{more}\n"
+            f"    return total + BASE + {number}{more}\n"
         )
+
+    def base_line(self, state: State, module: int) -> str:
+        """See ``Project``."""
+        return f"BASE = {base_of(state, module)}"
 
     def lines_that_clash(self, scale: str) -> frozenset[str]:
         """See ``Project``."""
@@ -80,6 +85,7 @@ class Prices(Project):
         remark = state.get(f"remark {module}", "0")
         head = f'"""Prices, part {module}."""\n\n# Revision {remark}\nimport secrets\nimport time\n'
         slow = f"\nPAUSE = {state.get(f'pause {module}', '0.001')}\n"
+        slow += f"{self.base_line(state, module)}\n"
         return head + slow + "".join(self.function(state, number) for number in numbers)
 
 

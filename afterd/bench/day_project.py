@@ -17,6 +17,8 @@ BUILD = "the build"
 """The test that a build is, by the name that afterd gives it."""
 SCALE = "10"
 """What the writer multiplies by, where nobody changed it."""
+BASE = "0"
+"""What all functions of a module add, where nobody changed it."""
 CALLED_WITH = 4
 """What the tests call the functions with."""
 
@@ -35,6 +37,11 @@ def fault_of(state: State, number: int) -> Fault | None:
     """What is wrong with a function in a version."""
     found = state.get(f"line {number}", "")
     return Fault(found) if found else None
+
+
+def base_of(state: State, module: int) -> str:
+    """What all functions of a module add in a version."""
+    return state.get(f"base {module}", BASE)
 
 
 def sound_value(number: int) -> int:
@@ -82,6 +89,10 @@ class Project(ABC):
         """The text of one function."""
 
     @abstractmethod
+    def base_line(self, state: State, module: int) -> str:
+        """The line of a module that all its functions add to what they give."""
+
+    @abstractmethod
     def lines_that_clash(self, scale: str) -> frozenset[str]:
         """The lines that do not agree, where the writer has another scale and the reader counts on the first."""
 
@@ -102,9 +113,11 @@ class Project(ABC):
         if not name.startswith("test_"):
             return self._lines(state, self.having(state, Fault.HANGS))
         number = name.removeprefix(self.test_of_a_function)
-        if not number.isdigit() or fault_of(state, int(number)) is None:
+        if not number.isdigit() or int(number) >= self.functions:
             return frozenset()
-        return self._lines(state, [int(number)])
+        based = base_of(state, int(number) // self.A_MODULE) != BASE
+        shared = {self.base_line(state, int(number) // self.A_MODULE)} if based else set()
+        return self._lines(state, [int(number)]) | shared
 
     def failing(self, state: State) -> dict[str, frozenset[str]]:
         """What fails in a version each time it is built and tested, by name, with its causes; of what follows a

@@ -49,6 +49,7 @@ FEE_STATES: Mapping[str, State] = {
         ({"scale": "100"}, False),
         ({"half": "5"}, False),
         ({"half": "5", "scale": "100"}, True),
+        ({**WRONG, "base 1": "20"}, False),
     ],
 )
 def test_what_is_said_to_fail_fails(tmp_path: Path, state: State, *, broken: bool) -> None:
@@ -69,6 +70,7 @@ def test_what_is_said_to_fail_fails(tmp_path: Path, state: State, *, broken: boo
     "state",
     [
         {**WRONG, "line 7": "crashes", "half": "5", "scale": "100", "remark 1": "5"},
+        {**WRONG, "base 0": "20"},
         UNBUILDABLE,
     ],
 )
@@ -195,3 +197,11 @@ def test_a_seed_is_a_day(tmp_path: Path, project: Project) -> None:
     ]
     assert days[0] == days[1] != days[2]
     assert {event.what for event in days[0]} >= {"commit", "merge"}
+
+
+def test_what_all_functions_of_a_module_add_breaks_all_its_tests() -> None:
+    state = {**WRONG, "base 0": "20"}
+    assert PRICES.causes(state, "test_price_3") == {"BASE = 20"}
+    assert PRICES.causes(state, "test_price_2") > {"BASE = 20"}
+    assert FEES.causes(state, "test_fee_3") == {"#define BASE 20"}
+    assert not FEES.causes(state, "test_fee_4")
