@@ -70,8 +70,23 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, T
     session = current_session()
     call = getattr(report, "call", None)
     if session and report.failed and call is not None and call.excinfo is not None:
-        error = call.excinfo.value
-        _note(session, collector.nodeid, "collect", error.__cause__ or error)
+        _note(session, collector.nodeid, "collect", _raised_inside(call.excinfo.value))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_load_initial_conftests() -> Generator[None, Told, None]:
+    """A conftest.py that cannot be imported: no test of the run is."""
+    told = yield
+    session = current_session()
+    if session and told.excinfo is not None:
+        _note(session, "", "collect", _raised_inside(told.excinfo[1]))
+
+
+def _raised_inside(error: BaseException) -> BaseException:
+    """What pytest's own exception was made for: newer ones hold it, older ones as it was caught."""
+    caught = getattr(error, "excinfo", None)
+    inside = getattr(error, "cause", None) or (caught[1] if isinstance(caught, tuple) else None)
+    return inside or error.__cause__ or error
 
 
 @pytest.hookimpl(tryfirst=True)  # what shuffles tests does it another way in each process
