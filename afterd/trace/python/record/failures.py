@@ -156,6 +156,7 @@ def watch_unittest(
     result: Anything = sys.modules["unittest.result"].TestResult  # not imported on its account
     failed: set[str] = set()
     began: dict[str, int] = {}
+    unloaded = watch_loading()
 
     def reporting(original: Callable[..., Any], position: int) -> Callable[..., Any]:
         def add(self: object, *arguments: Anything) -> Anything:
@@ -163,7 +164,8 @@ def watch_unittest(
             if error is not None:
                 name = _test_name(arguments[0])
                 failed.add(name)
-                report(failure(name, "call", error[1], row()))
+                raised = next((met for told, met in unloaded if told is error[1]), error[1])
+                report(failure(name, "call", raised, row()))
             return original(self, *arguments)
 
         return add
@@ -183,6 +185,23 @@ def watch_unittest(
     result.stopTest = stop
     for name, position in (("addError", 1), ("addFailure", 1), ("addSubTest", 2)):
         setattr(result, name, reporting(getattr(result, name), position))
+
+
+def watch_loading() -> list[tuple[object, BaseException]]:
+    """What ``unittest`` will say of each module that it cannot import, beside what that raised; grows as it loads."""
+    loader: Anything = sys.modules["unittest.loader"]
+    original = loader._make_failed_import_test  # noqa: SLF001 - nothing else is told where it is caught
+    found: list[tuple[object, BaseException]] = []
+
+    def made(name: str, suite: Anything) -> Anything:
+        raised = sys.exc_info()[1]
+        tests, message = original(name, suite)
+        if raised is not None:
+            found.extend((getattr(test, "_exception", None), raised) for test in tests)
+        return tests, message
+
+    loader._make_failed_import_test = made  # noqa: SLF001
+    return found
 
 
 def _test_name(test: object) -> str:

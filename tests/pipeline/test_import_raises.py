@@ -1,4 +1,4 @@
-"""A package that cannot be imported by conftest.py: what it raised is the failure, with the way there."""
+"""A package that cannot be imported by its tests: what it raised is the failure, with the way there."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ from limited import twice
 def two():
     return twice
 """
+UNITTEST = """\
+import unittest
+
+from limited import twice
+
+
+class Test(unittest.TestCase):
+    def test_twice(self):
+        self.assertEqual(twice(4), 8)
+"""
 TEST = "def test_twice(two):\n    assert two(4) == 8\n"
 
 
@@ -57,6 +67,22 @@ def test_what_a_conftest_raises_is_the_failure(tmp_path: Path, folder: str) -> N
     where = repository(tmp_path / "r", files, bad)
     command = (sys.executable, "-m", "pytest", "-q", f"{folder}/test_twice.py::test_twice")
     done = afterd("explain", "--format", "json", "--", *command, cwd=where)
+    assert done.status == 0, done.err + done.out
+    [found] = json.loads(done.out)["explanations"]
+    assert [change["old"][0] for change in found["root"]] == [3]
+    assert (found["tree"]["file"], found["tree"]["line"]) == ("memo.py", 4)
+    assert found["failure"]["message"] == "ValueError: a memo holds at least one value"
+    assert "no recorded step speaks for it" not in done.err
+
+
+def test_what_a_module_of_unittests_raises_is_the_failure(tmp_path: Path) -> None:
+    """Unittest makes a test of it that fails with the text of what was raised."""
+    files = {"limited.py": LIMITED, "memo.py": MEMO, "test_twice.py": UNITTEST}
+    bad = {"limited.py": LIMITED.replace("LIMIT = 32", "LIMIT = 0").replace("2 * n", "n * 2")}
+    where = repository(tmp_path / "r", files, bad)
+    done = afterd(
+        "explain", "--format", "json", "--", sys.executable, "-m", "unittest", "-q", cwd=where
+    )
     assert done.status == 0, done.err + done.out
     [found] = json.loads(done.out)["explanations"]
     assert [change["old"][0] for change in found["root"]] == [3]
