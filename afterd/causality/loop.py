@@ -31,7 +31,15 @@ from afterd.causality.kinship import kinship
 from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
 from afterd.causality.signs import Sign, odds_of
-from afterd.causality.suspicion import MANY, PARTED, Suspect, Tier, ranked_suspects, suspects_of
+from afterd.causality.suspicion import (
+    MANY,
+    PARTED,
+    Suspect,
+    Tier,
+    likeliest_of,
+    ranked_suspects,
+    suspects_of,
+)
 from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
@@ -112,6 +120,7 @@ class Loop:
         try:
             root = self._by_evidence() or self._anywhere()
             root = root and self._that_broke_it(root)
+            root = root and self._led(root)
         except BudgetSpentError:
             self._notes.append("The budget was spent before any reversion passed.")
         except ShorterRangeError:
@@ -399,6 +408,14 @@ class Loop:
         spoken = self._oracles.named.speaks_of(self._changes[suspect.change])
         signs = (*suspect.signs, Sign.SPOKEN) if spoken else suspect.signs
         return replace(suspect, signs=signs, kinship=shared[suspect.change])
+
+    def _led(self, root: Root) -> Root:
+        """The root with the change in its lead that evidence speaks for, where no run tells which leads."""
+        if len(root.changes) != 1 or not self._standing.proves:
+            return root
+        (asked,), whole = root.changes, root.changes | root.auxiliary
+        lead = likeliest_of(self._plausible(), asked, whole, self._oracles.closure.needed)
+        return replace(root, changes=frozenset({lead}), auxiliary=whole - {lead})
 
     def _concluded(self, root: Root | None) -> Analysis:
         found = root or Root(NOTHING, NOTHING, None)

@@ -7,7 +7,7 @@ change further up may repair the test by taking another way around the fault (AF
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -119,6 +119,28 @@ def suspects_of(
         if known is None or suspect.weight > known.weight:
             best[suspect.change] = suspect
     return sorted(best.values(), key=_key)
+
+
+def likeliest_of(
+    suspects: Sequence[Suspect],
+    lead: ChangeId,
+    whole: ChangeSet,
+    needed: Callable[[ChangeSet], ChangeSet],
+) -> ChangeId:
+    """Which change leads of a ``whole`` that is undone whichever of it is asked for: no run tells that.
+
+    That is so where all of it is ``needed`` by the names of ``lead``, and of another. The likeliest leads, of equals
+    the one that shows nearest to the failure.
+    """
+
+    def asks_for_all(change: ChangeId) -> bool:
+        return needed(frozenset({change})) | {change} == whole
+
+    if not asks_for_all(lead):
+        return lead
+    equal = [each for each in suspects if each.change in whole and asks_for_all(each.change)]
+    best = max(equal, key=lambda each: (each.weight, each.step), default=None)
+    return lead if best is None else best.change
 
 
 def _not_belied(

@@ -10,8 +10,16 @@ from simulated import regression
 
 from afterd.causality.causes import Causes
 from afterd.causality.infection import Green
-from afterd.causality.suspicion import WEIGHTS, Tier, ranked_suspects, suspects_of
+from afterd.causality.suspicion import (
+    WEIGHTS,
+    Suspect,
+    Tier,
+    likeliest_of,
+    ranked_suspects,
+    suspects_of,
+)
 from afterd.logic.solver import Solver
+from afterd.model.change import NOTHING
 from afterd.model.progress import Silent
 
 
@@ -45,3 +53,27 @@ def test_the_odds_of_the_tiers_are_in_the_order_of_guilt() -> None:
     assert guilt[Tier.ENTRY] == suspected
     assert guilt[Tier.ENTRY] > 5 * beyond
     assert list(WEIGHTS.values()) == sorted(WEIGHTS.values(), reverse=True)
+
+
+def test_of_changes_that_each_ask_for_all_the_others_the_likeliest_leads() -> None:
+    """Pkgconf 0.8.4: 65 changes of one renaming; a row of a table led, not the condition that went another way."""
+    whole = frozenset({"c1", "c2", "c3"})
+    suspects = [
+        Suspect("c1", Tier.ENTRY, step=1),
+        Suspect("c3", Tier.ENTRY, step=9),
+        Suspect("c2", Tier.SLICE, step=11),
+        Suspect("c4", Tier.ENTRY, step=12),
+    ]
+    assert likeliest_of(suspects, "c1", whole, lambda asked: whole - asked) == "c3"
+    assert (
+        likeliest_of(
+            suspects, "c1", whole, lambda asked: whole - asked if "c3" in asked else NOTHING
+        )
+        == "c1"
+    )
+    assert (
+        likeliest_of(
+            suspects, "c1", whole, lambda asked: whole - asked if "c1" in asked else NOTHING
+        )
+        == "c1"
+    )
