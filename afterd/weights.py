@@ -115,6 +115,9 @@ class GuiltOdds:
         0.15  # a guilty change is no suspect, though all infection is explained
     )
     outside_open: float = 0.45  # the same while some is not
+    ran: float = (
+        0.8  # of guilty changes of which nothing else is known, that a run of the test executed
+    )
 
     # what runs leave of a set within a reversion that did not pass
     failed: float = 0.02

@@ -184,7 +184,7 @@ class Reversion:
             first = self._try_standing(linked, field)
             trial = self._followed(first, halved=passing is None)
             field = self._informed(field)
-            if trial.passed:
+            if trial.passed and (passing is None or trial.shrinks(passing)):
                 if passing is None or len(trial.asked) <= RUNS.shrunk * len(passing.asked):
                     left = SEARCH.guided
                 passing = trial

@@ -86,7 +86,7 @@ class Shrinking:
                 if left and needing and not idle:
                     untried = True
                     trial = attempts.make(left)
-                    if trial.passed:
+                    if trial.shrinks(passing):
                         passing = trial
                         yield trial
                         break
@@ -101,7 +101,7 @@ class Shrinking:
                 needed.failed_without(passing.asked - tried)
         while part := needed.next_part():
             trial = self._attempts.make(passing.asked.difference(part))
-            if trial.passed:
+            if trial.shrinks(passing):
                 needed.passed_without(part)
                 passing = trial
                 yield trial
@@ -119,7 +119,7 @@ class Shrinking:
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
             for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
-                if trial.passed:
+                if trial.shrinks(passing):
                     waiting = [*waiting[number + 1 :], *waiting[:number]]
                     passing = trial
                     yield trial

@@ -44,6 +44,12 @@ class Trial:
         """Only a PASS decides anything."""
         return self.outcome.passed
 
+    def shrinks(self, passing: Trial) -> bool:
+        """Whether it passes and no more was reverted than in one that does: with all changes going along any few
+        of them pass.
+        """
+        return self.passed and len(self.reverted) <= len(passing.reverted)
+
 
 class Trials:
     """Outcomes of reversions, each asked for once; ``runs`` counts those of the test.

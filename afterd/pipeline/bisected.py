@@ -96,9 +96,9 @@ class Bisection:
         shorter = RevisionRange(found.good, found.bad)
         return shorter if found.good and shorter != ends else None
 
-    def red_commits(self) -> frozenset[str]:
+    def red_commits(self, guilt: CommitGuilt = NO_GUILT) -> frozenset[str]:
         """The commits in which the test turned red, as far as their versions tell; none where they do not."""
-        self.narrows()
+        self.narrows(guilt)
         return frozenset() if self.within is None else frozenset(self.within.changes.commits)
 
     def note(self, *, within: bool = False) -> str:

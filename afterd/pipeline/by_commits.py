@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 
 from afterd.causality.auxiliary import Needed, nothing_needed
+from afterd.causality.deltas.history import commit_guilt
 from afterd.errors import ToolchainError, TraceError
 from afterd.execution.oracle import Oracle
 from afterd.limits import SEARCH
@@ -28,13 +29,16 @@ def of_red_commits(
     bisection: Bisection,
     most: int = sys.maxsize,
     needed: Needed = nothing_needed,
+    executed: ChangeSet = NOTHING,
 ) -> ChangeSet:
     """The live changes that the commits made in which the test turned red, and what is ``needed`` for them to build, by
     their names; none where undoing them all repairs nothing, or spares nothing, or where they are more than ``most``.
+    The commits that made changes which the failing run ``executed`` are asked first.
     """
     live = {change.id: change for change in wanted.changes.live}
     with case.workspace.clock.during(Phase.RUN):
-        commits = bisection.red_commits()
+        guilt = commit_guilt(wanted.changes.commits, live, {}, executed)
+        commits = bisection.red_commits(guilt)
         made = frozenset(name for name, change in live.items() if commits & set(change.commits))
         made |= needed(made)
         spares = 0 < len(made) <= min(most, len(live) - 1)

@@ -48,7 +48,7 @@ def searched_explanation(
     made = NOTHING
     searched = wanted
     if tracing.beside is not None:
-        made = of_red_commits(case, wanted, oracle, bisection)
+        made = of_red_commits(case, wanted, oracle, bisection, executed=tracing.executed)
         searched = range_of_changes(wanted, made) if made else wanted
         with clock.during(Phase.TRACE):
             tracing = traced_beside(tracing, searched)

@@ -12,7 +12,7 @@ from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.compare import CautiousExecution, Runs, RunT
 from afterd.errors import AfterdError, ToolchainError, TraceError
 from afterd.execution.recipe import Recipe
-from afterd.model.change import ChangeSet
+from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, TwinExecution
 from afterd.pipeline.languages import COUNTED, changed_languages
@@ -55,7 +55,8 @@ class Tracing:
     ``missing`` tells from a run whether what was undone was missed, ``clashing`` what it met that was
     not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
     of changes. ``beside`` gives what was put off: the failing run alone was recorded, and to read it beside the
-    version without a set of changes costs more than to bisect the commits.
+    version without a set of changes costs more than to bisect the commits; ``executed`` are then the changes whose
+    lines it executed.
     """
 
     execution: Execution | None
@@ -68,6 +69,7 @@ class Tracing:
     variant: TracedVariant = not_traced
     twin: TracedTwin = no_twin
     beside: Callable[[ChangeSet], Tracing] | None = None
+    executed: ChangeSet = NOTHING
 
 
 def traced_failure(

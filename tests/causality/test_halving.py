@@ -19,7 +19,7 @@ from afterd.causality.suspicion import Suspect, Tier
 from afterd.causality.trials import Trials
 from afterd.model.change import ChangeSet, CommitGuilt, in_order
 from afterd.model.outcome import Outcome
-from afterd.weights import RUNS
+from afterd.weights import ODDS, RUNS
 
 COUNT = 40
 SUSPECTS = [Suspect(change, Tier.CAUSE) for change in in_order(ids(COUNT))]
@@ -96,6 +96,18 @@ def test_the_commit_that_made_what_is_suspected_is_likely() -> None:
     assert sum(guilt.values()) == pytest.approx(1.0)
     assert guilt["newer"] > 0.6
     assert guilt["older"] > guilt["oldest"] == guilt["idle"] > 0.0
+
+
+def test_few_commits_that_changed_what_ran_have_most_of_the_guilt() -> None:
+    """python-chess: seven of 785 changes were executed, and 315 commits were halved by their number."""
+    commits = [f"commit{number}" for number in range(300)]
+    changes = {f"c{n}": replace(change(n), commits=(name,)) for n, name in enumerate(commits, 1)}
+    ran = frozenset({"c3", "c50", "c200"})
+    guilt = commit_guilt(commits, changes, {}, ran)
+    assert sum(guilt.values()) == pytest.approx(1.0)
+    assert sum(guilt[f"commit{n}"] for n in (2, 49, 199)) == pytest.approx(ODDS.ran)
+    assert uncertainty(guilt) < log2(len(commits)) / 2
+    assert len(set(commit_guilt(commits, changes, {}, frozenset()).values())) == 1
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0.01, 1.0), min_size=1, max_size=9))

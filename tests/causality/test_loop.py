@@ -27,6 +27,7 @@ from simulated import regression
 from afterd.causality.analysis import Analysis, Oracles, not_told
 from afterd.causality.loop import Loop
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
+from afterd.causality.standing import NOTHING_TOLD, Standing
 from afterd.causality.worth import Worth
 from afterd.limits import WORK
 from afterd.logic.constraint import Answer as CoreAnswer
@@ -49,6 +50,7 @@ def looped(
     named: NamedByFailure = NOTHING_NAMED,
     commits: Sequence[str] = (),
     verdict_at: Callable[[str], Verdict] = not_told,
+    standing: Standing = NOTHING_TOLD,
 ) -> tuple[Loop, list[ChangeSet]]:
     """A loop, and the reversions that it has run so far, in order."""
     asked: list[ChangeSet] = []
@@ -66,6 +68,7 @@ def looped(
         named=named,
         commits=commits,
         verdict_at=verdict_at,
+        standing=standing,
     )
     return Loop(execution, changes, frozenset(changes), oracles, Silent()), asked
 
@@ -328,6 +331,25 @@ def test_half_a_rewritten_function_that_fails_otherwise_is_followed_by_all_of_it
     loop, asked = looped(chain(at=3, length=6), made(300) | rewritten, answer)
     assert loop.explain().root == rewritten.keys()
     assert asked[1] == rewritten.keys()
+
+
+def test_methods_that_rest_on_each_other_are_undone_with_their_class() -> None:
+    """Urwid: a property's old setter, its getter and who calls it; each part of them failed in a way of its own."""
+    guilty = {"c3": "A.f", "c250": "A.g", "c260": "A.h"}
+    methods = {name: change(int(name[1:]), "0.py", home) for name, home in guilty.items()}
+    beside = {f"c{n}": change(n, "0.py", f"A.m{n}") for n in range(261, 267)}
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        undone = guilty.keys() & reverted
+        return FAIL if not undone else PASS if undone == guilty.keys() else DIFFERENT
+
+    told = Standing(lambda _reverted: "", proves=False)
+    loop, asked = looped(chain(at=3, length=6), made(300) | methods | beside, answer, standing=told)
+    found = loop.explain()
+    assert found.root == guilty.keys()
+    assert found.minimal
+    assert frozenset(methods | beside) in asked
+    assert len(asked) <= 24
 
 
 def test_without_a_trace_the_search_is_delta_debugging_over_all_changes() -> None:

@@ -29,8 +29,8 @@ from afterd.causality.reversion import Reversion, TrialsSpentError
 from afterd.causality.shrinking import Root
 from afterd.causality.standing import Standing
 from afterd.causality.suspicion import Suspect, Tier
-from afterd.causality.trials import BudgetSpentError, Trials
-from afterd.model.change import ChangeSet, in_order
+from afterd.causality.trials import BudgetSpentError, Trial, Trials
+from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome
 
 
@@ -276,6 +276,15 @@ def test_a_large_flat_set_is_bisected(guilty: set[int]) -> None:
     found = _found(oracle, 120)
     assert found == Root(frozenset(root), frozenset(), minimal=True)
     assert len(oracle.asked) <= 20 + 10 * len(root)
+
+
+def test_what_passes_with_more_undone_is_no_smaller() -> None:
+    """prompt_toolkit: five changes passed, then two of them with 41 that went along."""
+    five, two, rest = ids(5), frozenset({"c1", "c2"}), ids(43) - {"c1", "c2"}
+    passing = Trial(five, NOTHING, PASS)
+    assert not Trial(two, rest, PASS).shrinks(passing)
+    assert Trial(two, frozenset({"c3", "c4", "c5"}), PASS).shrinks(passing)
+    assert not Trial(two, NOTHING, DIFFERENT).shrinks(passing)
 
 
 def _needs(needed: dict[str, set[str]], answer: Answer) -> Answer:

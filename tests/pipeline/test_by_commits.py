@@ -140,9 +140,9 @@ def test_what_a_commits_changes_need_to_build_is_undone_with_them(
 
     made = of_red_commits(
         cast("Case", SimpleNamespace(workspace=SimpleNamespace(clock=PhaseClock()))),
-        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes))),
+        cast("Range", SimpleNamespace(changes=SimpleNamespace(live=changes, commits=()))),
         cast("Oracle", SimpleNamespace(outcome=outcome)),
-        cast("Bisection", SimpleNamespace(red_commits=lambda: frozenset({"commit1"}))),
+        cast("Bisection", SimpleNamespace(red_commits=lambda _guilt: frozenset({"commit1"}))),
         most,
         lambda reverted: frozenset({"c2"}) - reverted,
     )

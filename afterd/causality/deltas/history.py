@@ -35,13 +35,17 @@ def commit_guilt(
     """How likely each commit is to have turned the test red; the sum is 1.
 
     What is likely of a change goes to the commits that made it. What is then left (``guilt`` sums to less than 1)
-    is evenly the others', and more of those that changed what the failing run executed.
+    is the others': most of it evenly those' that changed what the failing run executed, however few they are.
     """
     known = frozenset(commits)
-    ran = NOTHING.union(*(changes[each].commits for each in executed & changes.keys()))
-    rest = {name: ODDS.executed if name in ran else ODDS.other for name in commits}
-    left, every = max(0.0, 1.0 - sum(guilt.values())), sum(rest.values())
-    likely = {name: left * weight / every for name, weight in rest.items()}
+    ran = known.intersection(
+        name for change in executed & changes.keys() for name in changes[change].commits
+    )
+    idle = known - ran
+    shares = {True: ODDS.ran if idle else 1.0, False: 1.0 - ODDS.ran if ran else 1.0}
+    rest = {name: shares[name in ran] / len(ran if name in ran else idle) for name in commits}
+    left = max(0.0, 1.0 - sum(guilt.values()))
+    likely = {name: left * weight for name, weight in rest.items()}
     for change, chance in guilt.items():
         makers = [name for name in changes[change].commits if name in known]
         for name in makers:

@@ -10,9 +10,9 @@ one of all and two of all as between half of all and all, and is learnt from the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from math import exp, log, prod
 
-from afterd.model.change import ChangeId, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet
 
 
 class Needed:
@@ -74,10 +74,27 @@ class Needed:
         return chances
 
     def _share(self) -> float:
-        """The share of changes that is needed, as the runs so far have it."""
-        weights = [self._likelihood(share) for share in self._shares]
-        return sum(map(float.__mul__, weights, self._shares)) / (sum(weights) or 1.0)
+        """The share of changes that is needed, as the runs so far have it: the geometric mean, as shares are told
+        apart by their ratio.
+        """
+        sizes = self._disjoint_sizes()
+        weights = [self._likelihood(share, sizes) for share in self._shares]
+        logs = sum(w * log(share) for w, share in zip(weights, self._shares, strict=True))
+        return exp(logs / (sum(weights) or 1.0))
 
-    def _likelihood(self, share: float) -> float:
+    def _likelihood(self, share: float, refused: Sequence[int]) -> float:
+        """Of what was put back, and of refusals of these sizes."""
         spared = (1.0 - share) ** sum(self._put_back)
-        return spared * prod(1.0 - (1.0 - share) ** len(refused) for refused in self._refused)
+        return spared * prod(1.0 - (1.0 - share) ** size for size in refused)
+
+    def _disjoint_sizes(self) -> list[int]:
+        """The sizes of refusals that share no change, the smallest first: forty that all hold the one needed say it
+        once.
+        """
+        taken: ChangeSet = NOTHING
+        sizes = []
+        for refused in sorted(self._refused, key=lambda part: (len(part), sorted(part))):
+            if refused and not refused & taken:
+                taken |= refused
+                sizes.append(len(refused))
+        return sizes

@@ -4,6 +4,7 @@ from afterd.compare.python.execution import (
     PythonExecution,
     PythonTracer,
     executed_lines,
+    executed_spans,
     loaded_files,
 )
 
@@ -11,5 +12,6 @@ __all__ = [
     "PythonExecution",
     "PythonTracer",
     "executed_lines",
+    "executed_spans",
     "loaded_files",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,8 @@ from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
 from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR, WORK
-from afterd.model.change import ChangeId
+from afterd.model.change import Change, ChangeId, ChangeSet
+from afterd.model.location import LineSpan
 from afterd.model.outcome import FailureKind
 from afterd.model.term import (
     BOOL,
@@ -76,6 +77,23 @@ def executed_lines(pair: Pair[RecordedRun]) -> tuple[Lines, Lines]:
     """By file, the lines that both runs came to, as far as was recorded."""
     other = partner(pair.mine, pair.other).lines() if pair.other else {}
     return pair.mine.traces[0].lines(), other
+
+
+def executed_spans(run: RecordedRun, changes: Iterable[Change]) -> ChangeSet:
+    """The changes on whose lines something that a run executed begins, or beside what they took away; by the lines
+    alone, so that nothing of the run is read step by step.
+    """
+    lines = run.traces[0].lines()
+    return frozenset(
+        change.id
+        for change in changes
+        if not lines.get(change.file, frozenset()).isdisjoint(_span_or_edges(change.new))
+    )
+
+
+def _span_or_edges(span: LineSpan) -> range:
+    """The lines of a span; of none the two between which it is."""
+    return range(span.start, span.end if span.count else span.start + 2)
 
 
 def loaded_files(pair: Pair[RecordedRun]) -> frozenset[str]:

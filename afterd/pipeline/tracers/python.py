@@ -10,7 +10,7 @@ from afterd.causality.deltas.clash import clashing
 from afterd.causality.standing import Standing
 from afterd.causality.worth import counted_questions
 from afterd.compare import CautiousExecution, Pair, Runs
-from afterd.compare.python import PythonTracer, executed_lines, loaded_files
+from afterd.compare.python import PythonTracer, executed_lines, executed_spans, loaded_files
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
 from afterd.limits import WORK
@@ -40,7 +40,8 @@ def traced_python(
     )
     beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)
     if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:
-        return replace(alone, seconds=tracer.seconds, beside=beside)
+        executed = executed_spans(runs.run(NOTHING), wanted.changes.live)
+        return replace(alone, seconds=tracer.seconds, beside=beside, executed=executed)
     return beside(wanted.everything)
 
 

@@ -63,3 +63,12 @@ def test_a_refusal_of_which_all_but_one_are_not_needed_tells_that_one() -> None:
     needed.passed_without(["c2"])
     needed.failed_without(["c3"])
     assert needed.next_part() == []
+
+
+def test_refusals_that_share_their_cause_say_it_once() -> None:
+    """prompt_toolkit: eighteen sets of a third failed, and 42 changes were then put back one by one."""
+    order = [f"c{number}" for number in range(1, 44)]
+    needed = Needed(order)
+    for first in range(12):
+        needed.failed_without(order[first : first + 30])
+    assert len(needed.next_part()) > 3
