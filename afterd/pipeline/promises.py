@@ -3,7 +3,7 @@
 A search believes much that it has not run: that a name is certainly unbound without a change, that a
 text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
 what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
-few changes no smaller part passes either: of three that are needed by each other, one may be enough alone. Of more
+few changes each alone neither: of three that are needed by each other, one may be enough. Of more
 each is asked alone where none that was put back failed as ever: that it fails otherwise shows no need of it.
 A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
 was it seen to fail, so the whole is not said to be minimal.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 from afterd.limits.searching import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
@@ -50,7 +49,7 @@ def kept_promises(
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
     pending, silent, needed = list(_parts(root, auxiliary)), NOTHING, False
-    while pending or not (needed or len(root | auxiliary) <= SEARCH.every_part):
+    while pending or not (needed or len(root | auxiliary) <= SEARCH.each_alone):
         if not pending:
             pending, needed = [frozenset({each}) for each in in_order(root | auxiliary)], True
         left = pending.pop(0)
@@ -71,11 +70,10 @@ def kept_promises(
 
 
 def _parts(root: ChangeSet, auxiliary: ChangeSet) -> Iterator[ChangeSet]:
-    """An answer without one of its changes, what goes along first; of a few changes also every smaller part."""
+    """An answer without one of its changes, what goes along first; of a few changes also each alone."""
     whole = root | auxiliary
     for change in (*in_order(auxiliary), *in_order(root)):
         if len(whole) > 1:
             yield whole - {change}
-    if len(whole) <= SEARCH.every_part:
-        for size in range(len(whole) - 2, 0, -1):
-            yield from map(frozenset, combinations(in_order(whole), size))
+    if 2 < len(whole) <= SEARCH.each_alone:  # of two that is said
+        yield from (frozenset({change}) for change in in_order(whole))

@@ -70,7 +70,7 @@ def test_a_searcher_that_lies(
 
 def test_changes_that_hang_together_are_each_tried_alone() -> None:
     """Put back, each fails otherwise, so none was seen to be needed (pluggy: fourteen changes for one call)."""
-    whole = frozenset(f"c{number}" for number in range(1, 2 * SEARCH.every_part))
+    whole = frozenset(f"c{number}" for number in range(1, 2 * SEARCH.each_alone))
     asked: list[ChangeSet] = []
 
     def outcome(reverted: ChangeSet) -> Outcome:
