@@ -67,7 +67,11 @@ def renames(repository: pygit2.Repository, good: str, bad: str) -> Mapping[bytes
     try:
         old, new = repository[good].peel(pygit2.Tree), repository[bad].peel(pygit2.Tree)
         diff = old.diff_to_tree(new, flags=DiffOption.SKIP_BINARY_CHECK)
-        diff.find_similar(flags=DiffFind.FIND_RENAMES, rename_limit=GIT.renames)
+        diff.find_similar(
+            flags=DiffFind.FIND_RENAMES,
+            rename_limit=GIT.renames,
+            rename_threshold=GIT.similar,
+        )
     except (pygit2.GitError, KeyError):
         return {}  # a rename is then a deletion and an addition: as true, only less readable
     return dict(_renamed_paths(diff))

@@ -223,6 +223,21 @@ def test_a_rename_with_edits_is_a_rename_and_hunks(made: Made) -> None:
     assert text_back == {b"new.c": (0o100755, good[b"old.c"][1])}
 
 
+def test_a_module_that_moved_and_was_half_rewritten_is_a_rename(made: Made) -> None:
+    """Pydot 2 to 4, between releases: `pydot.py` was a deleted file, and undone it stood before the package."""
+    kept = [f"def kept_{n}(value):\n    return value + {n}\n" for n in range(8)]
+    gone = [f"def gone_{n}(text):\n    return text.strip('{n}')\n" for n in range(11)]
+    new = [f"class New{n}:\n    size = {n} * 4\n" for n in range(11)]
+    good = {b"pydot.py": (FILE, "\n".join([*kept, *gone]).encode())}
+    bad = {b"src/pydot/core.py": (FILE, "\n".join([*new, *kept]).encode())}
+    one, other, changes = _range(made, good, bad)
+    forms = {change.form for change in changes.changes}
+    assert forms == {ChangeForm.RENAMED, ChangeForm.HUNK}
+    variants = Variants(made.repository, one, other, changes)
+    everything = frozenset(change.id for change in changes.changes)
+    assert read_listing(variants.store, variants.tree(everything)) == good
+
+
 def test_nothing_is_written_to_the_users_objects(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     one, other, changes = _range(
