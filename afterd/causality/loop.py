@@ -134,7 +134,8 @@ class Loop:
             root = root or self._each_alone() or self._whole_functions()
             if root is None:
                 self._reversion.halve()
-            return root or self._whole_places() or self._through_other_failures()
+            root = root or self._through_other_failures(0, 1) or self._whole_places()
+            return root or self._through_other_failures()
         except TrialsSpentError:
             return None
 
@@ -202,8 +203,8 @@ class Loop:
     def _whole_places(self) -> Root | None:
         """All changes of a class in which a suspect is, and of a file, for the first suspects.
 
-        A rewrite of several methods that rest on each other fails otherwise in each part (urwid: eight failures were
-        traced in 70 runs); what is around the suspects is small beside the range.
+        A rewrite of several methods that rest on each other fails otherwise in each part (urwid: after the first, seven
+        more failures were traced in 60 runs); what is around the suspects is small beside the range.
         """
         if self._standing.proves:
             return None
@@ -227,18 +228,20 @@ class Loop:
         together = frozenset(each.id for each in changes)
         return self._reversion.settle(together, structural_order(changes))
 
-    def _through_other_failures(self, deep: int = 1) -> Root | None:
+    def _through_other_failures(
+        self, deep: int = 1, variants: int = SEARCH.otherwise
+    ) -> Root | None:
         """What else must be undone, read from how the test fails without one of the suspects.
 
         First the suspects that lead are undone alone. Then such a variant takes the bad version's
-        place: its failed assertion is explained, and what is found goes along. ``deep`` variants of
-        variants are looked at.
+        place: its failed assertion is explained, and what is found goes along. So many ``variants`` are looked at,
+        and variants of them so ``deep``.
         """
         leading = [suspect.change for suspect in self._plausible()]
         root = self._reversion.leading(leading[: SEARCH.leaders])
         if root is not None:
             return root
-        for reverted in self._reversion.failed_otherwise()[: SEARCH.otherwise]:
+        for reverted in self._reversion.failed_otherwise()[:variants]:
             names = ", ".join(in_order(reverted))
             self._progress.stage("tracing another failure", f"as the test fails without {names}")
             execution = self._oracles.traced(reverted)
