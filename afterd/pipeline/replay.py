@@ -8,8 +8,10 @@ from afterd.config import Settings, command_line
 from afterd.errors import UsageError
 from afterd.execution.oracle import Oracle
 from afterd.execution.recipe import Recipe, Scope
-from afterd.model.change import ChangeSet, in_order
+from afterd.limits import REPORT
+from afterd.model.change import Change, ChangeList, ChangeSet, in_order
 from afterd.model.explanation import Explanation
+from afterd.model.location import LineSpan
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.store.explanations import load
@@ -52,6 +54,7 @@ def replay(
     with opened_workspace(settings, doing=doing, waiting=waiting) as workspace:
         explanation = load(workspace.store, explanation_id)
         wanted = range_between(workspace, explanation.range)
+        expect_same_changes(explanation, wanted.changes)
         chosen = _repairing(explanation) if reverted is None else reverted
         unknown = chosen - wanted.changes.ids
         if unknown:
@@ -80,8 +83,32 @@ def revert_patch(settings: Settings, explanation_id: int, waiting: Progress | No
             message = f"Explanation {explanation_id} found no root, so there is nothing to revert."
             raise UsageError(message)
         wanted = range_between(workspace, explanation.range)
+        expect_same_changes(explanation, wanted.changes)
         patch = tree_patch(workspace.objects, wanted.variants.bad, wanted.variants.tree(chosen))
         return patch.decode(errors="surrogateescape")
+
+
+def expect_same_changes(explanation: Explanation, changes: ChangeList) -> None:
+    """That an answer's changes are still what its range is divided into.
+
+    UsageError where they are not: another version of afterd, or other limits, numbered the changes, and c7 is
+    another one now.
+    """
+    known = changes.by_id()
+    for change in (*explanation.root, *explanation.auxiliary):
+        now = known.get(change.id)
+        if now is None or _place(now) != _place(change):
+            ends = explanation.range
+            message = (
+                f"Explanation {explanation.id} was made when this range was divided otherwise: its {change.id} is"
+                f" {change.file}:{change.new.start}, which is no such change now. Explain it once more:"
+                f" afterd explain {ends.good[: REPORT.commit]}..{ends.bad[: REPORT.commit]}"
+            )
+            raise UsageError(message)
+
+
+def _place(change: Change) -> tuple[str, str, LineSpan, LineSpan]:
+    return change.file, change.old_file, change.old, change.new
 
 
 def _repairing(explanation: Explanation) -> ChangeSet:
