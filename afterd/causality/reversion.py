@@ -70,7 +70,7 @@ class Reversion:
         that is known to. ``thorough``: none is given up before all were reverted together: a root
         farther from the failure may only take another way around the fault. ``neighbours`` are the
         suspects in the order of the code, for sets that are cut from it. Raises BudgetSpentError when the
-        budget ends before any run passed.
+        budget ends before any run passed, ShorterRangeError and TrialsSpentError where another way is cheaper.
         """
         found = passing
         self._from_above |= passing is not None
