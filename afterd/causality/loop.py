@@ -16,7 +16,7 @@ other changes, nearest to the trace first: the answer is never worse than delta 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, LedBack, Oracles
@@ -131,11 +131,15 @@ class Loop:
         """A root among what the evidence speaks of; None once trials of it cost more than a search without any."""
         try:
             root = self._only_one() or self._where_shown() or self._along_causes()
-            root = root or self._each_alone() or self._whole_functions()
+            if root is not None:
+                return root
+            leading = self._leading()
+            root = self._each_alone(leading) or self._whole_functions(leading)
             if root is None:
                 self._reversion.halve()
-            root = root or self._through_other_failures(0, 1) or self._whole_places()
-            return root or self._through_other_failures()
+            root = root or self._through_other_failures(leading, 0, 1)
+            root = root or self._whole_places(leading)
+            return root or self._through_other_failures(leading)
         except TrialsSpentError:
             return None
 
@@ -174,7 +178,11 @@ class Loop:
             return None
         return self._dynamic(plausible)
 
-    def _each_alone(self) -> Root | None:
+    def _leading(self) -> list[ChangeId]:
+        """The suspects once causes lead no further, the likeliest first."""
+        return [suspect.change for suspect in self._plausible()]
+
+    def _each_alone(self, leading: Sequence[ChangeId]) -> Root | None:
         """Each suspect alone, the likeliest first, as long as that takes no more runs than a search without evidence.
 
         Hypotheses ask for sets, which fail in ways of their own where a program was rewritten (transitions as one
@@ -183,24 +191,22 @@ class Loop:
         """
         if self._standing.proves:
             return None
-        leading = [suspect.change for suspect in self._plausible()]
         return self._reversion.leading(leading[: round(self._worth.blind_runs)])
 
-    def _whole_functions(self) -> Root | None:
+    def _whole_functions(self, leading: Sequence[ChangeId]) -> Root | None:
         """All changes of a function in which a suspect is, for the functions of those that lead.
 
         Of a rewritten function the trace names a part, and a part undone alone tells nothing; what was
         removed beside a suspect left nothing in the trace at all. awk's concatenation is two such
         changes, tcsh's match of file names is 25.
         """
-        functions = [place for place in self._leading_homes() if len(place) > 1]
-        for place in functions[: SEARCH.leaders]:
-            whole = [each for each in self._changes.values() if home(each) == place]
-            if (root := self._all_of(whole)) is not None:
-                return root
-        return None
+        functions = [place for place in self._homes(leading) if len(place) > 1]
+        return self._first_whole(
+            [each for each in self._changes.values() if home(each) == place]
+            for place in functions[: SEARCH.leaders]
+        )
 
-    def _whole_places(self) -> Root | None:
+    def _whole_places(self, leading: Sequence[ChangeId]) -> Root | None:
         """All changes of a class in which a suspect is, and of a file, for the first suspects.
 
         A rewrite of several methods that rest on each other fails otherwise in each part (urwid: after the first, seven
@@ -208,28 +214,29 @@ class Loop:
         """
         if self._standing.proves:
             return None
-        homes = self._leading_homes()[: SEARCH.leaders]
+        homes = self._homes(leading)[: SEARCH.leaders]
         around = [place[:length] for length in (2, 1) for place in homes if len(place) > length]
-        for place in dict.fromkeys(around):
-            whole = [c for c in self._changes.values() if home(c)[: len(place)] == place]
-            if (root := self._all_of(whole)) is not None:
+        return self._first_whole(
+            [each for each in self._changes.values() if home(each)[: len(place)] == place]
+            for place in dict.fromkeys(around)
+        )
+
+    def _homes(self, leading: Sequence[ChangeId]) -> list[tuple[str, ...]]:
+        """Where the suspects stand, the leading one's place first."""
+        return list(dict.fromkeys(home(self._changes[change]) for change in leading))
+
+    def _first_whole(self, groups: Iterable[Sequence[Change]]) -> Root | None:
+        """A root within the first group of several changes that repairs where all of it is undone."""
+        for changes in groups:
+            together = frozenset(each.id for each in changes)
+            if len(changes) > 1 and (
+                root := self._reversion.settle(together, structural_order(changes))
+            ):
                 return root
         return None
 
-    def _leading_homes(self) -> list[tuple[str, ...]]:
-        """Where the suspects stand, the leading one's place first."""
-        leading = [suspect.change for suspect in self._plausible()]
-        return list(dict.fromkeys(home(self._changes[change]) for change in leading))
-
-    def _all_of(self, changes: Sequence[Change]) -> Root | None:
-        """A root within several changes; None where undoing all of them does not repair."""
-        if len(changes) < 2:
-            return None
-        together = frozenset(each.id for each in changes)
-        return self._reversion.settle(together, structural_order(changes))
-
     def _through_other_failures(
-        self, deep: int = 1, variants: int = SEARCH.otherwise
+        self, leading: Sequence[ChangeId], deep: int = 1, variants: int = SEARCH.otherwise
     ) -> Root | None:
         """What else must be undone, read from how the test fails without one of the suspects.
 
@@ -237,7 +244,6 @@ class Loop:
         place: its failed assertion is explained, and what is found goes along. So many ``variants`` are looked at,
         and variants of them so ``deep``.
         """
-        leading = [suspect.change for suspect in self._plausible()]
         root = self._reversion.leading(leading[: SEARCH.leaders])
         if root is not None:
             return root
@@ -298,7 +304,7 @@ class Loop:
         try:
             root = self._along_causes()
             if root is None and deep > 0:
-                root = self._through_other_failures(deep - 1)
+                root = self._through_other_failures(self._leading(), deep - 1)
         except TrialsSpentError:
             return NOTHING
         return NOTHING if root is None else root.changes | root.auxiliary

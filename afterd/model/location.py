@@ -34,6 +34,11 @@ class LineSpan:
         """The first line after the span."""
         return self.start + self.count
 
+    @property
+    def lines(self) -> range:
+        """The span's lines; of an empty one the two between which it is."""
+        return range(self.start, self.end if self.count else self.start + 2)
+
     def covers(self, line: int) -> bool:
         """Whether ``line`` is one of the span's lines (never true of an empty span)."""
         return self.start <= line < self.start + self.count

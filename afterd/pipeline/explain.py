@@ -280,9 +280,8 @@ def explain_test(
     ``prior`` is what is known of the test's flakiness.
     """
     recipe = test.recipe
-    if (
-        recipe.is_a_build
-    ):  # what a compiler refuses it refuses each time, and was built once to be asked for
+    if recipe.is_a_build:
+        # what a compiler refuses it refuses each time, and was built once to be asked for
         settings, prior = replace(settings, confirmations=1), Prior(flaky=0.0)
     case = Case(workspace, settings, test, progress, time.monotonic(), prior)
     found = _with_other_side(case, wanted, _explained_failure(case, wanted, before))

@@ -14,6 +14,7 @@ from afterd.model.explanation import Explanation
 from afterd.model.location import LineSpan
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
+from afterd.pipeline.same_root import reverted_changes
 from afterd.store.explanations import load
 from afterd.store.outcomes import StoredOutcomes
 from afterd.vcs.file_changes import tree_patch
@@ -55,7 +56,7 @@ def replay(
         explanation = load(workspace.store, explanation_id)
         wanted = range_between(workspace, explanation.range)
         expect_same_changes(explanation, wanted.changes)
-        chosen = _repairing(explanation) if reverted is None else reverted
+        chosen = reverted_changes(explanation) if reverted is None else reverted
         unknown = chosen - wanted.changes.ids
         if unknown:
             named = ", ".join(in_order(unknown))
@@ -78,7 +79,7 @@ def revert_patch(settings: Settings, explanation_id: int, waiting: Progress | No
     """
     with opened_workspace(settings, doing="writes a patch", waiting=waiting) as workspace:
         explanation = load(workspace.store, explanation_id)
-        chosen = _repairing(explanation)
+        chosen = reverted_changes(explanation)
         if not chosen:
             message = f"Explanation {explanation_id} found no root, so there is nothing to revert."
             raise UsageError(message)
@@ -109,10 +110,6 @@ def expect_same_changes(explanation: Explanation, changes: ChangeList) -> None:
 
 def _place(change: Change) -> tuple[str, str, LineSpan, LineSpan]:
     return change.file, change.old_file, change.old, change.new
-
-
-def _repairing(explanation: Explanation) -> ChangeSet:
-    return frozenset(change.id for change in (*explanation.root, *explanation.auxiliary))
 
 
 def _recipe(

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from afterd.compare.pair import UntracedExecution
 from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.location import LineSpan
 from afterd.model.trace import Conduct
 from afterd.trace.coverage.counts import LineCounts
 from afterd.trace.linemap import LineMap
@@ -109,9 +110,7 @@ class CoveredExecution(UntracedExecution):
         if change.form is not ChangeForm.HUNK:
             return True
         new, old = self._bad.get(change.file, {}), self._green.get(change.old_file, {})
-        return _any_executed(new, change.new.start, change.new.count) or _any_executed(
-            old, change.old.start, change.old.count
-        )
+        return _any_executed(new, change.new) or _any_executed(old, change.old)
 
     def _is_counted(self, change: Change) -> bool:
         """Whether files of its kind are counted at all."""
@@ -147,15 +146,14 @@ class CoveredExecution(UntracedExecution):
         return min(around, key=lambda symbol: symbol.end - symbol.start, default=None)
 
 
-def _any_executed(counts: Mapping[int, int], start: int, length: int) -> bool:
+def _any_executed(counts: Mapping[int, int], span: LineSpan) -> bool:
     """Whether a line of a span was executed; of an empty one, its neighbours; a span without a line that
     is counted (a table, a type) as the next that is.
     """
-    span = range(start, start + length) if length else range(start, start + 2)
-    known = [counts[line] for line in span if line in counts]
+    known = [counts[line] for line in span.lines if line in counts]
     if not known:
-        after = [line for line in counts if line >= start]
-        before = [line for line in counts if line < start]
+        after = [line for line in counts if line >= span.start]
+        before = [line for line in counts if line < span.start]
         near = (min(after, default=None), max(before, default=None))
         known = [counts[line] for line in near if line is not None]
     return any(known)

@@ -22,7 +22,6 @@ from afterd.compare.python.transplant import Transplant
 from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR, WORK
 from afterd.model.change import Change, ChangeId, ChangeSet
-from afterd.model.location import LineSpan
 from afterd.model.outcome import FailureKind
 from afterd.model.term import (
     BOOL,
@@ -87,13 +86,8 @@ def executed_spans(run: RecordedRun, changes: Iterable[Change]) -> ChangeSet:
     return frozenset(
         change.id
         for change in changes
-        if not lines.get(change.file, frozenset()).isdisjoint(_span_or_edges(change.new))
+        if not lines.get(change.file, frozenset()).isdisjoint(change.new.lines)
     )
-
-
-def _span_or_edges(span: LineSpan) -> range:
-    """The lines of a span; of none the two between which it is."""
-    return range(span.start, span.end if span.count else span.start + 2)
 
 
 def loaded_files(pair: Pair[RecordedRun]) -> frozenset[str]:
