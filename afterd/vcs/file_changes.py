@@ -18,8 +18,15 @@ from afterd.limits import GIT
 from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part, cut_at_commits, statements_in
+from afterd.vcs.declarations import Declarations, apart
 from afterd.vcs.enclosing import Enclosing
-from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split_lines
+from afterd.vcs.hunks import (
+    Hunk,
+    SourceText,
+    difference,
+    smallest_hunks,
+    split_lines,
+)
 from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.moved_text import MovedText, Origin, Source
@@ -254,7 +261,22 @@ class FileChanges:
     def hunks(self) -> list[Hunk]:
         """The hunks split as small as can be reverted alone."""
         good, bad = self._good, self._bad
-        return [part for hunk in self.coarse_hunks for part in smallest_hunks(hunk, good, bad)]
+        return [
+            part
+            for hunk in self.coarse_hunks
+            for small in smallest_hunks(hunk, good, bad)
+            for half in self._declared_apart(small)
+            for part in ([half] if half == small else smallest_hunks(half, good, bad))
+        ]
+
+    def _declared_apart(self, hunk: Hunk) -> list[Hunk]:
+        """Declarations (C and C++) that took the place of others of other names, told from those: both can stand.
+        Of one line for one line the name alone is another one, and who uses the one uses the other.
+        """
+        least, most = sorted([hunk.old.count, hunk.new.count])
+        if self.language is not Language.C or least < 1 or most < 2:
+            return [hunk]
+        return apart(hunk, self._good_declarations, self._bad_declarations)
 
     @cached_property
     def lines(self) -> int:
@@ -409,6 +431,14 @@ class FileChanges:
     @cached_property
     def _bad_tests(self) -> tuple[LineSpan, ...]:
         return spans_of_tests(self._bad.content, self._bad.language)
+
+    @cached_property
+    def _good_declarations(self) -> Declarations:
+        return Declarations(path_text(self.pair.old_path), self._good.content)
+
+    @cached_property
+    def _bad_declarations(self) -> Declarations:
+        return Declarations(self.path, self._bad.content)
 
     @cached_property
     def _good_symbols(self) -> Enclosing:

@@ -53,7 +53,7 @@ def _pruned(
         ("#define A 1\n", "#define  A\t1  // one\n", [COMMENTS]),
         ("#define F(x) 1\n", "#define F (x) 1\n", [""]),
         ("#define F (x) 1\n", "#define F/**/(x) 1\n", [COMMENTS]),
-        ("#define A 1\nint b;\n", "#define A 1 int b;\n", [""]),
+        ("#define A 1\nint b;\n", "#define A 1 int b;\n", ["", ""]),
         ('s = "a";\n', 's = "a ";\n', [""]),
         ('s = "//a";\n', 's = "//b";\n', [""]),
         ("c = '\"'; // x\n", "c = '\"'; // y\n", [COMMENTS]),
