@@ -414,7 +414,7 @@ def _paired_process(
         absence=Absence(green, alignment, backward, ties),
         transplant=Transplant(process, alignment),
         dual=dual,
-        replaced=Replaced(process, green, backward),
+        replaced=Replaced(process, green, backward, (pair.mine.sources, pair.other.sources)),
         acted=Acted(process, green, backward, ties),
         intervention=Intervention(pair, process, green, alignment, counterparts),
     )

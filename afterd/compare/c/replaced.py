@@ -2,7 +2,8 @@
 
 Where the branch above a call was rewritten, none of the failing run went another way than its like in
 green: it has no like. A loop that took the place of one ``write`` and is not entered is what kept
-the rest of the output from being written, and its condition says why.
+the rest of the output from being written, and its condition says why. Where the function that made the call is
+gone, it may be its caller that makes it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from afterd.compare.c.alignment import Alignment
 from afterd.limits import C_PAIR
 from afterd.model.term import StepId
 from afterd.model.trace import StepKind
+from afterd.trace.c.build.source import Sources
 from afterd.trace.c.failure import call_at
 from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.recorded import callee
@@ -19,31 +21,57 @@ from afterd.trace.c.read import Call, FunctionView, Instance, Process
 
 class Replaced:
     """Reads the failing run for what green's calls were replaced by; ``backward`` aligns green's
-    activations with the failing run's.
+    activations with the failing run's. ``sources`` are those of the bad and of the good version.
     """
 
-    def __init__(self, bad: Process, green: Process, backward: Alignment) -> None:
+    def __init__(
+        self, bad: Process, green: Process, backward: Alignment, sources: tuple[Sources, Sources]
+    ) -> None:
         self._bad, self._green, self._backward = bad, green, backward
+        self._here, self._there = sources
 
     def passed(self, event: int) -> StepId | None:
         """The branch that went past the like of a call of green's, which left the record ``event``."""
-        call = self._in_both(event)
-        if call is None:
+        calls = self._up_to_both(event)
+        if not calls:
             return None
-        entry = self._backward.entry(call.instance.position)
+        entry = self._backward.entry(calls[-1].instance.position)
         entered = self._bad.frames.instance_at(entry)
-        block = self._like(call, entered.view) if entered else None
+        if entered is None:
+            return None
+        block = self._like(calls[-1], entered.view)
+        for call in reversed(calls[:-1] if block is None else []):
+            block = self._taken_over(call, entered.view) if block is None else block
         return self._last_way_past(block, entry) if block is not None else None
 
-    def _in_both(self, event: int) -> Call | None:
-        """The call, or that of a caller above it, which was made in an activation that both runs have."""
+    def _up_to_both(self, event: int) -> list[Call]:
+        """The call, and those of its callers up to the one that was made in an activation that both runs have;
+        none where no caller was.
+        """
+        found: list[Call] = []
         call = call_at(self._green, event)
-        for _ in range(C_PAIR.levels):
-            if call is None or self._backward.is_indexed(call.instance.position):
-                return call
+        while call is not None and len(found) < C_PAIR.levels:
+            found.append(call)
+            if self._backward.is_indexed(call.instance.position):
+                return found
             caller = self._green.frames.caller(call.instance.position)
             call = Call(*caller) if caller else None
-        return None
+        return []
+
+    def _taken_over(self, call: Call, view: FunctionView) -> int | None:
+        """The one block of a function that makes a call which another one made in green, by the same words."""
+        name, place = callee(call.instruction), call.location
+        words = self._there.text(place.file, place.line)
+        found = [
+            block
+            for block in _calling(view, name)
+            if any(
+                _calls(each, name) and self._here.text(at.file, at.line) == words
+                for index, each in enumerate(view.function.blocks[block].instructions)
+                for at in [view.place(block, index)]
+            )
+        ]
+        return found[0] if len(found) == 1 and words else None
 
     def _like(self, call: Call, view: FunctionView) -> int | None:
         """The block in which the other version makes the call: the one that corresponds, else of those

@@ -78,3 +78,11 @@ def test_what_a_loop_did_not_write_that_took_the_place_of_one_write_is_asked_of_
     unwritten = cases["unwritten"]
     assert "while (next > written) {" in [failure.text for failure in unwritten.failures]
     assert any("+written += put;" in change for change in unwritten.tied)
+
+
+def test_what_a_function_wrote_is_looked_for_in_its_caller_where_that_function_is_gone(
+    cases: dict[str, Case],
+) -> None:
+    """Pkgconf: the newline at the end of a function became one at the end of main, whose last return was explained."""
+    failures = [failure.text for failure in cases["inlined"].failures]
+    assert "if ((flags & 3) == 3)" in failures

@@ -219,6 +219,7 @@ GUILTY = {
     "+static int least(int x) { return x > 7 ? 8 : x; }",
     "rewritten": "-entry.fixed = fixed;",
     "unwritten": "+written += put;",
+    "inlined": '-return put_end(flags); +if ((flags & 3) == 3) +return put_text("ended"); +return failed;',
     "chosen": "-struct item *chosen = one; +struct item *chosen = two;",
     "reordered": "-reader.next += 1; +reader.next += 2;",
     "printed_again": "-int lines = 17; +int lines = 14;",
