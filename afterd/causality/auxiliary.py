@@ -213,7 +213,7 @@ class AuxiliarySearch:
         besides, of the changes that it reads; None where that is too much, or where asking costs more than
         the runs that the answer may save: a header with the C++ library behind it is read in the time of a run.
         """
-        read, most = self._read(candidates), most_along(reverted)
+        read, most = self._read(candidates), most_along(reverted) + len(needed)
         before = self.standing.work()
         mended = self._mended(reverted, read, most, needed)
         if mended is not None:
@@ -225,6 +225,10 @@ class AuxiliarySearch:
             return affordable and not self.unbuildable(tried)
 
         return self._smallest(reverted, read, compiles)
+
+    def _is_part(self, needed: ChangeSet) -> bool:
+        """Whether what names ask for leaves most of the range: with nearly all undone anything passes."""
+        return 2 * len(needed) <= len(self._changes)
 
     def _read_off(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """What the text asks for: no build says more than a run.
@@ -261,7 +265,7 @@ class AuxiliarySearch:
 
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
         """
-        gamma = needed if len(needed) <= most else NOTHING
+        gamma, most = (needed, max(most, len(needed))) if self._is_part(needed) else (NOTHING, most)
         unanswered: Counter[str] = Counter()
         for _ in range(SEARCH.complaints):
             said = (against or self.unbuildable)(reverted | gamma)

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import PurePosixPath
 
@@ -59,6 +59,19 @@ class _Text:
     headed: list[tuple[int, Name, int, bool]] = field(default_factory=list)
     called: list[tuple[int, Name, int]] = field(default_factory=list)
 
+    def filled(self) -> Iterable[int]:
+        """The lines that any name is on."""
+        return sorted({*self.defines, *self.declares, *self.uses})
+
+    def side(self, lines: Iterable[int]) -> SideNames:
+        """The names on some lines."""
+        wanted = frozenset(lines)
+
+        def on(names: Mapping[int, set[Name]]) -> frozenset[Name]:
+            return frozenset().union(*(names[line] for line in wanted if line in names))
+
+        return SideNames(on(self.defines), on(self.declares), on(self.uses))
+
 
 def change_names(
     changes: Sequence[Change], good: ReadFile, bad: ReadFile
@@ -79,7 +92,32 @@ def change_names(
             ),
             _side(new.get(change.file), change, change.new, _bracket_names("new", begun, ended)),
         )
-    return found, _standing_names(new, mine)
+    return _with_parts(found, mine, new), _standing_names(new, mine)
+
+
+def _with_parts(
+    named: Mapping[ChangeId, ChangeNames], changes: Sequence[Change], texts: Mapping[str, _Text]
+) -> Mapping[ChangeId, ChangeNames]:
+    """The names, where an added file has what no part of it has that can be undone while the file stays, and each
+    part asks for the file: with the file they are all gone.
+    """
+    files = {each.file: each for each in changes if each.form is ChangeForm.ADDED}
+    parts: dict[str, list[Change]] = defaultdict(list)
+    for each in changes:
+        if each.form is ChangeForm.HUNK and each.file in files:
+            parts[each.file].append(each)
+    found = dict(named)
+    for file, own in parts.items():
+        there = frozenset({f"file {file}"})
+        in_parts = {line for each in own for line in range(each.new.start, each.new.end)}
+        whole = texts[file].side(line for line in texts[file].filled() if line not in in_parts)
+        before = found[files[file].id]
+        found[files[file].id] = replace(before, new=replace(whole, defines=whole.defines | there))
+        for each in own:
+            names = found[each.id]
+            uses = replace(names.new, uses=names.new.uses | there)
+            found[each.id] = replace(names, new=uses)
+    return found
 
 
 def _halves(
@@ -148,15 +186,9 @@ def _side(text: _Text | None, change: Change, span: LineSpan, brackets: SideName
     """The names on a change's lines in one version; of a file that is new or gone, on all."""
     if text is None:
         return brackets
-    lines = range(span.start, span.end)
-
-    def on(names: Mapping[int, set[Name]]) -> frozenset[Name]:
-        wanted = lines if change.form is ChangeForm.HUNK else names
-        return frozenset().union(*(names[line] for line in wanted if line in names))
-
-    return SideNames(
-        on(text.defines) | brackets.defines, on(text.declares), on(text.uses) | brackets.uses
-    )
+    is_part = change.form is ChangeForm.HUNK
+    names = text.side(range(span.start, span.end) if is_part else text.filled())
+    return replace(names, defines=names.defines | brackets.defines, uses=names.uses | brackets.uses)
 
 
 def _standing_names(texts: Mapping[str, _Text], changes: Sequence[Change]) -> frozenset[Name]:

@@ -11,6 +11,11 @@ from afterd.vcs.tokens import Language
 
 _WANTED = "static int want_libs;\nstatic int want_cflags;\n"
 _FLAGS = "static int want_flags;\n"
+_BOOLEAN = (
+    "typedef unsigned char mksh_bool;\n#undef true\n#define true 1\n"
+    "#if !HAVE\ntypedef char uint8_t;\n#endif\n"
+)
+_TRUTH = "typedef unsigned char Wahr;\n#define Ja 1U\n"
 
 
 def _parts(good: str, bad: str, path: str = "a.c") -> list[tuple[str, str]]:
@@ -47,10 +52,7 @@ def _text(lines: list[bytes], span: LineSpan) -> str:
         # of the same name on both sides: one replaces the other
         ("int a(int);\n", "int a(long);\nint b;\nint c;\n",
          [("int a(int);\n", "int a(long);\n"), ("", "int b;\nint c;\n")]),
-        ("typedef unsigned char mksh_bool;\n#undef true\n#define true 1\n#if !HAVE\ntypedef char uint8_t;\n#endif\n",
-         "typedef unsigned char Wahr;\n#define Ja 1U\n",
-         [("typedef unsigned char mksh_bool;\n#undef true\n#define true 1\n#if !HAVE\ntypedef char uint8_t;\n#endif\n", ""),
-          ("", "typedef unsigned char Wahr;\n#define Ja 1U\n")]),
+        (_BOOLEAN, _TRUTH, [(_BOOLEAN, ""), ("", _TRUTH)]),
         ("struct s {\n int old;\n int two;\n};\n", "struct s {\n long neu;\n};\n",
          [(" int old;\n int two;\n", ""), ("", " long neu;\n")]),
         ("void f(void)\n{\n int a;\n char *b;\n g();\n}\n", "void f(void)\n{\n long c;\n g();\n}\n",

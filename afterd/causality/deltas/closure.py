@@ -60,7 +60,9 @@ class Closure:
             for change in reverted
             if (names := self._named.get(change)) is not None
             for name in names.old.mentions | names.new.mentions
-            if self._of_one_version(name) and len(self._mentions[name]) <= SEARCH.kin
+            if self._of_one_version(name)
+            and " " not in name
+            and len(self._mentions[name]) <= SEARCH.kin
         }
         kin = frozenset(each for name in own for each in self._mentions[name]) - reverted
         for each in in_order(kin):

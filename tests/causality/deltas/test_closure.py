@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from afterd.causality.deltas.closure import Closure
-from afterd.model.change import Change
+from afterd.model.change import Change, ChangeForm
 from afterd.model.location import LineSpan
 from afterd.vcs.c_names import change_names
 
@@ -270,6 +270,25 @@ def test_who_shares_a_name_of_one_version_is_kin() -> None:
 def test_a_file_that_is_new_is_one_change() -> None:
     files = {"a.c": "int f(void) { return 0; }", "b.c": "+int g(void) { return 1; }"}
     assert _closure(files).needed(frozenset(["c1"])) == frozenset()
+
+
+def test_parts_of_a_new_file_are_needed_where_the_file_stays() -> None:
+    """Pkgconf's queue.c: a function in it was taken away alone, and its caller was left, as the file was still there."""
+    new = b"int f(void)\n{ return 1; }\nint g(void)\n{ return f(); }\nint kept;\n"
+    none = LineSpan(0, 0)
+    changes = [
+        Change("c1", "b.c", "b.c", none, LineSpan(1, 5), form=ChangeForm.ADDED),
+        Change("c2", "b.c", "a.c", none, LineSpan(1, 2)),
+        Change("c3", "b.c", "a.c", none, LineSpan(3, 2)),
+        Change("c4", "a.c", "a.c", LineSpan(1, 1), LineSpan(1, 1)),
+    ]
+    texts = {"b.c": new, "a.c": b"int user(void) { return g() + kept; }\n"}
+    closure = Closure(*change_names(changes, {"a.c": b"int user;\n"}.get, texts.get))
+    assert closure.needed(frozenset(["c2"])) == {"c3", "c4"}
+    assert closure.needed(frozenset(["c3"])) == {"c4"}
+    assert closure.needed(frozenset(["c4"])) == frozenset()
+    assert closure.needed(frozenset(["c1"])) == {"c2", "c3", "c4"}, "which are gone with it"
+    assert closure.kin(frozenset(["c3"])) == {"c2"}, "to be in one file is no kinship"
 
 
 def test_a_text_that_does_not_parse_says_what_can_be_read() -> None:
