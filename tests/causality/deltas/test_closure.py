@@ -273,7 +273,7 @@ def test_a_file_that_is_new_is_one_change() -> None:
 
 
 def test_parts_of_a_new_file_are_needed_where_the_file_stays() -> None:
-    """Pkgconf's queue.c: a function in it was taken away alone, and its caller was left, as the file was still there."""
+    """Pkgconf's queue.c: a function in it was taken away alone, its caller was left, as the file was still there."""
     new = b"int f(void)\n{ return 1; }\nint g(void)\n{ return f(); }\nint kept;\n"
     none = LineSpan(0, 0)
     changes = [
