@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from afterd.model.term import BOOL, Apply, Const, Op, Read, SortKind, Term, Value, bitvec
+from afterd.model.term import BOOL, Apply, Const, Op, SortKind, Term, Value, bitvec
 from afterd.symbolic.collecting import Collector, any_of, conjunction_of, negation_of
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
@@ -195,7 +195,7 @@ def _freed_cell(
 
 def _free_phi(
     collector: Collector, branch: OpenBranch, side: Side, name: str, value: Value, term: Term | None
-) -> Read:
+) -> Term:
     sort = term.sort if term is not None else _sort_of(value)
     return collector.free((branch.key, side.number, name), sort, value)
 

@@ -122,7 +122,8 @@ class Call:
 
     def allocate(self, size: int) -> int:
         """A new object of the heap."""
-        return self.machine.memory.allocate(size, f"heap {size}", self.place())
+        machine = self.machine
+        return machine.memory.allocate(size, f"heap {size}", self.place(), real=machine.real)
 
     def place(self) -> int:
         """The number of something that this call makes."""

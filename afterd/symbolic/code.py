@@ -74,6 +74,7 @@ class Operand:
     register: str
     value: Value
     sort: Sort
+    is_pointer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,11 @@ class Code:
     statement: Statement | None
     size: int = 0  # bytes that it loads, stores or allocates
     computed: frozenset[int] = frozenset()
+
+    @property
+    def is_pointer(self) -> bool:
+        """Of a load, whether it loads a pointer."""
+        return _is_pointer(str(self.detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,16 +247,16 @@ class _Decoder:
     def _operand(self, kind: str, text: str) -> Operand:
         sort = sort_of(kind)
         if text.startswith("%"):
-            return Operand(text, None, sort)
+            return Operand(text, None, sort, _is_pointer(kind))
         if text in _UNDEFINED:
             return Operand("", 0, sort)
         constant = literal(kind, text)
         if constant is not None:
-            return Operand("", constant.value, sort)
+            return Operand("", constant.value, sort, _is_pointer(kind))
         bits = constant_bits(kind, text, self.context.layout, self.context.address_of)
         if bits is None:
             raise NotFollowedError(f"{self.name} uses the constant {text[:60]}")
-        return Operand("", bits, sort)
+        return Operand("", bits, sort, _is_pointer(kind))
 
     def _binary(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
         kind, left, right = arithmetic.binary_operands(i.body)
@@ -294,9 +300,10 @@ class _Decoder:
         return given[0].sort, given, value[0], self.context.layout.stored(value[0])
 
     def _getelementptr(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
-        """detail: (constant offset, scale of each variable index)."""
+        """detail: (constant offset, scale of each variable index, the struct whose field it is or empty)."""
         layout = self.context.layout
         current, base, *indices = split_top(i.body)
+        record = current if len(indices) > 1 and layout.fields(current) else ""
         given, scales, offset = [self._operand(*split_typed(base))], [], 0
         for number, part in enumerate(indices):
             kind, text = split_typed(part)
@@ -312,7 +319,7 @@ class _Decoder:
                 scales.append(layout.size(current))
             else:
                 offset += int(text) * layout.size(current)
-        return _POINTER, given, (offset, tuple(scales)), 0
+        return _POINTER, given, (offset, tuple(scales), record), 0
 
     def _br(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
         targets = [self.numbers[name.strip('"')] for name in _LABELS.findall(i.text)]
@@ -354,6 +361,10 @@ class _Decoder:
 
     def _extractvalue(self, i: Instruction) -> tuple[Sort, list[Operand], object, int]:
         raise NotFollowedError(f"{self.name} takes a struct apart in registers ({i.body[:40]})")
+
+
+def _is_pointer(kind: str) -> bool:
+    return kind == "ptr" or kind.endswith("*")
 
 
 def _is_debug(i: Instruction) -> bool:

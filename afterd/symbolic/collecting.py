@@ -15,9 +15,9 @@ from afterd.logic import (
     Statement,
     Violated,
 )
-from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, StepId, Term, Value, bitvec
+from afterd.model.term import BOOL, Apply, Const, Op, Read, Sort, StepId, Term, Value
+from afterd.symbolic.addresses import ADDRESS, WORD, is_address, narrow_address, wide_address
 
-_WORD = bitvec(64)
 TRUE = Const(True, BOOL)  # noqa: FBT003 - the literal true
 
 
@@ -68,9 +68,17 @@ class Collector:
         """The value that a statement defined (hard without one)."""
         step = self.names.of(key)
         self.definitions.append(Definition(step, term, statement))
-        if term.sort == _WORD and len(found := self.meanings(term)) > 1:
+        if term.sort in {WORD, ADDRESS} and len(found := self.meanings(term)) > 1:
             self.words[step] = found
         return Read(step, term.sort, "", value)
+
+    def define_pointer(
+        self, key: Hashable, term: Term, value: Value, statement: Statement | None
+    ) -> Term:
+        """The pointer that a statement defined: whatever it is, it is no more than an address."""
+        if not is_address(value):
+            return self.define(key, term, value, statement)
+        return wide_address(self.define(key, narrow_address(term), value, statement))
 
     def meanings(self, term: Term) -> frozenset[int]:
         """The values of a word on the sides of branches that chose it, as far as they are known; as many as an
@@ -82,15 +90,20 @@ class Collector:
                 found = frozenset({value})
             case Read(step=step, value=int(value)):
                 found = self.words.get(step, frozenset({value}))
+            case Apply(op=Op.ZEXT | Op.EXTRACT, args=(word,)) if ADDRESS in {term.sort, word.sort}:
+                found = self.meanings(word)
             case Apply(op=Op.ITE, args=(_, one, other)):
                 found = self.meanings(one) | self.meanings(other)
             case Apply(op=Op.ADD, args=(base, Const(value=int(offset)))):
                 found = frozenset((word + offset) % (1 << 64) for word in self.meanings(base))
         return found if len(found) <= MACHINE.places else frozenset()
 
-    def free(self, key: Hashable, sort: Sort, value: Value) -> Read:
-        """A value that nothing is known about (beyond what it was in this run)."""
-        return Read(self.names.of(("free", key)), sort, "", value)
+    def free(self, key: Hashable, sort: Sort, value: Value, *, is_pointer: bool = False) -> Term:
+        """A value that nothing is known about (beyond what it was in this run, and that a pointer is an address)."""
+        step = self.names.of(("free", key))
+        if is_pointer and is_address(value):
+            return wide_address(Read(step, ADDRESS, "", value))
+        return Read(step, sort, "", value)
 
     def bind(self, key: Hashable, sort: Sort, value: Value, name: str) -> Read:
         """A value read from outside."""

@@ -99,7 +99,7 @@ def _targets(
     if gep is None or gep.opcode != "getelementptr":
         return None
     bases = _targets(gep.operands[0].register, gep.operands[0].value, made, slots)
-    offset, scales = gep.detail
+    offset, scales, _ = gep.detail
     if bases is None or scales or any(base < 0 for base in bases):
         return None if not bases or bases[0] >= 0 else bases
     return [base + offset for base in bases]

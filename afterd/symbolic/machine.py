@@ -62,7 +62,7 @@ class Machine(Control):
         self.pointers = Pointers(
             self.memory, self.collector,
             image.declared.get if bounds.doubts_premises else _hard_statement, lambda: self.symbolic,
-            alternatives=alternatives,
+            lambda: self._forced, alternatives=alternatives,
         )  # fmt: skip
         self.observer = Observer(self.memory, self.collector, expectation, last)
         self.instances = 0
@@ -129,7 +129,9 @@ class Machine(Control):
         """Have a state of its own, as it is; no more is asked after the event ``last``."""
         self.passing = {}
         self.memory, self.collector = self.memory.copy(), self.collector.copy()
-        self.pointers = self.pointers.copy(self.memory, self.collector, lambda: self.symbolic)
+        self.pointers = self.pointers.copy(
+            self.memory, self.collector, lambda: self.symbolic, lambda: self._forced
+        )
         self.observer = self.observer.copy(self.memory, self.collector, last)
         self.frames = [frame.copy() for frame in self.frames]
         self.world = self.world.copy()
@@ -201,10 +203,18 @@ class Machine(Control):
         if code.statement is None:
             return self._made_of(known, code.sort, [known], frame) if not self.symbolic else known
         key = (frame.key, frame.block, frame.at, frame.visits.get(frame.block, 0))
-        return self.defined_by(code.statement, key, known, code.sort, frame)
+        is_pointer = bool(code.operands) and code.operands[0].is_pointer
+        return self.defined_by(code.statement, key, known, code.sort, frame, is_pointer=is_pointer)
 
     def defined_by(
-        self, statement: Statement, key: Hashable, known: Known, sort: Sort, frame: Frame
+        self,
+        statement: Statement,
+        key: Hashable,
+        known: Known,
+        sort: Sort,
+        frame: Frame,
+        *,
+        is_pointer: bool = False,
     ) -> Known:
         """A value as a name of its own that a statement defines."""
         value, term = known
@@ -212,7 +222,8 @@ class Machine(Control):
             return self._made_of((value, None), sort, [known], frame, statement)
         if term is None:
             term = Const(value, sort)
-        return value, self.collector.define(key, term, value, statement)
+        named = self.collector.define_pointer if is_pointer else self.collector.define
+        return value, named(key, term, value, statement)
 
     def _made_of(
         self,
@@ -322,7 +333,7 @@ class Machine(Control):
         count = self.operand(frame, code.operands[0])[0] if code.operands else 1
         assert isinstance(count, int)
         kind = f"{frame.body.name} {code.result}" if count == 1 else "variable length"
-        made = self.memory.allocate(code.size * count, kind, self.key(frame))
+        made = self.memory.allocate(code.size * count, kind, self.key(frame), real=self.real)
         frame.registers[code.result] = (made, None)
 
     def _load(self, frame: Frame, code: Code) -> None:
@@ -336,8 +347,9 @@ class Machine(Control):
             frame.registers[code.result] = self._made_of(loaded, code.sort, [pointer])
             return
         frame.registers[code.result] = self.pointers.load(
-            pointer, code.size, code.sort, self.key(frame) if pointer[1] is not None else 0
-        )
+            pointer, code.size, code.sort, self.key(frame) if pointer[1] is not None else 0,
+            is_pointer=code.is_pointer,
+        )  # fmt: skip
 
     def _store(self, frame: Frame, code: Code) -> None:
         if not code.sort.width and code.sort != BOOL:
@@ -401,7 +413,8 @@ class Machine(Control):
         if code.statement is None or not branches.is_scalar(_zero(operand)):
             return known
         term = Const(value, operand.sort) if term is None else term
-        return value, self.collector.define((self.key(frame), at), term, value, code.statement)
+        named = self.collector.define_pointer if operand.is_pointer else self.collector.define
+        return value, named((self.key(frame), at), term, value, code.statement)
 
     def _return(self, frame: Frame, code: Code) -> None:
         known: Known = (0, None)

@@ -59,11 +59,14 @@ class Memory:
         self.objects: list[Object] = []
         self._starts: list[int] = []
         self.of_kind: dict[str, list[Object]] = {}
+        self.records: dict[str, dict[int, None]] = {}
+        """By struct type, where the run had structs, the newest last."""
         self.journal: list[Overwritten] = []
 
-    def allocate(self, size: int, kind: str, place: int = 0) -> int:
+    def allocate(self, size: int, kind: str, place: int = 0, *, real: bool = True) -> int:
         """A new object of zeros. ``place`` numbers the instruction's instance that made it (0: none): it
-        has the same address in every execution, so that what is said of it is said once.
+        has the same address in every execution, so that what is said of it is said once. One that is not
+        ``real`` is there on a side that the run did not take, and stands in for none of the run's.
         """
         start = FIRST + self._layout.places.get((place, size), self._layout.end) if place else 0
         at = bisect.bisect_left(self._starts, start)
@@ -79,7 +82,9 @@ class Memory:
         made = Object(start, size, kind)
         self.objects.insert(at, made)
         self._starts.insert(at, start)
-        self.of_kind.setdefault(kind, []).append(made)
+        others = self.of_kind.setdefault(kind, [])
+        if real:
+            others.append(made)
         return start
 
     def hold(self, data: bytes, kind: str, place: int = 0) -> int:
@@ -97,8 +102,23 @@ class Memory:
         other.objects = list(self.objects)
         other._starts = list(self._starts)
         other.of_kind = {kind: list(found) for kind, found in self.of_kind.items()}
+        other.records = {record: dict(found) for record, found in self.records.items()}
         other.journal = list(self.journal)
         return other
+
+    def standing_in_for(self, one: Object) -> list[Object]:
+        """Other objects of its kind, but those that the run had as structs of another type."""
+        own = {record for record, starts in self.records.items() if one.start in starts}
+        return [
+            other
+            for other in self.of_kind[one.kind]
+            if other is not one
+            and (
+                not own
+                or any(other.start in self.records[record] for record in own)
+                or not any(other.start in starts for starts in self.records.values())
+            )
+        ]
 
     def object_at(self, address: int) -> Object | None:
         """The object that an address lies in."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from afterd.limits import MACHINE
 from afterd.logic import Statement, signed_value
-from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, Value, bitvec
+from afterd.model.term import BOOL, Apply, Const, Op, Sort, SortKind, Term, Value
+from afterd.symbolic.addresses import WORD, is_place, points_somewhere
 from afterd.symbolic.code import Code
 from afterd.symbolic.collecting import TRUE, Collector, any_of, negation_of
 from afterd.symbolic.memory import FIRST, Cell, Memory, data_of
@@ -25,7 +26,6 @@ from afterd.symbolic.refusal import SideEndedError
 from afterd.trace.c.ir.arithmetic import resized_term
 from afterd.trace.c.ir.constants import from_word
 
-_WORD = bitvec(64)
 CONTENT = "the bytes of "
 
 
@@ -45,7 +45,7 @@ class _Element:
     def is_at(self, place: int) -> Term:
         """Whether it is this place, said of the index: that needs no arithmetic of addresses."""
         if self.index is None:
-            return Apply(Op.EQ, (self.address, Const(place, _WORD)), BOOL)
+            return is_place(self.address, place)
         number, rest = divmod(place - self.start, self.stride)
         sort = self.index.sort
         if rest or not -(1 << sort.width - 1) <= number < 1 << (sort.width - 1):
@@ -62,10 +62,12 @@ class Pointers:
         collector: Collector,
         declared: Callable[[str], Statement | None],
         symbolic: Callable[[], bool],
+        forced: Callable[[], int],
         *,
         alternatives: bool = True,
     ) -> None:
         self._memory = memory
+        self.forced = forced
         self._declared = declared
         self.symbolic = symbolic
         self._alternatives = alternatives
@@ -73,18 +75,24 @@ class Pointers:
         self._elements: dict[int, _Element] = {}  # by identity of the address's term
         self._stored = 0
 
-    def copy(self, memory: Memory, collector: Collector, symbolic: Callable[[], bool]) -> Pointers:
+    def copy(
+        self,
+        memory: Memory,
+        collector: Collector,
+        symbolic: Callable[[], bool],
+        forced: Callable[[], int],
+    ) -> Pointers:
         """The same accesses of an execution that goes on with a memory and a collector of its own."""
         other = Pointers(
-            memory, collector, self._declared, symbolic, alternatives=self._alternatives
+            memory, collector, self._declared, symbolic, forced, alternatives=self._alternatives
         )
         other._elements, other._stored = dict(self._elements), self._stored
         return other
 
     def element(self, code: Code, given: Sequence[Known]) -> Known:
         """The result of a getelementptr."""
-        offset, scales = code.detail
-        base, term = given[0]
+        offset, scales, record = code.detail
+        base, term = self._of_record(given[0], record) if record else given[0]
         assert isinstance(base, int)
         fixed, total = base + offset, base + offset
         varying: list[tuple[Term, int]] = []
@@ -102,18 +110,39 @@ class Pointers:
             return total % (1 << 64), None
         return total % (1 << 64), self._moved((base, term), fixed, varying)
 
+    def _of_record(self, pointer: Known, record: str) -> Known:
+        """A pointer to a struct. A null pointer that is followed on a side that leaves the run once (it is only
+        taken where the pointer is not null) is what it is on another side of a branch, else the newest struct of
+        its type. On sides of sides it ends them.
+        """
+        base, term = pointer
+        assert isinstance(base, int)
+        known = self._memory.records.setdefault(record, {})
+        if base >= FIRST:
+            if not self.forced():
+                known[base] = None
+            return pointer
+        if term is None or self.forced() != 1:
+            return pointer
+        elsewhere = [place for place in self._collector.meanings(term) if place >= FIRST]
+        if not elsewhere and not known:
+            return pointer
+        base = max(elsewhere) if elsewhere else next(reversed(known))
+        self._stored += 1
+        return base, self._collector.define(("followed", self._stored), term, base, None)
+
     def _moved(self, pointer: Known, fixed: int, varying: Sequence[tuple[Term, int]]) -> Term:
         """The address that is ``fixed`` in this run but for some indices; what is known of it is kept."""
         base, term = pointer
         assert isinstance(base, int)
         known = None if term is None else self._elements.get(id(term))
-        moved: Term = Const(fixed % (1 << 64), _WORD) if term is None else term
+        moved: Term = Const(fixed % (1 << 64), WORD) if term is None else term
         for index, scale in varying:
-            wide = resized_term(index, _WORD, signed=True)
-            by = Apply(Op.MUL, (wide, Const(scale, _WORD)), _WORD)
-            moved = Apply(Op.ADD, (moved, by), _WORD)
+            wide = resized_term(index, WORD, signed=True)
+            by = Apply(Op.MUL, (wide, Const(scale, WORD)), WORD)
+            moved = Apply(Op.ADD, (moved, by), WORD)
         if term is not None and fixed != base:
-            moved = Apply(Op.ADD, (moved, Const((fixed - base) % (1 << 64), _WORD)), _WORD)
+            moved = Apply(Op.ADD, (moved, Const((fixed - base) % (1 << 64), WORD)), WORD)
         array = base if known is None else known.array
         if varying:
             only = term is None and len(varying) == 1
@@ -136,8 +165,10 @@ class Pointers:
             return base + value * scale, None
         return base + value * scale, self._moved((base, None), base, [(term, scale)])
 
-    def load(self, pointer: Known, size: int, sort: Sort, key: int) -> Known:
-        """What is read through a pointer."""
+    def load(
+        self, pointer: Known, size: int, sort: Sort, key: int, *, is_pointer: bool = False
+    ) -> Known:
+        """What is read through a pointer; ``is_pointer``: it is one itself."""
         address, term = pointer
         assert isinstance(address, int)
         self._check(address, term, size)
@@ -146,7 +177,9 @@ class Pointers:
             return value, here
         places, complete = self._places(address, term, size)
         # Where the places are all that are legal there is nothing else that could be read.
-        free = None if complete else self._collector.free(("load", key), sort, value)
+        free = None
+        if not complete:
+            free = self._collector.free(("load", key), sort, value, is_pointer=is_pointer)
         alike: dict[Value, list[Term]] = {}  # the places that hold a constant
         others: list[tuple[Term, Term]] = []
         for place in reversed(places):
@@ -209,7 +242,7 @@ class Pointers:
             self._memory.check(address, size)
         except SideEndedError as ended:
             raise SideEndedError(
-                ended.reason, Const(address, _WORD) if term is None else term, address
+                ended.reason, Const(address, WORD) if term is None else term, address
             ) from ended
 
     def _places(self, address: int, term: Term, size: int) -> tuple[list[int], bool]:
@@ -229,7 +262,7 @@ class Pointers:
                 return [address, *near], False
             return near or [address], len(near) == len(every) > 0
         offset = address - found.start
-        others = [o.start + offset for o in self._memory.of_kind[found.kind] if o is not found]
+        others = [o.start + offset for o in self._memory.standing_in_for(found)]
         others = [*sorted(self._elsewhere(term, size)), *others[-MACHINE.objects :]]
         return list(dict.fromkeys([address, *others])), False
 
@@ -244,14 +277,13 @@ class Pointers:
         if complete:
             self._collector.keep_sane(any_of([self._is(term, place) for place in places]))
         else:
-            null = Apply(Op.UGE, (term, Const(FIRST, _WORD)), BOOL)
-            self._collector.keep_sane(null)
+            self._collector.keep_sane(points_somewhere(term))
 
     def _is(self, term: Term, place: int) -> Term:
         known = self._elements.get(id(term))
         if known is not None:
             return known.is_at(place)
-        return Apply(Op.EQ, (term, Const(place, _WORD)), BOOL)
+        return is_place(term, place)
 
 
 def _one_of(constants: Mapping[Value, Term], otherwise: Term | None, sort: Sort) -> Term:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 from afterd.limits import MACHINE
 from afterd.logic import distinct_reads, signed_value
 from afterd.model.term import BOOL, Apply, Concrete, Const, Op, Term, Value, bitvec
+from afterd.symbolic.addresses import place_of_no_object
 from afterd.symbolic.memory import Memory
 from afterd.symbolic.operations import Known
 from afterd.symbolic.refusal import SideEndedError
@@ -17,7 +17,6 @@ from afterd.symbolic.refusal import SideEndedError
 CONVERSION = re.compile(
     r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|q|j|z|t|L)?([diouxXeEfFgGcspn%])"
 )
-_UNWRITTEN = 1 << 62  # addresses of texts that the program lacks: no object has one
 
 
 def text_at(memory: Memory, address: int, most: int = MACHINE.string) -> bytes:
@@ -91,7 +90,7 @@ def string_shows(memory: Memory, text: Text, wanted: bytes) -> tuple[Term | None
         here = here if match is None else Apply(Op.AND, (here, match), BOOL)
         found = here if found is None else Apply(Op.OR, (found, here), BOOL)
     if found is None:
-        found = Apply(Op.EQ, (term, Const(_UNWRITTEN + crc32(wanted), term.sort)), BOOL)
+        found = Apply(Op.EQ, (term, Const(place_of_no_object(wanted), term.sort)), BOOL)
     return found, held
 
 

@@ -124,8 +124,10 @@ class Program:
         self.sources.update(machine.world.sources)
         if start:
             note = f"the first {start} instructions of the run are concrete"
-            ends = () if last is None else ("nothing is asked after the first wrong output",)
-            formula = replace(formula, notes=(*formula.notes, note, *ends))
+            formula = replace(formula, notes=(*formula.notes, note))
+        if last is not None:
+            note = "nothing is asked after the first wrong output"
+            formula = replace(formula, notes=(*formula.notes, note))
         return formula, machine.exhausted
 
     def _kept_beginnings(self, instances: int, start: int) -> dict[int, Callable[[Machine], None]]:

@@ -237,3 +237,40 @@ def test_an_invariant_is_asked_when_main_returns(tmp_path: Path) -> None:
     with Corrections() as solver:
         report = bugassist([FailingRun(program, Input(("1", "-2")))], solver)
     assert ("guarded.c", 11) in report.lines
+
+
+CUT = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct node {
+    int value;
+    struct node *next;
+};
+static struct node *head;
+int main(int argc, char **argv)
+{
+    for (int word = argc - 1; word > 0; word--) {
+        struct node *made = calloc(1, sizeof *made);
+        made->value = atoi(argv[word]);
+        made->next = head;
+        head = made;
+    }
+    if (head != NULL)
+        head = NULL;
+    for (struct node *node = head; node != NULL; node = node->next)
+        printf("%d\\n", node->value);
+    return 0;
+}
+"""
+
+
+def test_a_list_that_was_cut_has_what_it_lost(tmp_path: Path) -> None:
+    """The rounds that a repair makes follow a pointer that was null in the run."""
+    file = tmp_path / "cut.c"
+    file.write_text(CUT)
+    wanted = Expectation((Event("%d\n", (4,)),))
+    failing = FailingRun(loaded(file), Input(("3", "4")), wanted)
+    with Corrections() as solver:
+        for technique in (bugassist, on_demand):
+            report = technique([failing], solver, size=1)
+            assert {("cut.c", 17), ("cut.c", 18)} <= report.lines, report.reason
