@@ -156,6 +156,7 @@ class RunShares:
     direct: float = (
         0.6  # bits thought gained, beyond the answer's own, by trying a likely root itself
     )
+    exact: float = 0.5  # runs in vain for each of few changes that pass together, saved by trying the root itself
     too_sure: float = 0.04  # a run is not made whose outcome is this sure
     border: float = (
         0.012  # costs more for each place in the code where what is undone begins or ends

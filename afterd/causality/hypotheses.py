@@ -1,9 +1,10 @@
 """Which run to make next, so that as few as possible are needed.
 
-Blind halving takes log2 n runs and more for each guilty change; evidence does better. The next run
-is the one whose answer is expected to tell most for what it costs, and a hypothesis itself is tried
-rather than a set around it. What cannot be built without many others costs more: their builds, and
-what they blur in its answer.
+Blind halving takes log2 n runs and more for each guilty change; evidence does better. Until a reversion passes the next
+run is the one whose answer is expected to tell most for what it costs, and a hypothesis itself is tried rather than a
+set around it. Of what passes each change has to be put back once anyhow, so the next run is then the part by which most
+of these are hoped to be saved, as in ProbDD (Wang and others, FSE 2021, section 3.2), and none where less than one is.
+What cannot be built without many others costs more: their builds, and what they blur in its answer.
 """
 
 from __future__ import annotations
@@ -22,9 +23,15 @@ from afterd.model.outcome import Verdict
 from afterd.weights import RUNS
 
 
+Hoped = Callable[[int, float, Belief], float]
+"""What is hoped of reverting the suspects of a mask, which passes with such a chance by a belief."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A reversion to try, and how much it is hoped to tell, in bits for each run that it costs, by a ``belief``."""
+    """A reversion to try, and what is hoped of it for each run that it costs, by a ``belief``: bits until one passes,
+    then runs that it saves.
+    """
 
     reverted: ChangeSet
     gain: float
@@ -46,8 +53,14 @@ def proposed_reversion(field: Field) -> Proposal | None:
     tried = {belief.mask(each) for each in past if belief.holds(each)}
     telling = _telling_chance(field.seen, belief)
     order = _code_order(field)
-    best: int | None = None
+    hoped: Hoped = _hoped_bits
     most = 0.0
+    if field.passing is not None:
+        hoped, most = (
+            _hoped_runs(len(field.suspects)),
+            1.0,
+        )  # a run that saves less than itself is not made
+    best: int | None = None
     candidates = (*_candidates(field, belief), *_cuts(order), *belief.every())
     for candidate in candidates:
         if candidate in tried:
@@ -56,7 +69,7 @@ def proposed_reversion(field: Field) -> Proposal | None:
         together = 1.0 if candidate.bit_count() == 1 else telling(candidate)
         if not RUNS.too_sure * together < chance < 1 - RUNS.too_sure / 4:
             continue
-        gain = together * (_entropy(chance) + RUNS.direct * belief.exactly(candidate))
+        gain = together * hoped(candidate, chance, belief)
         cost = belief.cost(candidate)
         if gain / cost > most + 1e-9:
             cost += RUNS.border * _borders(candidate, order)
@@ -66,6 +79,24 @@ def proposed_reversion(field: Field) -> Proposal | None:
         if gain > most + 1e-9:
             best, most = candidate, gain
     return None if best is None else Proposal(belief.changes(best), most, belief)
+
+
+def _hoped_bits(candidate: int, chance: float, belief: Belief) -> float:
+    """What a run tells of who is guilty, where nothing passes yet."""
+    return _entropy(chance) + RUNS.direct * belief.exactly(candidate)
+
+
+def _hoped_runs(suspects: int) -> Hoped:
+    """Runs that a part of so many suspects, which pass together, is hoped to save: one for each change that is left out,
+    and more where it is a root itself, as nothing is then asked for in vain.
+    """
+    vain = RUNS.exact * min(suspects, SEARCH.put_back)
+
+    def hoped(candidate: int, chance: float, belief: Belief) -> float:
+        left_out = suspects - candidate.bit_count()
+        return chance * left_out + vain * belief.exactly(candidate)
+
+    return hoped
 
 
 def telling_share(seen: Seen) -> float:

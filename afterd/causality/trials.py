@@ -165,14 +165,11 @@ class Trials:
             along = ddmin([frozenset([each]) for each in order], self._beside(trial.asked))
             order, trial = [], self._belied(trial.asked, NOTHING.union(*along))
             yield trial
-        again = len(order) > 1
-        while again:  # what one needed may go once that one has gone
-            again = False
-            for change in [each for each in order if each in trial.auxiliary]:
-                lean = self._belied(trial.asked, trial.auxiliary - {change})
-                if lean.passed:
-                    trial, again = lean, True
-                    yield trial
+        for change in order if len(order) > 1 else ():
+            lean = self._belied(trial.asked, trial.auxiliary - {change})
+            if lean.passed:
+                trial = lean
+                yield trial
 
     def _beside(self, asked: ChangeSet) -> OutcomeOf:
         """Outcomes of what goes along with ``asked``; after the budget's end they are NOT_RUN."""

@@ -80,7 +80,7 @@ class LoopLimits:
     guided: int = 10  # that hypotheses may ask for in a row; after them evidence has given out
     followed: int = 4  # times in a row that what another failure speaks of is undone as well
     put_back: int = 6  # changes that are put back one by one at once; more are halved first
-    each_alone: int = 4  # changes of an answer of which each is run alone as well
+    lead_alone: int = 4  # changes of an answer of which the likeliest is run alone as well
     put_to_test: int = (
         12  # that went along and are left out one by one; of more, delta debugging asks
     )

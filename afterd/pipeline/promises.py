@@ -3,24 +3,26 @@
 A search believes much that it has not run: that a name is certainly unbound without a change, that a
 text cannot be compiled. None of that is in an answer. *Verified*: the bad version without the root and
 what goes along was seen to pass. *Minimal*: with any one of them put back it was seen not to, and of a
-few changes each alone neither: of three that are needed by each other, one may be enough. Of more
-each is asked alone where none that was put back failed as ever: that it fails otherwise shows no need of it.
+few changes the likeliest alone neither: of three that are needed by each other, one may be enough. Each is asked alone
+where none that was put back failed as ever: that it fails otherwise shows no need of it.
 A part whose run ends as a pass does but prints nothing, where both versions print, is no pass to stand on; nor
 was it seen to fail, so the whole is not said to be minimal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from afterd.limits.searching import SEARCH
-from afterd.model.change import NOTHING, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 
 OutcomeOf = Callable[[ChangeSet], Outcome]
 Refused = Callable[[ChangeSet], str]
 """What a compiler said against a variant's files, of which each was compiled; empty: nothing."""
+Missing = Callable[[ChangeSet, Outcome], str]
+"""What a variant's run failed for want of, read from its outcome; empty: it did build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,22 @@ class Promises:
 
 
 def kept_promises(
-    root: ChangeSet, auxiliary: ChangeSet, outcome: OutcomeOf, refused: Refused
+    root: ChangeSet,
+    auxiliary: ChangeSet,
+    outcome: OutcomeOf,
+    refused: Refused,
+    likeliest: Sequence[ChangeId] = (),
 ) -> Promises:
     """Put back each change of an answer, what goes along first; what is not needed leaves it.
 
     ``outcome`` is asked for real runs (known ones cost nothing). Where the root is not needed and
-    what goes along repairs the test alone, that is the root.
+    what goes along repairs the test alone, that is the root. ``likeliest``: changes, the most suspicious first.
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
-    pending, silent, needed = list(_parts(root, auxiliary)), NOTHING, False
-    while pending or not (needed or len(root | auxiliary) <= SEARCH.each_alone):
+    pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
+    tried = NOTHING
+    while pending or not (needed or len(root | auxiliary) == 1):
         if not pending:
             pending, needed = [frozenset({each}) for each in in_order(root | auxiliary)], True
         left = pending.pop(0)
@@ -61,19 +68,41 @@ def kept_promises(
         if seen.passed:
             root, auxiliary = root & left, auxiliary & left
             root, auxiliary = (root, auxiliary) if root else (auxiliary, NOTHING)
-            pending, silent = list(_parts(root, auxiliary)), NOTHING  # what one needed may go now
-            needed = False
-        elif seen.reason is Unresolved.SILENT:
+            pending = [*_parts(root, auxiliary, likeliest, tried)]  # what one needed may go now
+            silent, needed = NOTHING, False
+            continue
+        if seen.reason is Unresolved.SILENT:
             silent = silent or left
+        tried |= (root | auxiliary) - left
         needed = needed or seen.verdict is Verdict.FAIL
     return Promises(root, auxiliary, verified=True, minimal=not silent, silent=silent)
 
 
-def _parts(root: ChangeSet, auxiliary: ChangeSet) -> Iterator[ChangeSet]:
-    """An answer without one of its changes, what goes along first; of a few changes also each alone."""
+def those_without_which_it_fails_as_ever(
+    kept: Promises, outcome: OutcomeOf, missing: Missing
+) -> Promises:
+    """The same answer, in which what only has to go along is no cause: with it put back the rest misses what it
+    defines, where with another change put back the test fails as ever (known outcomes: no run is made).
+    """
+    whole = kept.root | kept.auxiliary
+    put_back = {change: outcome(whole - {change}) for change in kept.root if len(kept.root) > 1}
+    along = {change for change, seen in put_back.items() if missing(whole - {change}, seen)}
+    if not any(seen.verdict is Verdict.FAIL for seen in put_back.values()):
+        return kept
+    return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
+
+
+def _parts(
+    root: ChangeSet, auxiliary: ChangeSet, likeliest: Sequence[ChangeId], tried: ChangeSet = NOTHING
+) -> Iterator[ChangeSet]:
+    """An answer without one of its changes, what goes along first; of a few changes also the likeliest alone.
+
+    Those that were ``tried`` beside more come last: each is asked once more in the smallest answer alone.
+    """
     whole = root | auxiliary
-    for change in (*in_order(auxiliary), *in_order(root)):
+    for change in sorted((*in_order(auxiliary), *in_order(root)), key=tried.__contains__):
         if len(whole) > 1:
             yield whole - {change}
-    if 2 < len(whole) <= SEARCH.each_alone:  # of two that is said
-        yield from (frozenset({change}) for change in in_order(whole))
+    if 2 < len(whole) <= SEARCH.lead_alone:  # of two that is said
+        lead = next((change for change in likeliest if change in whole), in_order(root)[0])
+        yield frozenset({lead})

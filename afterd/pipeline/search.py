@@ -30,7 +30,7 @@ from afterd.model.outcome import FailureKind, Unresolved
 from afterd.model.trace import Execution, Predicate, TwinExecution
 from afterd.pipeline.bisected import Bisection
 from afterd.pipeline.case import Case
-from afterd.pipeline.promises import kept_promises
+from afterd.pipeline.promises import kept_promises, those_without_which_it_fails_as_ever
 from afterd.pipeline.runs_as_builds import RunsAsBuilds
 from afterd.pipeline.tracing import Tracing, Unread
 from afterd.workspace import Phase, Range
@@ -177,7 +177,10 @@ def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> 
     if not analysis.verified:
         return analysis
     compiled = tracing.standing.compiled
-    kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled)
+    likeliest = [suspect.change for suspect in analysis.suspects]
+    kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled, likeliest)
+    if kept.verified:
+        kept = those_without_which_it_fails_as_ever(kept, oracle.outcome, tracing.missing)
     notes = analysis.notes
     if kept.silent:
         notes += (_SILENT.format(", ".join(in_order(kept.silent))),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.explanation import Explanation
 from afterd.model.outcome import Outcome, Unresolved, Verdict
 from afterd.pipeline.explain import explain
-from afterd.pipeline.promises import kept_promises
+from afterd.pipeline.promises import (
+    Promises,
+    kept_promises,
+    those_without_which_it_fails_as_ever,
+)
 
 _CHANGES = ("c1", "c2", "c3", "c4")
 _EVERY = [frozenset(found) for size in range(5) for found in combinations(_CHANGES, size)]
@@ -61,16 +66,17 @@ def test_a_searcher_that_lies(
         assert seen[whole].passed
     if found.minimal:
         assert found.verified
+        parts = [whole - {change} for change in whole if len(whole) > 1]
+        if not any(seen[part].verdict is Verdict.FAIL for part in parts):
+            parts += [frozenset({change}) for change in whole if len(whole) > 1]
         assert not any(
-            seen[frozenset(part)].passed or seen[frozenset(part)].reason is Unresolved.SILENT
-            for size in range(1, len(whole))
-            for part in combinations(sorted(whole), size)
+            seen[part].passed or seen[part].reason is Unresolved.SILENT for part in parts
         )
 
 
 def test_changes_that_hang_together_are_each_tried_alone() -> None:
     """Put back, each fails otherwise, so none was seen to be needed (pluggy: fourteen changes for one call)."""
-    whole = frozenset(f"c{number}" for number in range(1, 2 * SEARCH.each_alone))
+    whole = frozenset(f"c{number}" for number in range(1, 2 * SEARCH.lead_alone))
     asked: list[ChangeSet] = []
 
     def outcome(reverted: ChangeSet) -> Outcome:
@@ -82,6 +88,59 @@ def test_changes_that_hang_together_are_each_tried_alone() -> None:
     found = kept_promises(frozenset({"c2"}), whole - {"c2"}, outcome, _nothing_refused)
     assert (found.root, found.auxiliary, found.minimal) == (frozenset({"c5"}), NOTHING, True)
     assert len(asked) <= 1 + 2 * len(whole)
+
+
+def test_what_is_put_back_in_vain_is_asked_again_only_in_the_smallest_answer() -> None:
+    """pydot: of ten changes two were not needed, the last ones asked, and each time all others were put back anew."""
+    needed = frozenset(f"c{number}" for number in range(1, 9))
+    asked: list[ChangeSet] = []
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        if reverted not in asked:
+            asked.append(reverted)
+        return Outcome(Verdict.PASS if needed <= reverted else Verdict.FAIL)
+
+    found = kept_promises(needed | {"c98", "c99"}, NOTHING, outcome, _nothing_refused)
+    assert found.root == needed
+    assert found.minimal
+    assert len(asked) == 1 + len(needed) + 2 + len(needed)
+
+
+def test_what_is_only_missed_by_the_rest_goes_along() -> None:
+    """sqlite-utils: with c2 put back the test fails as ever; with c1, c2's old text calls what is not there."""
+    whole = frozenset({"c1", "c2"})
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        if reverted == whole:
+            return Outcome(Verdict.PASS)
+        if reverted == {"c1"}:
+            return Outcome(Verdict.FAIL)
+        return Outcome(
+            Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE, "name 'old' is not defined"
+        )
+
+    def missing(reverted: ChangeSet, seen: Outcome) -> str:
+        return seen.detail if reverted == {"c2"} else ""
+
+    kept = kept_promises(whole, NOTHING, outcome, _nothing_refused)
+    led = those_without_which_it_fails_as_ever(kept, outcome, missing)
+    assert led == replace(kept, root=frozenset({"c2"}), auxiliary=frozenset({"c1"}))
+    neither = those_without_which_it_fails_as_ever(kept, outcome, lambda _reverted, _seen: "")
+    assert neither == kept
+
+
+def test_where_nothing_fails_as_ever_no_change_is_said_to_lead() -> None:
+    whole = frozenset({"c1", "c2"})
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        different = Outcome(Verdict.UNRESOLVED, Unresolved.DIFFERENT_FAILURE)
+        return Outcome(Verdict.PASS) if reverted == whole else different
+
+    kept = Promises(whole, NOTHING, verified=True, minimal=True)
+    found = those_without_which_it_fails_as_ever(
+        kept, outcome, lambda reverted, _seen: "c1" if reverted == {"c2"} else ""
+    )
+    assert found == kept
 
 
 def test_a_refusal_by_the_compiler_is_not_run() -> None:
@@ -102,15 +161,16 @@ def test_a_refusal_by_the_compiler_is_not_run() -> None:
 
 
 def test_a_part_that_passes_where_every_greater_one_fails() -> None:
-    """Without c2 or without c3 the test fails; c1 alone repairs it: the three were tied by their texts only."""
-    passing = (frozenset({"c1"}), frozenset({"c1", "c2", "c3"}))
+    """Without c2 or without c3 the test fails; the likeliest alone repairs it: their texts tied the three."""
+    passing = (frozenset({"c3"}), frozenset({"c1", "c2", "c3"}))
 
     def outcome(reverted: ChangeSet) -> Outcome:
         return Outcome(Verdict.PASS if reverted in passing else Verdict.FAIL)
 
-    found = kept_promises(frozenset({"c1", "c2", "c3"}), NOTHING, outcome, _nothing_refused)
+    whole = frozenset({"c1", "c2", "c3"})
+    found = kept_promises(whole, NOTHING, outcome, _nothing_refused, ["c5", "c3", "c1"])
     assert found.minimal
-    assert found.root == frozenset({"c1"})
+    assert found.root == frozenset({"c3"})
 
 
 def _explained(path: Path, said_of_failure: str) -> Explanation:
