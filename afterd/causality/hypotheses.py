@@ -22,7 +22,6 @@ from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import Verdict
 from afterd.weights import RUNS
 
-
 Hoped = Callable[[int, float, Belief], float]
 """What is hoped of reverting the suspects of a mask, which passes with such a chance by a belief."""
 
@@ -87,7 +86,7 @@ def _hoped_bits(candidate: int, chance: float, belief: Belief) -> float:
 
 
 def _hoped_runs(suspects: int) -> Hoped:
-    """Runs that a part of so many suspects, which pass together, is hoped to save: one for each change that is left out,
+    """Runs that a part of so many suspects, which pass together, is hoped to save: one for each change left out,
     and more where it is a root itself, as nothing is then asked for in vain.
     """
     vain = RUNS.exact * min(suspects, SEARCH.put_back)
