@@ -13,12 +13,14 @@ something else that must be there: a bracket, a file."""
 @dataclass(frozen=True, slots=True)
 class SideNames:
     """What lines of one version say: ``defines`` gives a name a body, a value or a place; ``declares``
-    only tells of it (a prototype, ``extern``).
+    only tells of it (a prototype, ``extern``). Of what it defines, other files do not see what is ``private``: a type,
+    a macro or a static function of a source file.
     """
 
     defines: frozenset[Name] = frozenset()
     declares: frozenset[Name] = frozenset()
     uses: frozenset[Name] = frozenset()
+    private: frozenset[Name] = frozenset()
 
     @property
     def mentions(self) -> frozenset[Name]:
@@ -28,7 +30,8 @@ class SideNames:
 
 @dataclass(frozen=True, slots=True)
 class ChangeNames:
-    """``old``: the lines that undoing the change brings back; ``new``: those that it takes away."""
+    """``old``: the lines that undoing the change brings back; ``new``: those that it takes away; of a ``file``."""
 
     old: SideNames = SideNames()
     new: SideNames = SideNames()
+    file: str = ""

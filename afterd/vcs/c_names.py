@@ -29,6 +29,7 @@ ReadFile = Callable[[str], bytes | None]
 
 _C = frozenset([".c", ".h", ".inc", ".def"])
 _CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
+_HEADERS = frozenset([".h", ".inc", ".def", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
 _EVERY_LINE = LineSpan(1, 1 << 62)
@@ -58,6 +59,7 @@ class _Text:
     taking: dict[Name, set[int]] = field(default_factory=lambda: defaultdict(set))
     headed: list[tuple[int, Name, int, bool]] = field(default_factory=list)
     called: list[tuple[int, Name, int]] = field(default_factory=list)
+    private: set[Name] = field(default_factory=set)
 
     def filled(self) -> Iterable[int]:
         """The lines that any name is on."""
@@ -70,7 +72,8 @@ class _Text:
         def on(names: Mapping[int, set[Name]]) -> frozenset[Name]:
             return frozenset().union(*(names[line] for line in wanted if line in names))
 
-        return SideNames(on(self.defines), on(self.declares), on(self.uses))
+        defined = on(self.defines)
+        return SideNames(defined, on(self.declares), on(self.uses), defined & self.private)
 
 
 def change_names(
@@ -91,6 +94,7 @@ def change_names(
                 old.get(change.old_file), change, change.old, _bracket_names("old", begun, ended)
             ),
             _side(new.get(change.file), change, change.new, _bracket_names("new", begun, ended)),
+            change.file,
         )
     return _with_parts(found, mine, new), _standing_names(new, mine)
 
@@ -238,7 +242,8 @@ def _parser(grammar: str) -> Parser:
 def _read(path: str, content: bytes, spans: Iterable[LineSpan], *, cxx: bool) -> _Text:
     suffix = PurePosixPath(path).suffix
     grammar = "tree_sitter_cpp" if suffix in _CXX or (cxx and suffix == ".h") else "tree_sitter_c"
-    reader = _Reader(sorted(span for span in spans if span.count))
+    is_seen = suffix in _HEADERS
+    reader = _Reader(sorted(span for span in spans if span.count), is_seen=is_seen)
     reader.walk(_parser(grammar).parse(content).root_node)
     return reader.found()
 
@@ -247,10 +252,12 @@ def _read(path: str, content: bytes, spans: Iterable[LineSpan], *, cxx: bool) ->
 class _Reader:
     """Walks a tree without recursion; what is local is known only when all of a function was seen.
 
-    Of blocks without a line of ``spans`` nothing is read: what they define, nobody else sees.
+    Of blocks without a line of ``spans`` nothing is read: what they define, nobody else sees. ``is_seen``: other
+    files include this one.
     """
 
     spans: list[LineSpan]
+    is_seen: bool
     text: _Text = field(default_factory=_Text)
     local: dict[str, set[Name]] = field(default_factory=lambda: defaultdict(set))
     seen: list[tuple[int, Name, str]] = field(default_factory=list)
@@ -288,6 +295,8 @@ class _Reader:
             named = _naming_node(node)
             if named is not None:
                 self._function(named, body=True)
+                if _is_stored(node, "static"):
+                    self._keep_private(_text(named))
                 return _text(named)
         elif kind == "compound_statement" and not function:
             return self.last  # of a K&R definition, whose head is read as a declaration
@@ -323,6 +332,12 @@ class _Reader:
     def _define(self, named: Node | None, prefix: str = "") -> None:
         if named is not None:
             self.text.defines[_line(named)].add(prefix + _text(named))
+            self._keep_private(prefix + _text(named))
+
+    def _keep_private(self, name: Name) -> None:
+        """Note that other files do not see it: it is a type, a field, a macro, or static."""
+        if not self.is_seen:
+            self.text.private.add(name)
 
     def _call(self, node: Node) -> None:
         named, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -330,14 +345,13 @@ class _Reader:
             self.text.called.append((_line(named), _text(named), _count(given)))
 
     def _declaration(self, node: Node, function: str) -> None:
-        extern = any(
-            child.type == "storage_class_specifier" and _text(child) == "extern"
-            for child in node.children
-        )
+        extern, static = _is_stored(node, "extern"), _is_stored(node, "static")
         for declarator in node.children_by_field_name("declarator"):
             named = _declared_identifier(declarator)
             if named is None:
                 continue
+            if static and not function:
+                self._keep_private(_text(named))
             if _is_prototype(declarator):
                 self._function(named, body=False)
             elif function:
@@ -378,6 +392,7 @@ class _Reader:
             return
         name, line = _text(named), _line(named)
         self.text.defines[line].add(name)
+        self._keep_private(name)
         given = node.child_by_field_name("parameters")
         own = {_text(child) for child in given.named_children} if given is not None else set()
         if given is not None and "..." not in _text(given):
@@ -389,6 +404,13 @@ class _Reader:
                 for member, word in _WORD.findall(part):
                     if word not in own:
                         self.text.uses[at + number].add("." * bool(member) + word)
+
+
+def _is_stored(node: Node, how: str) -> bool:
+    """Whether a declaration says that it is ``static`` or ``extern``."""
+    return any(
+        child.type == "storage_class_specifier" and _text(child) == how for child in node.children
+    )
 
 
 def _is_prototype(declarator: Node) -> bool:

@@ -47,7 +47,7 @@ class Closure:
             for change in tuple(found):
                 names = self._named.get(change)
                 if names is not None:
-                    found.update(self._missed(names, found))
+                    found.update(self._missed(change, names, found))
                     found.update(self._left_without(names, found))
         return frozenset(found) - reverted
 
@@ -74,10 +74,12 @@ class Closure:
         defined = (name in self._brings) != (name in self._takes)
         return defined and name not in self._standing
 
-    def _missed(self, names: ChangeNames, found: set[ChangeId]) -> Iterable[ChangeId]:
+    def _missed(
+        self, change: ChangeId, names: ChangeNames, found: set[ChangeId]
+    ) -> Iterable[ChangeId]:
         """What brings back the names that old text uses, where nothing else defines or declares them."""
         for name in names.old.uses - names.old.defines - names.old.declares:
-            if self._brings.get(name) and not self._is_defined(name, found):
+            if self._brings.get(name) and not self._is_defined(name, found, change):
                 yield from self._brings[name]
             if self._declares.get(name) and self._is_of_old(name):
                 yield from self._declares[name]
@@ -87,8 +89,10 @@ class Closure:
         for name in names.new.defines:
             if not self._is_defined(name, found):
                 yield from self._brings.get(name, ())
-                if not self._is_defined(name, found | self._brings.get(name, set())):
-                    yield from self._needs.get(name, ())
+            back = found | self._brings.get(name, set())
+            for user in self._needs.get(name, ()):
+                if not self._is_defined(name, back, user):
+                    yield user
         for name in names.old.defines:
             others = self._takes.get(name, set())
             if len(others) == 1 and len(self._brings[name]) == 1 and name not in self._standing:
@@ -97,9 +101,21 @@ class Closure:
     def _is_of_old(self, name: Name) -> bool:
         return name not in self._takes and name not in self._standing
 
-    def _is_defined(self, name: Name, reverted: set[ChangeId]) -> bool:
-        brought = not reverted.isdisjoint(self._brings.get(name, ()))
-        return brought or name in self._standing or not self._takes.get(name, set()) <= reverted
+    def _is_defined(self, name: Name, reverted: set[ChangeId], user: ChangeId = "") -> bool:
+        """Whether a name is defined, and where a ``user`` is given, in sight of it."""
+        if name in self._standing:
+            return True
+        brought = self._brings.get(name, set()) & reverted
+        left = self._takes.get(name, set()) - reverted
+        return any(self._is_seen(name, each, user, old=True) for each in brought) or any(
+            self._is_seen(name, each, user, old=False) for each in left
+        )
+
+    def _is_seen(self, name: Name, change: ChangeId, user: ChangeId, *, old: bool) -> bool:
+        """Whether who uses a name sees what a change has of it."""
+        names = self._named[change]
+        private = (names.old if old else names.new).private
+        return not user or name not in private or names.file == self._named[user].file
 
 
 def _note(where: Mapping[Name, set[ChangeId]], names: Iterable[Name], change: ChangeId) -> None:

@@ -291,5 +291,28 @@ def test_parts_of_a_new_file_are_needed_where_the_file_stays() -> None:
     assert closure.kin(frozenset(["c3"])) == {"c2"}, "to be in one file is no kinship"
 
 
+TYPE_MOVED = {
+    "main.c": """
+-typedef struct queue { int n; } queue_t;
+ queue_t *mine;
+""",
+    "pkg.h": """
++typedef struct queue { int n; } queue_t;
++extern queue_t *all;
+""",
+    "queue.c": """
+ int unrelated;
++int length(queue_t *all) { return all->n; }
+""",
+}
+
+
+def test_a_type_that_a_source_file_has_is_not_seen_by_others() -> None:
+    """Pkgconf: a type moved from main.c to a header. Undoing that left queue.c, which uses it, without any."""
+    closure = _closure(TYPE_MOVED)
+    assert closure.needed(frozenset(["c1"])) == {"c2", "c3"}
+    assert closure.needed(frozenset(["c2"])) == {"c1", "c3"}
+
+
 def test_a_text_that_does_not_parse_says_what_can_be_read() -> None:
     assert _closure(BROKEN).needed(frozenset(["c1"])) == {"c2"}
