@@ -6,21 +6,18 @@ must not lose the new one, with all who use it: a variant needs few other change
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
 
-from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser
+from tree_sitter import Node
 
 from afterd.model.location import LineSpan
+from afterd.vcs.c_reader import CXX, parser
 from afterd.vcs.hunks import Hunk, span_after
 
-_CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif"})
 _GLOBAL = _CONDITIONALS | {"translation_unit", "declaration_list"}
 _MEMBERS = "field_declaration_list"
@@ -56,9 +53,9 @@ class Declarations:
     """What is declared on lines of a C or C++ file."""
 
     def __init__(self, path: str, content: bytes) -> None:
-        is_cxx = PurePosixPath(path).suffix in _CXX
-        parser = _parser("tree_sitter_cpp" if is_cxx else "tree_sitter_c")
-        self._root = parser.parse(content).root_node
+        is_cxx = PurePosixPath(path).suffix in CXX
+        grammar = "tree_sitter_cpp" if is_cxx else "tree_sitter_c"
+        self._root = parser(grammar).parse(content).root_node
 
     def on(self, span: LineSpan) -> list[Declared] | None:
         """The declarations on some lines, in order; None where a statement stands there, or what is declared
@@ -224,8 +221,3 @@ def _all_below(node: Node) -> Iterator[Node]:
         node = todo.pop()
         yield node
         todo += reversed(node.children)
-
-
-@cache
-def _parser(grammar: str) -> Parser:
-    return Parser(Grammar(importlib.import_module(grammar).language()))

@@ -291,6 +291,43 @@ def test_parts_of_a_new_file_are_needed_where_the_file_stays() -> None:
     assert closure.kin(frozenset(["c3"])) == {"c2"}, "to be in one file is no kinship"
 
 
+BLOCKS = {
+    "a.c": """
+ int main(void) {
+   if (a) {
+     const char *package = first();
+     use(package);
+   }
+   if (b) {
+-    const char *package;
+     one();
+-    package = second();
++    show(all());
+   }
+   if (c) {
+-    use(package_of(c));
++    const char *package = third();
+     other();
++    use(package);
+   }
+   if (d) {
+     const char *package;
+-    package = old();
++    package = fourth();
+   }
+ }
+""",
+}
+
+
+def test_a_variable_of_one_block_is_not_that_of_another() -> None:
+    """Pkgconf: ``package`` of four blocks of main; with one declared in all versions none of them lacked anything."""
+    closure = _closure(BLOCKS)
+    assert closure.needed(frozenset(["c2"])) == {"c1"}, "the one assigns what the other declares"
+    assert closure.needed(frozenset(["c3"])) == {"c4"}, "which reads what is not declared any more"
+    assert closure.needed(frozenset(["c5"])) == frozenset(), "declared where nothing changed"
+
+
 TYPE_MOVED = {
     "main.c": """
 -typedef struct queue { int n; } queue_t;

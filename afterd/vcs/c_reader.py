@@ -1,0 +1,364 @@
+"""The names on each line of a C or C++ file, read by its syntax.
+
+tree-sitter goes on behind what macros or ``#if`` cut through, so a name may be missed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import PurePosixPath
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser
+
+from afterd.model.location import LineSpan
+from afterd.model.names import Name, SideNames
+
+C = frozenset([".c", ".h", ".inc", ".def"])
+CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
+_HEADERS = frozenset([".h", ".inc", ".def", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
+_USED = frozenset({"identifier", "type_identifier"})
+_WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
+_SCOPES = frozenset({"function_definition", "compound_statement", "for_statement"})
+_TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
+_MEMBERS = {"type_definition": "", "field_declaration": "."}
+_DECLARATORS = frozenset(
+    {
+        "init_declarator",
+        "pointer_declarator",
+        "reference_declarator",
+        "array_declarator",
+        "function_declarator",
+        "parenthesized_declarator",
+        "attributed_declarator",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalName:
+    """A variable of a function (``f()n``) on a line, and the line on which that one is declared."""
+
+    line: int
+    name: Name
+    declared: int
+
+    @property
+    def is_declared_here(self) -> bool:
+        """Whether this line is the one."""
+        return self.line == self.declared
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A block with the lines on which its variables are declared."""
+
+    around: _Scope | None = None
+    variables: dict[str, int] = field(default_factory=dict)
+
+    def declared(self, name: str) -> int:
+        """The line on which a name is declared that is used here; 0 where none is."""
+        scope: _Scope | None = self
+        while scope is not None and name not in scope.variables:
+            scope = scope.around
+        return 0 if scope is None else scope.variables[name]
+
+
+@dataclass(slots=True)
+class FileNames:
+    """The names of one file: by line; parameters of functions and macros; arguments of calls by line."""
+
+    defines: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    declares: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    uses: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    taking: dict[Name, set[int]] = field(default_factory=lambda: defaultdict(set))
+    headed: list[tuple[int, Name, int, bool]] = field(default_factory=list)
+    called: list[tuple[int, Name, int]] = field(default_factory=list)
+    private: set[Name] = field(default_factory=set)
+    own: list[LocalName] = field(default_factory=list)
+
+    def filled(self) -> Iterable[int]:
+        """The lines that any name is on."""
+        return sorted({*self.defines, *self.declares, *self.uses})
+
+    def side(self, lines: Iterable[int]) -> SideNames:
+        """The names on some lines."""
+        wanted = frozenset(lines)
+
+        def on(names: Mapping[int, set[Name]]) -> frozenset[Name]:
+            return frozenset().union(*(names[line] for line in wanted if line in names))
+
+        defined = on(self.defines)
+        return SideNames(defined, on(self.declares), on(self.uses), defined & self.private)
+
+
+@cache
+def parser(grammar: str) -> Parser:
+    """tree-sitter's parser by the name of its module."""
+    return Parser(Grammar(importlib.import_module(grammar).language()))
+
+
+def file_names(path: str, content: bytes, spans: Iterable[LineSpan], *, of_cxx: bool) -> FileNames:
+    """The names of a file; of functions without a line of ``spans`` only what others see. ``of_cxx``: its headers
+    are C++.
+    """
+    suffix = PurePosixPath(path).suffix
+    grammar = "tree_sitter_cpp" if suffix in CXX or (of_cxx and suffix == ".h") else "tree_sitter_c"
+    is_seen = suffix in _HEADERS
+    reader = _Reader(sorted(span for span in spans if span.count), is_seen=is_seen)
+    reader.walk(parser(grammar).parse(content).root_node)
+    return reader.found()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks a tree without recursion; what is local is known only when all of a function was seen.
+
+    Of blocks without a line of ``spans`` nothing is read: what they define, nobody else sees. ``is_seen``: other
+    files include this one.
+    """
+
+    spans: list[LineSpan]
+    is_seen: bool
+    text: FileNames = field(default_factory=FileNames)
+    scope: _Scope = field(default_factory=_Scope)
+    seen: list[tuple[int, Name, str, _Scope]] = field(default_factory=list)
+    last: str = ""
+
+    def walk(self, root: Node) -> None:
+        """Note what every node says; children are walked in the order of the text."""
+        todo: list[tuple[Node, str, _Scope]] = [(root, "", self.scope)]
+        while todo:
+            node, function, self.scope = todo.pop()
+            if node.type in _SCOPES:
+                self.scope = _Scope(self.scope)
+            function = self._note(node, function)
+            if node.type == "compound_statement" and not self._is_touched(node):
+                continue
+            scope = self.scope
+            todo += [(child, function, scope) for child in reversed(node.named_children)]
+
+    def _is_touched(self, node: Node) -> bool:
+        at = bisect_right(self.spans, node.end_point[0] + 1, key=lambda span: span.start)
+        return at > 0 and self.spans[at - 1].end > _line(node)
+
+    def found(self) -> FileNames:
+        """All names, those of locals with their function."""
+        for line, name, function, scope in self.seen:
+            declared = scope.declared(name) if function else 0
+            if not declared:
+                self.text.uses[line].add(name)
+            elif declared != line:
+                self.text.own.append(LocalName(line, f"{function}(){name}", declared))
+        return self.text
+
+    def _note(self, node: Node, function: str) -> str:
+        """The function that the node's children are in."""
+        kind = node.type
+        if kind in _USED:
+            self.seen.append((_line(node), _text(node), function, self.scope))
+        elif kind == "field_identifier":
+            self.text.uses[_line(node)].add(f".{_text(node)}")
+        elif kind == "function_definition":
+            named = _naming_node(node)
+            if named is not None:
+                self._function(named, body=True)
+                if _is_stored(node, "static"):
+                    self._keep_private(_text(named))
+                return _text(named)
+        elif kind == "compound_statement" and not function:
+            return self.last  # of a K&R definition, whose head is read as a declaration
+        elif kind == "declaration":
+            self._declaration(node, function)
+        else:
+            self._other(node, kind, function)
+        return function
+
+    def _other(self, node: Node, kind: str, function: str) -> None:
+        if kind in {"parameter_declaration", "optional_parameter_declaration"}:
+            if function:
+                self._own(_all_named(node), function)
+        elif kind in {"preproc_def", "preproc_function_def"}:
+            self._macro(node)
+        elif kind == "enumerator" or (kind in _TYPES and node.child_by_field_name("body")):
+            self._define(node.child_by_field_name("name"))
+        elif kind in _MEMBERS:
+            for named in _all_named(node):
+                self._define(named, _MEMBERS[kind])
+        elif kind == "labeled_statement":
+            self._define(node.child_by_field_name("label"), f"{function}():")
+        else:
+            self._refer(node, kind, function)
+
+    def _refer(self, node: Node, kind: str, function: str) -> None:
+        if kind == "goto_statement":
+            for label in node.children_by_field_name("label"):
+                self.text.uses[_line(label)].add(f"{function}():{_text(label)}")
+        elif kind == "call_expression":
+            self._call(node)
+
+    def _define(self, named: Node | None, prefix: str = "") -> None:
+        if named is not None:
+            self.text.defines[_line(named)].add(prefix + _text(named))
+            self._keep_private(prefix + _text(named))
+
+    def _keep_private(self, name: Name) -> None:
+        """Note that other files do not see it: it is a type, a field, a macro, or static."""
+        if not self.is_seen:
+            self.text.private.add(name)
+
+    def _call(self, node: Node) -> None:
+        named, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if named is not None and given is not None and named.type == "identifier":
+            self.text.called.append((_line(named), _text(named), _count(given)))
+
+    def _declaration(self, node: Node, function: str) -> None:
+        extern, static = _is_stored(node, "extern"), _is_stored(node, "static")
+        for declarator in node.children_by_field_name("declarator"):
+            named = _declared_identifier(declarator)
+            if named is None:
+                continue
+            if static and not function:
+                self._keep_private(_text(named))
+            if _is_prototype(declarator):
+                self._function(named, body=False)
+            elif function:
+                self._own([named], function)
+            else:
+                (self.text.declares if extern else self.text.defines)[_line(named)].add(
+                    _text(named)
+                )
+
+    def _own(self, named: Iterable[Node], function: str) -> None:
+        for each in named:
+            name, line = _text(each), _line(each)
+            self.scope.variables[name] = line
+            self.text.own.append(LocalName(line, f"{function}(){name}", line))
+
+    def _function(self, named: Node, *, body: bool) -> None:
+        name, line = _text(named), _line(named)
+        (self.text.defines if body else self.text.declares)[line].add(name)
+        self.last = name
+        head = named
+        while head.parent is not None and head.type != "function_declarator":
+            head = head.parent
+        if head.parent is not None and _named_by_macro(head.parent) == named:
+            head = head.parent
+        given = head.child_by_field_name("parameters")
+        if given is None or "..." in _text(given):
+            return
+        count = _count(given)
+        if _text(given).strip("() \n\t") in {"void", ""}:
+            count = 0
+            if not body:
+                return  # () tells nothing
+        self.text.taking[name].add(count)
+        self.text.headed.append((line, name, count, body))
+
+    def _macro(self, node: Node) -> None:
+        named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if named is None:
+            return
+        name, line = _text(named), _line(named)
+        self.text.defines[line].add(name)
+        self._keep_private(name)
+        given = node.child_by_field_name("parameters")
+        own = {_text(child) for child in given.named_children} if given is not None else set()
+        if given is not None and "..." not in _text(given):
+            self.text.taking[name].add(len(own))
+            self.text.headed.append((line, name, len(own), True))
+        if value is not None:
+            at = _line(value)
+            for number, part in enumerate(_text(value).split("\n")):
+                for member, word in _WORD.findall(part):
+                    if word not in own:
+                        self.text.uses[at + number].add("." * bool(member) + word)
+
+
+def _is_stored(node: Node, how: str) -> bool:
+    """Whether a declaration says that it is ``static`` or ``extern``."""
+    return any(
+        child.type == "storage_class_specifier" and _text(child) == how for child in node.children
+    )
+
+
+def _is_prototype(declarator: Node) -> bool:
+    """Whether a declarator is a function's, not a pointer to one."""
+    while declarator.type in {"pointer_declarator", "reference_declarator"}:
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            return False
+        declarator = inner
+    if _named_by_macro(declarator) is not None:
+        return True
+    inner = declarator.child_by_field_name("declarator")
+    return (
+        declarator.type == "function_declarator"
+        and inner is not None
+        and inner.type in {"identifier", "qualified_identifier", "field_identifier"}
+    )
+
+
+def _naming_node(node: Node) -> Node | None:
+    return next(_all_named(node), None)
+
+
+def _all_named(node: Node) -> Iterator[Node]:
+    for declarator in node.children_by_field_name("declarator"):
+        named = _declared_identifier(declarator)
+        if named is not None:
+            yield named
+
+
+def _declared_identifier(declarator: Node) -> Node | None:
+    """The identifier that a declarator declares; None where it has none."""
+    node: Node | None = declarator
+    while node is not None and node.type in _DECLARATORS:
+        if (named := _named_by_macro(node)) is not None:
+            return named
+        inner = node.child_by_field_name("declarator")
+        node = (
+            inner
+            if inner is not None
+            else next(
+                (
+                    c
+                    for c in node.named_children
+                    if c.type in _DECLARATORS or "identifier" in c.type
+                ),
+                None,
+            )
+        )
+    if node is not None and node.type == "qualified_identifier":
+        node = node.child_by_field_name("name")
+    return node if node is not None and node.type.endswith("identifier") else None
+
+
+def _named_by_macro(declarator: Node) -> Node | None:
+    """``name`` of ``MACRO(name)(int a)``, which reads as a function that returns a function; else None."""
+    called = declarator.child_by_field_name("declarator")
+    if declarator.type != "function_declarator" or called is None:
+        return None
+    given = called.child_by_field_name("parameters")
+    if called.type != "function_declarator" or given is None or given.named_child_count != 1:
+        return None
+    within = given.named_children[0].named_children
+    return within[0] if [node.type for node in within] == ["type_identifier"] else None
+
+
+def _count(given: Node) -> int:
+    return sum(child.type != "comment" for child in given.named_children)
+
+
+def _line(node: Node) -> int:
+    return node.start_point[0] + 1
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
