@@ -59,12 +59,12 @@ def _syntax_check(workspace: Workspace, wanted: Range, request: TraceRequest) ->
     """Compiles the changed files of variants as the traced build of the bad version did."""
     reader = TreeReader(workspace.objects)
 
-    def texts(reverted: ChangeSet) -> dict[str, bytes]:
+    def texts(reverted: ChangeSet) -> dict[str, bytes | None]:
         tree = wanted.variants.tree(reverted)
         return {
-            os.fsdecode(path): reader.read(entry.id)
+            os.fsdecode(path): None if entry is None else reader.read(entry.id)
             for path, _, entry in reader.differences(wanted.variants.bad, tree)
-            if entry is not None and entry.is_file
+            if entry is None or entry.is_file
         }
 
     return SyntaxCheck(

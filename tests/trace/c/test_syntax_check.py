@@ -32,19 +32,20 @@ def project(laboratory: Laboratory, tmp_path: Path) -> tuple[Path, Laboratory]:
     return root, laboratory
 
 
-def _against(project: tuple[Path, Laboratory], texts: Mapping[str, str]) -> str:
+def _against(project: tuple[Path, Laboratory], texts: Mapping[str, str | None]) -> str:
     check, changes = _check(project, texts)
     return check.against(frozenset(changes))
 
 
 def _check(
-    project: tuple[Path, Laboratory], texts: Mapping[str, str]
+    project: tuple[Path, Laboratory], texts: Mapping[str, str | None]
 ) -> tuple[SyntaxCheck, Mapping[str, Change]]:
     root, laboratory = project
     changes = {f"c{i}": _change(f"c{i}", name) for i, name in enumerate(sorted(texts))}
 
-    def texts_of(reverted: ChangeSet) -> dict[str, bytes]:
-        return {changes[c].file: texts[changes[c].file].encode() for c in reverted}
+    def texts_of(reverted: ChangeSet) -> dict[str, bytes | None]:
+        found = {changes[c].file: texts[changes[c].file] for c in reverted}
+        return {file: None if text is None else text.encode() for file, text in found.items()}
 
     built = compilations(laboratory.store.directory)
     return SyntaxCheck(root, built, changes, texts_of, Limits().build), changes
@@ -65,10 +66,12 @@ def _change(identifier: str, file: str) -> Change:
         ({"list.c": "int total(void) { return elsewhere(); }\n"}, ""),  # the linker's
         ({"list.c": "int total(void) { return MISSING; }\n", "Makefile": "-DMISSING=1\n"}, ""),
         ({"notes.txt": "nothing"}, ""),
+        # a source that the variant lacks is not compiled (pkgconf's queue.c, which came with the type that it uses)
+        ({"list.h": "#define LIMIT 1\n", "list.c": None}, ""),
     ],
 )
 def test_a_compiler_speaks_against_what_does_not_compile(
-    project: tuple[Path, Laboratory], texts: dict[str, str], said: str
+    project: tuple[Path, Laboratory], texts: dict[str, str | None], said: str
 ) -> None:
     answer = _against(project, texts)
     assert said in answer

@@ -39,8 +39,8 @@ _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
 
-TextsOf = Callable[[ChangeSet], Mapping[str, bytes]]
-"""The files of a variant that differ from the bad version's, by path; those it lacks left out."""
+TextsOf = Callable[[ChangeSet], Mapping[str, bytes | None]]
+"""The files of a variant that differ from the bad version's, by path; None of those it lacks."""
 
 
 class SyntaxCheck:
@@ -81,10 +81,13 @@ class SyntaxCheck:
         changed = [self._changes[c] for c in reverted if c in self._changes]
         if any(_steers_the_build(change) for change in changed):
             return ""
-        texts = {name: text for name, text in self._texts_of(reverted).items() if _is_c(name)}
+        differing = self._texts_of(reverted)
+        lacking = {self._root / name for name, text in differing.items() if text is None}
+        texts = {name: text for name, text in differing.items() if text is not None and _is_c(name)}
+        concerned = [each for each in self._concerned(texts) if each.source not in lacking]
         with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
             overlay = self._overlay(Path(scratch), texts)
-            return self._first_failure(self._concerned(texts), texts, overlay)
+            return self._first_failure(concerned, texts, overlay)
 
     def _first_failure(
         self, concerned: list[Compilation], texts: Mapping[str, bytes], overlay: Path
