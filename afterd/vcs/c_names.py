@@ -5,12 +5,13 @@ What is read of each file (``c_reader``) is where to begin; a compiler has the l
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from afterd.model.change import Change, ChangeForm, ChangeId
+from afterd.model.change import Change, ChangeForm, ChangeId, FileKind
 from afterd.model.location import LineSpan
 from afterd.model.names import ChangeNames, Name, SideNames
 from afterd.vcs.c_reader import CXX, C, FileNames, file_names
@@ -19,6 +20,7 @@ from afterd.vcs.tokens import CONDITIONAL, Language, TokenKind, tokens
 ReadFile = Callable[[str], bytes | None]
 """A file of one version by its path; None where that version has none."""
 
+_PATH = re.compile(r"[\w./+-]+")
 _EVERY_LINE = LineSpan(1, 1 << 62)
 _BRACKETS = {"{": ("{", 1), "}": ("{", -1), "(": ("(", 1), ")": ("(", -1)}
 _Version = tuple[Mapping[str, FileNames], Mapping[tuple[str, int], ChangeId]]
@@ -49,7 +51,50 @@ def change_names(
             _side(new.get(change.file), change, change.new, _bracket_names("new", begun, ended)),
             change.file,
         )
-    return _with_parts(found, mine, new), _standing_names(new, mine)
+    return _with_files(_with_parts(found, mine, new), changes), _standing_names(new, mine)
+
+
+def _with_files(
+    named: Mapping[ChangeId, ChangeNames], changes: Sequence[Change]
+) -> Mapping[ChangeId, ChangeNames]:
+    """The names, and of files that came or went that they are there; what a build is told of names them."""
+    added = _built_names(each for each in changes if each.form is ChangeForm.ADDED)
+    deleted = _built_names(each for each in changes if each.form is ChangeForm.DELETED)
+    found = dict(named)
+    for each in changes:
+        names = found.get(each.id, ChangeNames(file=each.file))
+        there = frozenset({f"file {each.file}"})
+        old, new = names.old, names.new
+        if each.form is ChangeForm.ADDED:
+            new = replace(new, defines=new.defines | there)
+        elif each.form is ChangeForm.DELETED:
+            old = replace(old, defines=old.defines | there)
+        if each.kind is FileKind.BUILD:
+            old = replace(old, uses=old.uses | _files_named(each.lines("-"), deleted) - there)
+            new = replace(new, uses=new.uses | _files_named(each.lines("+"), added) - there)
+        if (old, new) != (names.old, names.new):
+            found[each.id] = replace(names, old=old, new=new)
+    return found
+
+
+def _built_names(files: Iterable[Change]) -> Mapping[str, frozenset[Name]]:
+    """The words by which rules of a build may name some files: a template by what is made of it, a source by its
+    object.
+    """
+    found: dict[str, set[Name]] = defaultdict(set)
+    for each in files:
+        path = PurePosixPath(each.file)
+        words = {path.name, path.name.removesuffix(".in")}
+        if is_named(each.file):
+            words |= {f"{path.stem}.o", f"{path.stem}.lo"}
+        for word in words:
+            found[word].add(f"file {each.file}")
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+def _files_named(lines: Iterable[str], names: Mapping[str, frozenset[Name]]) -> frozenset[Name]:
+    words = {PurePosixPath(word).name for line in lines for word in _PATH.findall(line)}
+    return frozenset().union(*(names[word] for word in words & names.keys()))
 
 
 def _with_parts(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from afterd.causality.deltas.closure import Closure
-from afterd.model.change import Change, ChangeForm
+from afterd.model.change import Change, ChangeForm, FileKind
 from afterd.model.location import LineSpan
 from afterd.vcs.c_names import change_names
 
@@ -349,6 +349,25 @@ def test_a_type_that_a_source_file_has_is_not_seen_by_others() -> None:
     closure = _closure(TYPE_MOVED)
     assert closure.needed(frozenset(["c1"])) == {"c2", "c3"}
     assert closure.needed(frozenset(["c2"])) == {"c1", "c3"}
+
+
+def test_what_builds_a_file_needs_it() -> None:
+    """Pkgconf: Makefile.in came with configure.ac's naming it, and names queue.c; makefiles of an old kind went."""
+    none, line = LineSpan(0, 0), LineSpan(1, 1)
+    build, added, deleted = FileKind.BUILD, ChangeForm.ADDED, ChangeForm.DELETED
+    changes = [
+        Change("c1", "configure.ac", "configure.ac", line, line, kind=build,
+               patch="-AC_CONFIG_FILES([buildsys.mk])\n+AC_CONFIG_FILES([Makefile config.h])\n"),
+        Change("c2", "Makefile.in", "Makefile.in", none, line, added, build, patch="+SRCS = src/main.c src/queue.o\n"),
+        Change("c3", "buildsys.mk.in", "buildsys.mk.in", line, none, deleted, build, patch="-CC = cc\n"),
+        Change("c4", "src/queue.c", "src/queue.c", none, line, added),
+        Change("c5", "other/Makefile.am", "other/Makefile.am", line, line, kind=build, patch="-a\n+b\n"),
+    ]  # fmt: skip
+    closure = Closure(*change_names(changes, {}.get, {"src/queue.c": b"int q;\n"}.get))
+    assert closure.needed(frozenset(["c4"])) == {"c1", "c2", "c3"}
+    assert closure.needed(frozenset(["c1"])) == {"c3"}, "a file may stay where nothing names it"
+    assert closure.needed(frozenset(["c3"])) == frozenset()
+    assert closure.needed(frozenset(["c5"])) == frozenset()
 
 
 def test_a_text_that_does_not_parse_says_what_can_be_read() -> None:
