@@ -21,6 +21,8 @@ ReadFile = Callable[[str], bytes | None]
 """A file of one version by its path; None where that version has none."""
 
 _PATH = re.compile(r"[\w./+-]+")
+_MACRO = re.compile(r"(?:\s-D|\bAC_DEFINE(?:_UNQUOTED)?\(\[?|^\s*#\s*(?:undef|define)\s+)(\w+)")
+"""What a build defines: by the compiler's options, by autoconf, in a template of a header."""
 _EVERY_LINE = LineSpan(1, 1 << 62)
 _BRACKETS = {"{": ("{", 1), "}": ("{", -1), "(": ("(", 1), ")": ("(", -1)}
 _Version = tuple[Mapping[str, FileNames], Mapping[tuple[str, int], ChangeId]]
@@ -63,18 +65,31 @@ def _with_files(
     found = dict(named)
     for each in changes:
         names = found.get(each.id, ChangeNames(file=each.file))
-        there = frozenset({f"file {each.file}"})
+        there = frozenset({f"file {each.file}", f"file {each.file.removesuffix('.in')}"})
         old, new = names.old, names.new
         if each.form is ChangeForm.ADDED:
             new = replace(new, defines=new.defines | there)
         elif each.form is ChangeForm.DELETED:
             old = replace(old, defines=old.defines | there)
         if each.kind is FileKind.BUILD:
-            old = replace(old, uses=old.uses | _files_named(each.lines("-"), deleted) - there)
-            new = replace(new, uses=new.uses | _files_named(each.lines("+"), added) - there)
+            old = _with_rules(old, each.lines("-"), deleted, there)
+            new = _with_rules(new, each.lines("+"), added, there)
         if (old, new) != (names.old, names.new):
             found[each.id] = replace(names, old=old, new=new)
     return found
+
+
+def _with_rules(
+    names: SideNames,
+    lines: Sequence[str],
+    files: Mapping[str, frozenset[Name]],
+    there: frozenset[Name],
+) -> SideNames:
+    """The names, with the files that lines of a build name, and the macros that they define."""
+    words = {PurePosixPath(word).name for line in lines for word in _PATH.findall(line)}
+    named = frozenset[Name]().union(*(files[word] for word in words & files.keys()))
+    macros = frozenset(name for line in lines for name in _MACRO.findall(line))
+    return replace(names, defines=names.defines | macros, uses=names.uses | (named - there))
 
 
 def _built_names(files: Iterable[Change]) -> Mapping[str, frozenset[Name]]:
@@ -90,11 +105,6 @@ def _built_names(files: Iterable[Change]) -> Mapping[str, frozenset[Name]]:
         for word in words:
             found[word].add(f"file {each.file}")
     return {word: frozenset(names) for word, names in found.items()}
-
-
-def _files_named(lines: Iterable[str], names: Mapping[str, frozenset[Name]]) -> frozenset[Name]:
-    words = {PurePosixPath(word).name for line in lines for word in _PATH.findall(line)}
-    return frozenset().union(*(names[word] for word in words & names.keys()))
 
 
 def _with_parts(

@@ -361,13 +361,29 @@ def test_what_builds_a_file_needs_it() -> None:
         Change("c2", "Makefile.in", "Makefile.in", none, line, added, build, patch="+SRCS = src/main.c src/queue.o\n"),
         Change("c3", "buildsys.mk.in", "buildsys.mk.in", line, none, deleted, build, patch="-CC = cc\n"),
         Change("c4", "src/queue.c", "src/queue.c", none, line, added),
+        Change("c6", "Makefile", "Makefile", line, none, deleted, build, patch="-a: b\n"),
         Change("c5", "other/Makefile.am", "other/Makefile.am", line, line, kind=build, patch="-a\n+b\n"),
     ]  # fmt: skip
     closure = Closure(*change_names(changes, {}.get, {"src/queue.c": b"int q;\n"}.get))
-    assert closure.needed(frozenset(["c4"])) == {"c1", "c2", "c3"}
+    assert closure.needed(frozenset(["c4"])) == {"c1", "c2", "c3", "c6"}
     assert closure.needed(frozenset(["c1"])) == {"c3"}, "a file may stay where nothing names it"
     assert closure.needed(frozenset(["c3"])) == frozenset()
     assert closure.needed(frozenset(["c5"])) == frozenset()
+
+
+def test_what_a_build_defines_is_a_name_of_the_program() -> None:
+    """Pkgconf: SYSTEM_LIBDIR is an option of the new makefile, HAVE_STRICT_MODE was autoconf's."""
+    line, build = LineSpan(1, 1), FileKind.BUILD
+    changes = [
+        Change("c1", "Makefile", "Makefile", line, line, kind=build, patch="-CC = cc\n+CFLAGS = -Wall -DLIBDIR=1\n"),
+        Change("c2", "configure.ac", "configure.ac", line, line, kind=build, patch="-AC_DEFINE([STRICT], 1)\n+a\n"),
+        Change("c3", "a.c", "a.c", line, line, patch="-int a = STRICT;\n+int b = LIBDIR;\n"),
+    ]  # fmt: skip
+    texts = ({"a.c": b"int a = STRICT;\n"}, {"a.c": b"int b = LIBDIR;\n"})
+    closure = Closure(*change_names(changes, texts[0].get, texts[1].get))
+    assert closure.needed(frozenset(["c1"])) == {"c2", "c3"}
+    assert closure.needed(frozenset(["c2"])) == frozenset()
+    assert closure.needed(frozenset(["c3"])) == {"c2"}
 
 
 def test_a_text_that_does_not_parse_says_what_can_be_read() -> None:
