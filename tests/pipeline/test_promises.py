@@ -181,6 +181,21 @@ def _explained(path: Path, said_of_failure: str) -> Explanation:
     return answer
 
 
+def test_after_one_that_is_not_needed_the_next_are_asked() -> None:
+    """Pkgconf: 27 went along, of which some were not needed; after each all before it were built again at once."""
+    asked: list[ChangeSet] = []
+    changes = [f"c{number}" for number in range(1, 13)]
+
+    def outcome(reverted: ChangeSet) -> Outcome:
+        asked.append(reverted)
+        return Outcome(Verdict.PASS if reverted >= set(changes[:6]) else Verdict.FAIL)
+
+    found = kept_promises(frozenset(changes[:1]), frozenset(changes[1:]), outcome, _nothing_refused)
+    assert found.root | found.auxiliary == set(changes[:6])
+    assert found.minimal
+    assert len(asked) <= 1 + 12 + 6
+
+
 def test_a_smaller_part_that_passes_without_a_word_is_told(tmp_path: Path) -> None:
     """What printed is gone as well: it may be that nothing is tested, and it may be that nothing is printed."""
     answer = _explained(tmp_path / "r", "echo wrong; ")

@@ -80,9 +80,15 @@ class Closure:
         """What brings back the names that old text uses, where nothing else defines or declares them."""
         for name in names.old.uses - names.old.defines - names.old.declares:
             if self._brings.get(name) and not self._is_defined(name, found, change):
-                yield from self._brings[name]
+                yield from self._bringing(name, change)
             if self._declares.get(name) and self._is_of_old(name):
                 yield from self._declares[name]
+
+    def _bringing(self, name: Name, user: ChangeId) -> Iterable[ChangeId]:
+        """Who brings a name back for a user: those of its own file, if any does."""
+        seen = [each for each in self._brings[name] if self._is_seen(name, each, user, old=True)]
+        file = self._named[user].file
+        return [each for each in seen if self._named[each].file == file] or seen
 
     def _left_without(self, names: ChangeNames, found: set[ChangeId]) -> Iterable[ChangeId]:
         """Who uses the names that go with new text; what has them in the old text, if they moved."""

@@ -351,6 +351,22 @@ def test_a_type_that_a_source_file_has_is_not_seen_by_others() -> None:
     assert closure.needed(frozenset(["c2"])) == {"c1", "c3"}
 
 
+def test_what_is_brought_back_in_two_files_is_taken_from_the_users_own() -> None:
+    files = {
+        "main.c": """
+-static int walk(void) { return 1; }
+ int between;
+-int run(void) { return walk(); }
+""",
+        "queue.c": """
+-int walk(void)
++int freed(void)
+ { return 2; }
+""",
+    }
+    assert _closure(files).needed(frozenset(["c2"])) == {"c1"}
+
+
 def test_what_builds_a_file_needs_it() -> None:
     """Pkgconf: Makefile.in came with configure.ac's naming it, and names queue.c; makefiles of an old kind went."""
     none, line = LineSpan(0, 0), LineSpan(1, 1)
