@@ -39,7 +39,9 @@ class Closure:
             _note(self._mentions, names.old.mentions | names.new.mentions, change)
 
     def needed(self, reverted: ChangeSet) -> ChangeSet:
-        """Changes without which a variant without ``reverted`` lacks a name, or has it twice."""
+        """Changes without which a variant without ``reverted`` lacks a name, or has it twice; not the parts of a file
+        that is gone with one of them.
+        """
         found = set(reverted)
         before = 0
         while len(found) > before:
@@ -49,7 +51,15 @@ class Closure:
                 if names is not None:
                     found.update(self._missed(change, names, found))
                     found.update(self._left_without(names, found))
-        return frozenset(found) - reverted
+        return frozenset(
+            each for each in found if each not in reverted and not self._is_gone(each, found)
+        )
+
+    def _is_gone(self, change: ChangeId, found: set[ChangeId]) -> bool:
+        """Whether it is a part of an added file that is undone as a whole."""
+        names = self._named.get(change, ChangeNames())
+        file = f"file {names.file}"
+        return file in names.new.uses and not found.isdisjoint(self._takes.get(file, ()))
 
     def kin(self, reverted: ChangeSet) -> ChangeSet:
         """Those that mention a name which ``reverted`` mention and one version alone has; without what goes
