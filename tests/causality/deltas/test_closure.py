@@ -380,7 +380,7 @@ def test_what_builds_a_file_needs_it() -> None:
         Change("c6", "Makefile", "Makefile", line, none, deleted, build, patch="-a: b\n"),
         Change("c5", "other/Makefile.am", "other/Makefile.am", line, line, kind=build, patch="-a\n+b\n"),
     ]  # fmt: skip
-    closure = Closure(*change_names(changes, {}.get, {"src/queue.c": b"int q;\n"}.get))
+    closure = Closure(*change_names(changes, lambda _: None, {"src/queue.c": b"int q;\n"}.get))
     assert closure.needed(frozenset(["c4"])) == {"c1", "c2", "c3", "c6"}
     assert closure.needed(frozenset(["c1"])) == {"c3"}, "a file may stay where nothing names it"
     assert closure.needed(frozenset(["c3"])) == frozenset()
