@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from afterd.bench.faulty_places import Expanded, differing_lines, expanded_lines, places
@@ -36,15 +36,20 @@ SECONDS = 10  # of one test
 _C = frozenset([".c", ".cc", ".cpp", ".cxx"])
 _ELF = b"\x7fELF"
 _MOST_TEXT = 256 << 20
-# One sandbox for all tests of a version: a supervisor each would take longer than the tests.
+_BLOCK = 512  # bytes, in which the shell's ulimit counts (POSIX)
+# One sandbox for all tests of a version: a supervisor each would take longer than the tests. What a test that
+# prints without end (status 153) had printed is not kept: hundreds of them fill a disk.
 _DRIVER = """
-made=$1 seconds=$2 program=$3 universe=$4 i=0
+made=$1 seconds=$2 program=$3 universe=$4 blocks=$5 i=0
+ulimit -f "$blocks"
 while IFS= read -r line <&3 || [ -n "$line" ]; do
     i=$((i + 1))
     (AFTERD_COUNTS="$made/$i"; export AFTERD_COUNTS
      exec > "$made/$i/out" 2> "$made/$i/err" < /dev/null 3<&-
      eval "exec timeout $seconds $program $line")
-    echo $? > "$made/$i/status"
+    status=$?
+    [ $status -ne 153 ] || : > "$made/$i/out"
+    echo $status > "$made/$i/status"
 done 3< "$universe"
 """
 
@@ -129,11 +134,14 @@ def _run(
     universe.write_text("\n".join(tests))
     for number in range(1, len(tests) + 1):
         (tested.made / str(number)).mkdir()
-    words = (str(tested.made.absolute()), str(SECONDS), str(program), str(universe.absolute()))
+    limits = Limits().build
+    limits = replace(limits, timeout=max(limits.timeout, SECONDS * len(tests)))  # all may hang
+    made, seconds, blocks = str(tested.made.absolute()), str(SECONDS), str(limits.output // _BLOCK)
+    words = (made, seconds, str(program), str(universe.absolute()), blocks)
     driver = Command(
         ("sh", "-c", _DRIVER, "sh", *words), found.folder.absolute(), scrubbed_environment()
     )
-    with _ended_runs(run(driver, Limits().build)):
+    with _ended_runs(run(driver, limits)):
         return tested
 
 

@@ -99,8 +99,7 @@ class FailingRun:
             if self.window and not all_paths:
                 bounds = replace(bounds, symbolic=self.window)
             assert self.shown is not None
-            is_long = count > min(bounds.symbolic, DEMAND.whole)
-            last = self.shown.first_wrong(self.expectation) if is_long else None
+            last = self.shown.first_wrong(self.expectation) if count > bounds.symbolic else None
             until = count if last is None else self.shown.moments[last]
             formula, cut = self.program.formula(
                 self.given, self.expectation, wanted, until, bounds,

@@ -161,3 +161,28 @@ def test_a_makefile_makes_one_program(folder: Path) -> None:
     done = CliRunner().invoke(command, ["siemens", str(folder), "--jobs", "1"])
     assert isinstance(done.exception, UsageError)
     assert "2 programs" in str(done.exception)
+
+
+ENDLESS = """\
+#include <stdio.h>
+#include <string.h>
+#include "FaultSeeds.h"
+int main(int argc, char **argv)
+{
+#ifdef F_ENDLESS
+    while (argc > 1 && strcmp(argv[1], "-v") == 0)
+        puts("and so on, and so on, and so on, and so on, and so on");
+#endif
+    printf("%d\\n", argc);
+    return 0;
+}
+"""
+
+
+def test_a_version_that_prints_without_end_fails_that_test(folder: Path, tmp_path: Path) -> None:
+    """The tests behind it are run, and what it printed is not kept."""
+    version = folder / "versions.alt" / "versions.seeded" / "v1"
+    (version / "count.c").write_text(ENDLESS)
+    (version / "FaultSeeds.h").write_text("/* #define F_ENDLESS */\n")
+    [found] = faulty_versions(subject(folder), find(), tmp_path / "scratch")
+    assert found.spectrum.failed.tolist() == [True, False, False, True]
