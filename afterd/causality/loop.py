@@ -16,10 +16,11 @@ other changes, nearest to the trace first: the answer is never worse than delta 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from afterd.causality.analysis import Analysis, LedBack, Oracles
+from afterd.causality.around import Around
 from afterd.causality.auxiliary import AuxiliarySearch
 from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
@@ -44,7 +45,7 @@ from afterd.causality.tree import causal_tree
 from afterd.causality.trials import BudgetSpentError, Trials
 from afterd.causality.watch import WatchedExecution
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, Change, ChangeId, ChangeSet, in_order
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Verdict
 from afterd.model.progress import Progress
 from afterd.model.trace import Conduct, Execution
@@ -112,6 +113,7 @@ class Loop:
             worth=oracles.worth,
         )
         self._worth = oracles.worth
+        self._around = Around(self._reversion, changes, oracles.worth, self._standing)
         self._notes: list[str] = []
 
     def explain(self) -> Analysis:
@@ -134,11 +136,11 @@ class Loop:
             if root is not None:
                 return root
             leading = self._leading()
-            root = self._each_alone(leading) or self._whole_functions(leading)
+            root = self._around.each_alone(leading) or self._around.whole_functions(leading)
             if root is None:
                 self._reversion.halve()
             root = root or self._through_other_failures(leading, 0, 1)
-            root = root or self._whole_places(leading)
+            root = root or self._around.whole_places(leading)
             return root or self._through_other_failures(leading)
         except TrialsSpentError:
             return None
@@ -181,59 +183,6 @@ class Loop:
     def _leading(self) -> list[ChangeId]:
         """The suspects once causes lead no further, the likeliest first."""
         return [suspect.change for suspect in self._plausible()]
-
-    def _each_alone(self, leading: Sequence[ChangeId]) -> Root | None:
-        """Each suspect alone, the likeliest first, as long as that takes no more runs than a search without evidence.
-
-        Hypotheses ask for sets, which fail in ways of their own where a program was rewritten (transitions as one
-        commit); two of three roots are a single change, and that tells whatever the others would do. Where a
-        compiler decides each costs builds of what goes along, and those that lead are tried below.
-        """
-        if self._standing.proves:
-            return None
-        return self._reversion.leading(leading[: round(self._worth.blind_runs)])
-
-    def _whole_functions(self, leading: Sequence[ChangeId]) -> Root | None:
-        """All changes of a function in which a suspect is, for the functions of those that lead.
-
-        Of a rewritten function the trace names a part, and a part undone alone tells nothing; what was
-        removed beside a suspect left nothing in the trace at all. awk's concatenation is two such
-        changes, tcsh's match of file names is 25.
-        """
-        functions = [place for place in self._homes(leading) if len(place) > 1]
-        return self._first_whole(
-            [each for each in self._changes.values() if home(each) == place]
-            for place in functions[: SEARCH.leaders]
-        )
-
-    def _whole_places(self, leading: Sequence[ChangeId]) -> Root | None:
-        """All changes of a class in which a suspect is, and of a file, for the first suspects.
-
-        A rewrite of several methods that rest on each other fails otherwise in each part (urwid: after the first, seven
-        more failures were traced in 60 runs); what is around the suspects is small beside the range.
-        """
-        if self._standing.proves:
-            return None
-        homes = self._homes(leading)[: SEARCH.leaders]
-        around = [place[:length] for length in (2, 1) for place in homes if len(place) > length]
-        return self._first_whole(
-            [each for each in self._changes.values() if home(each)[: len(place)] == place]
-            for place in dict.fromkeys(around)
-        )
-
-    def _homes(self, leading: Sequence[ChangeId]) -> list[tuple[str, ...]]:
-        """Where the suspects stand, the leading one's place first."""
-        return list(dict.fromkeys(home(self._changes[change]) for change in leading))
-
-    def _first_whole(self, groups: Iterable[Sequence[Change]]) -> Root | None:
-        """A root within the first group of several changes that repairs where all of it is undone."""
-        for changes in groups:
-            together = frozenset(each.id for each in changes)
-            if len(changes) > 1 and (
-                root := self._reversion.settle(together, structural_order(changes))
-            ):
-                return root
-        return None
 
     def _through_other_failures(
         self, leading: Sequence[ChangeId], deep: int = 1, variants: int = SEARCH.otherwise
