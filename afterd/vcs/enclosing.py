@@ -107,7 +107,7 @@ class Enclosing:
         first = piece.first if piece else 1
         if first not in self._found:
             text = b"\n".join(self._lines[first - 1 : piece.last]) if piece else self._content
-            scanner = _BraceScanner(self._language, piece.conditionals if piece else 0)
+            scanner = _BraceScanner(self._language, len(piece.conditionals) if piece else 0)
             self._found[first] = (
                 tuple(scanner.of(text.decode("latin-1")))
                 if piece

@@ -29,13 +29,13 @@ _REST_OF_LINE = re.compile(r"[^\S\n]*(?:\n|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lines ``first`` to ``last``; before them no statement is under way, ``conditionals`` ``#if``s are
-    open, and ``opened`` braces of ``extern "C"``.
+    """Lines ``first`` to ``last``; before them no statement is under way, ``opened`` braces of ``extern "C"`` are open,
+    and ``#if``s before which so many of these were: ``conditionals``.
     """
 
     first: int
     last: int
-    conditionals: int = 0
+    conditionals: tuple[int, ...] = ()
     opened: int = 0
 
 
@@ -86,7 +86,7 @@ class Outline:
                         self._pieces.append(
                             Piece(before.first, line, before.conditionals, before.opened)
                         )
-                        before = Piece(line + 1, line + 1, len(conditionals), outer)
+                        before = Piece(line + 1, line + 1, tuple(map(len, conditionals)), outer)
         last = line + text.count("\n", counted)
         self._pieces.append(
             Piece(before.first, max(last, before.first), before.conditionals, before.opened)

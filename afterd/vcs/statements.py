@@ -69,10 +69,10 @@ class _BracedLayout:
     def __init__(self, language: Language, lines: int, piece: Piece = _WHOLE) -> None:
         self._language = language
         self._complete = [True] * (lines + 1)
-        self._depth = [piece.opened + piece.conditionals] * (lines + 1)
+        self._depth = [piece.opened + len(piece.conditionals)] * (lines + 1)
         self._filled = 0
         self._open: list[str] = ["{"] * piece.opened
-        self._conditionals: list[list[str]] = [list(self._open)] * piece.conditionals
+        self._conditionals = [self._open[:before] for before in piece.conditionals]
         self._statement: list[str] = []  # its first two tokens
         self._last = ";"
 
