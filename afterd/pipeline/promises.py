@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from afterd.causality.deltas.needed import Needed
 from afterd.limits.searching import SEARCH
 from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -54,6 +55,8 @@ def kept_promises(
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
+    fewer = _fewer(root, auxiliary, outcome, refused)
+    root, auxiliary = (root & fewer, auxiliary & fewer) if root & fewer else (fewer, NOTHING)
     pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
     tried = NOTHING
     while pending or not (needed or len(root | auxiliary) == 1):
@@ -90,6 +93,27 @@ def those_without_which_it_fails_as_ever(
     if not any(seen.verdict is Verdict.FAIL for seen in put_back.values()):
         return kept
     return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
+
+
+def _fewer(
+    root: ChangeSet, auxiliary: ChangeSet, outcome: OutcomeOf, refused: Refused
+) -> ChangeSet:
+    """Those of many changes that are left where parts are put back by how likely each is needed, as long as the answer
+    still passes: what names ask for goes along by the hundred, and one by one each took a run and a build.
+    """
+    whole = root | auxiliary
+    needed = Needed([*in_order(root), *in_order(auxiliary)])
+    while len(whole) > SEARCH.put_back and (part := needed.next_part()):
+        left = whole.difference(part)
+        seen = None if refused(left) else outcome(left)
+        if seen is not None and seen.reason in (Unresolved.NOT_RUN, Unresolved.LOST):
+            break
+        if seen is not None and seen.passed:
+            whole = left
+            needed.passed_without(part)
+        else:
+            needed.failed_without(part)
+    return whole
 
 
 def _parts(

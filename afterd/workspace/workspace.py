@@ -264,18 +264,19 @@ def _rules(settings: Settings) -> FileRules:
 
 
 def _named_tests(settings: Settings, rules: FileRules) -> list[str]:
-    """Patterns of the files that the test command names and that look like tests: they are tests, even where
-    their own package imports them, as one does that makes a suite of all.
+    """Patterns of the Python files that the test command names as tests are (``file.py::name``), or that look like
+    tests: they are tests whatever they are called, and where their own package imports them to make a suite of all.
     """
     try:
         words = [*shlex.split(command_line(settings.test)), *settings.tests]
     except ValueError:  # a quotation that does not end
         words = [*settings.tests]
-    files = (normpath(word.partition("::")[0]) for word in words if not word.startswith(("-", "/")))
+    named = (word.partition("::") for word in words if not word.startswith(("-", "/")))
+    files = ((normpath(file), bool(inside)) for file, _, inside in named)
     return [
         f"/{glob.escape(file)}"
-        for file in files
-        if file.endswith(".py") and kind_of(file, rules) is FileKind.TEST
+        for file, is_test in files
+        if file.endswith(".py") and (is_test or kind_of(file, rules) is FileKind.TEST)
     ]
 
 

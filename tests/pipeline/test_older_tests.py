@@ -63,6 +63,18 @@ def test_a_file_that_the_command_names_is_a_test_though_its_package_imports_it(
     assert {change["file"] for change in found["root"]} == {"ops.py"}
 
 
+def test_a_file_that_is_called_as_a_test_is_one_whatever_its_name(tmp_path: Path) -> None:
+    """Meson's ``unittests/optiontests.py`` was a file of the program: its new test was "not found" at the good version."""
+    new = TEST + "\n\ndef test_more():\n    assert add(2, 2) == 4\n"
+    good = {"ops.py": OPS, "unittests/opstests.py": TEST}
+    repository(tmp_path, good, {"ops.py": NEW, "unittests/opstests.py": new})
+    command = (sys.executable, "-m", "pytest", "-q", "unittests/opstests.py::test_more")
+    done = afterd("explain", "--format", "json", "--", *command, cwd=tmp_path)
+    assert done.status == 0, done.err
+    [found] = json.loads(done.out)["explanations"]
+    assert {change["file"] for change in found["root"]} == {"ops.py"}
+
+
 def test_a_test_file_that_the_good_version_cannot_import(tmp_path: Path) -> None:
     """Beside the failing test a new one imports what the good version lacks."""
     good = {"ops.py": OPS, "tests/test_ops.py": TEST}
