@@ -64,7 +64,7 @@ def test_a_file_that_the_command_names_is_a_test_though_its_package_imports_it(
 
 
 def test_a_file_that_is_called_as_a_test_is_one_whatever_its_name(tmp_path: Path) -> None:
-    """Meson's ``unittests/optiontests.py`` was a file of the program: its new test was "not found" at the good version."""
+    """Meson's ``unittests/optiontests.py`` was of the program: its new test was not found at the good version."""
     new = TEST + "\n\ndef test_more():\n    assert add(2, 2) == 4\n"
     good = {"ops.py": OPS, "unittests/opstests.py": TEST}
     repository(tmp_path, good, {"ops.py": NEW, "unittests/opstests.py": new})
