@@ -179,9 +179,8 @@ class _Search:
         ]
 
     def _brought(self, commit: str, parent: str) -> list[str]:
-        """A commit, and what it merged into ``parent``, where that is its first one."""
-        parents = _parents(self._repository, commit)
-        if len(parents) < 2 or parent != parents[0]:
+        """A commit, and what came with it where it is a merge: all that the one before it in the chain has not."""
+        if not parent or len(_parents(self._repository, commit)) < 2:
             return [commit]
         return [str(each.id) for each in commits_of_range(self._repository, parent, commit)]
 
@@ -208,20 +207,30 @@ class _Search:
         """
         if not found.adjacent:
             return found
-        for parent in _parents(self._repository, found.bad):
-            if parent != found.good:
-                branch = [found.bad, *self._branch(parent, found.good)]
-                self._left = max(self._left, 2 * len(branch).bit_length())
-                inside = self._along_branch(branch, found.good)
-                if inside.good and inside.bad != found.bad:
-                    return inside
+        for parent in self._likeliest_parents(found):
+            branch = [found.bad, *self._branch(parent, found.good)]
+            self._left = max(self._left, 2 * len(branch).bit_length())
+            inside = self._along_branch(branch, found.good)
+            if inside.good and inside.bad != found.bad:
+                return inside
         return found
+
+    def _likeliest_parents(self, found: Baseline) -> list[str]:
+        """The parents of a first red merge that came with it, the one first whose branch is likeliest."""
+
+        def guilt(parent: str) -> float:
+            branch = commits_of_range(self._repository, found.good, parent)
+            return sum(self._guilt.get(str(commit.id), 0.0) for commit in branch)
+
+        others = [each for each in _parents(self._repository, found.bad) if each != found.good]
+        return sorted(others, key=guilt, reverse=True) if self._guilt else others
 
     def _along_branch(self, branch: Sequence[str], green: str) -> Baseline:
         """Search a red merge and a branch that it merged, newest first, down to the commit where that left.
 
-        A commit that the ``green`` one came from is taken to be green, and asked only where all above it are red; its
-        tip is asked as any other commit is.
+        A commit that the ``green`` one came from is taken to be green, and asked only where all above it are red; what
+        was before it is looked through where it is red, and not where it cannot be tested. Its tip is asked as any
+        other commit is.
         """
         if not self._is_older(branch[-1], green):
             tip = branch[1]
@@ -232,7 +241,7 @@ class _Search:
                 else Baseline("", tip, adjacent=False)
             )
         inside = self._bisect(branch)
-        if inside.good == branch[-1] and self._verdict(inside.good) is not Verdict.PASS:
+        if inside.good == branch[-1] and self._verdict(inside.good) is Verdict.FAIL:
             return self.along(first_parents(self._repository, inside.bad))
         return inside if inside.bad == branch[0] else self._into_merge(inside)
 

@@ -221,6 +221,32 @@ def test_a_branch_that_was_red_where_it_left_is_searched_further_back(tmp_path: 
     assert found == Baseline(older[0], older[1], adjacent=True)
 
 
+def test_the_likelier_branch_of_a_merge_is_searched_and_nothing_before_what_is_green(
+    tmp_path: Path,
+) -> None:
+    """borgmatic: a branch merged the trunk, and its older commits, which have no such test, were asked one by one."""
+    made = Made(tmp_path / "r")
+    older = [made.text(a=f"{number}") for number in range(12)]
+    trunk = made.text(a="12")
+    side = [trunk]
+    for number in range(1, 6):
+        side.append(made.commit(texts(a="12", s=f"{number}"), side[-1], ref=None))
+    feature = made.commit(texts(a="11", f="1"), older[-1], ref=None)
+    merge = made.commit(texts(a="12", s="5", f="1"), feature, side[-1], ref=None)
+    last = [merge]
+    for number in range(13, 17):
+        last.append(made.commit(texts(a=f"{number}", s="5", f="1"), last[-1], ref=None))
+    red = dict.fromkeys([*side[3:], *last], FAIL)
+    answers = Answers(
+        {**dict.fromkeys([*older, feature], SKIP), **dict.fromkeys(side[:3], PASS), **red}
+    )
+    guilt = {**dict.fromkeys([*side, feature, *last], 0.02), side[3]: 0.8}
+    found = first_red(made.repository, trunk, last[-1], answers, guilt)
+    assert found == Baseline(side[2], side[3], adjacent=True)
+    assert answers.asked[0] == merge
+    assert not {*older, feature} & set(answers.asked)
+
+
 def test_what_a_merge_brought_counts_as_the_merge(tmp_path: Path) -> None:
     made = Made(tmp_path / "r")
     line = [made.text(a="0")]
