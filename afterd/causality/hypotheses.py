@@ -54,11 +54,8 @@ def proposed_reversion(field: Field) -> Proposal | None:
     order = _code_order(field)
     hoped: Hoped = _hoped_bits
     most = 0.0
-    if field.passing is not None:
-        hoped, most = (
-            _hoped_runs(len(field.suspects)),
-            1.0,
-        )  # a run that saves less than itself is not made
+    if field.passing is not None:  # a run that saves less than itself is not made
+        hoped, most = _hoped_runs(len(field.suspects)), 1.0
     best: int | None = None
     candidates = (*_candidates(field, belief), *_cuts(order), *belief.every())
     for candidate in candidates:

@@ -55,8 +55,7 @@ def kept_promises(
     """
     if not outcome(root | auxiliary).passed:
         return Promises(root, auxiliary, verified=False, minimal=None)
-    fewer = _fewer(root, auxiliary, outcome, refused)
-    root, auxiliary = (root & fewer, auxiliary & fewer) if root & fewer else (fewer, NOTHING)
+    root, auxiliary = _within(_fewer(root, auxiliary, outcome, refused), root, auxiliary)
     pending, silent, needed = [*_parts(root, auxiliary, likeliest)], NOTHING, False
     tried = NOTHING
     while pending or not (needed or len(root | auxiliary) == 1):
@@ -69,8 +68,7 @@ def kept_promises(
         if seen.reason in (Unresolved.NOT_RUN, Unresolved.LOST):
             return Promises(root, auxiliary, verified=True, minimal=None)
         if seen.passed:
-            root, auxiliary = root & left, auxiliary & left
-            root, auxiliary = (root, auxiliary) if root else (auxiliary, NOTHING)
+            root, auxiliary = _within(left, root, auxiliary)
             pending = [*_parts(root, auxiliary, likeliest, tried)]  # what one needed may go now
             silent, needed = NOTHING, False
             continue
@@ -89,9 +87,9 @@ def those_without_which_it_fails_as_ever(
     """
     whole = kept.root | kept.auxiliary
     put_back = {change: outcome(whole - {change}) for change in kept.root if len(kept.root) > 1}
-    along = {change for change, seen in put_back.items() if missing(whole - {change}, seen)}
     if not any(seen.verdict is Verdict.FAIL for seen in put_back.values()):
         return kept
+    along = {change for change, seen in put_back.items() if missing(whole - {change}, seen)}
     return replace(kept, root=kept.root - along, auxiliary=kept.auxiliary | along)
 
 
@@ -114,6 +112,11 @@ def _fewer(
         else:
             needed.failed_without(part)
     return whole
+
+
+def _within(left: ChangeSet, root: ChangeSet, auxiliary: ChangeSet) -> tuple[ChangeSet, ChangeSet]:
+    """What is left of a root and of what goes along; where nothing is left of the root, the rest is it."""
+    return (root & left, auxiliary & left) if root & left else (auxiliary & left, NOTHING)
 
 
 def _parts(

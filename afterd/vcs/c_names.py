@@ -121,7 +121,7 @@ def _with_parts(
     found = dict(named)
     for file, own in parts.items():
         there = frozenset({f"file {file}"})
-        in_parts = {line for each in own for line in range(each.new.start, each.new.end)}
+        in_parts = {line for each in own for line in _lines(each.new)}
         whole = texts[file].side(line for line in texts[file].filled() if line not in in_parts)
         before = found[files[file].id]
         found[files[file].id] = replace(before, new=replace(whole, defines=whole.defines | there))
@@ -199,7 +199,7 @@ def _side(text: FileNames | None, change: Change, span: LineSpan, brackets: Side
     if text is None:
         return brackets
     is_part = change.form is ChangeForm.HUNK
-    names = text.side(range(span.start, span.end) if is_part else text.filled())
+    names = text.side(_lines(span) if is_part else text.filled())
     return replace(names, defines=names.defines | brackets.defines, uses=names.uses | brackets.uses)
 
 
@@ -207,7 +207,7 @@ def _standing_names(texts: Mapping[str, FileNames], changes: Sequence[Change]) -
     """The names that are defined, or declared, where no change has written."""
     written: dict[str, set[int]] = defaultdict(set)
     for change in changes:
-        written[change.file].update(range(change.new.start, change.new.end))
+        written[change.file].update(_lines(change.new))
     return frozenset(
         name
         for path, text in texts.items()

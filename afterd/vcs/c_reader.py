@@ -26,7 +26,7 @@ _HEADERS = frozenset([".h", ".inc", ".def", ".hpp", ".hh", ".hxx", ".h++", ".ipp
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
 _SCOPES = frozenset({"function_definition", "compound_statement", "for_statement"})
-_TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
+TYPES = frozenset({"struct_specifier", "union_specifier", "class_specifier", "enum_specifier"})
 _MEMBERS = {"type_definition": "", "field_declaration": "."}
 _DECLARATORS = frozenset(
     {
@@ -99,20 +99,25 @@ class FileNames:
 
 
 @cache
-def parser(grammar: str) -> Parser:
+def _parser(grammar: str) -> Parser:
     """tree-sitter's parser by the name of its module."""
     return Parser(Grammar(importlib.import_module(grammar).language()))
+
+
+def syntax_tree(path: str, content: bytes, *, of_cxx: bool = False) -> Node:
+    """The root of a file's syntax tree. ``of_cxx``: its headers are C++."""
+    suffix = PurePosixPath(path).suffix
+    is_cxx = suffix in CXX or (of_cxx and suffix == ".h")
+    return _parser("tree_sitter_cpp" if is_cxx else "tree_sitter_c").parse(content).root_node
 
 
 def file_names(path: str, content: bytes, spans: Iterable[LineSpan], *, of_cxx: bool) -> FileNames:
     """The names of a file; of functions without a line of ``spans`` only what others see. ``of_cxx``: its headers
     are C++.
     """
-    suffix = PurePosixPath(path).suffix
-    grammar = "tree_sitter_cpp" if suffix in CXX or (of_cxx and suffix == ".h") else "tree_sitter_c"
-    is_seen = suffix in _HEADERS
+    is_seen = PurePosixPath(path).suffix in _HEADERS
     reader = _Reader(sorted(span for span in spans if span.count), is_seen=is_seen)
-    reader.walk(parser(grammar).parse(content).root_node)
+    reader.walk(syntax_tree(path, content, of_cxx=of_cxx))
     return reader.found()
 
 
@@ -162,16 +167,16 @@ class _Reader:
         """The function that the node's children are in."""
         kind = node.type
         if kind in _USED:
-            self.seen.append((_line(node), _text(node), function, self.scope))
+            self.seen.append((_line(node), node_text(node), function, self.scope))
         elif kind == "field_identifier":
-            self.text.uses[_line(node)].add(f".{_text(node)}")
+            self.text.uses[_line(node)].add(f".{node_text(node)}")
         elif kind == "function_definition":
             named = _naming_node(node)
             if named is not None:
                 self._function(named, body=True)
                 if _is_stored(node, "static"):
-                    self._keep_private(_text(named))
-                return _text(named)
+                    self._keep_private(node_text(named))
+                return node_text(named)
         elif kind == "compound_statement" and not function:
             return self.last  # of a K&R definition, whose head is read as a declaration
         elif kind == "declaration":
@@ -186,7 +191,7 @@ class _Reader:
                 self._own(_all_named(node), function)
         elif kind in {"preproc_def", "preproc_function_def"}:
             self._macro(node)
-        elif kind == "enumerator" or (kind in _TYPES and node.child_by_field_name("body")):
+        elif kind == "enumerator" or (kind in TYPES and node.child_by_field_name("body")):
             self._define(node.child_by_field_name("name"))
         elif kind in _MEMBERS:
             for named in _all_named(node):
@@ -199,14 +204,14 @@ class _Reader:
     def _refer(self, node: Node, kind: str, function: str) -> None:
         if kind == "goto_statement":
             for label in node.children_by_field_name("label"):
-                self.text.uses[_line(label)].add(f"{function}():{_text(label)}")
+                self.text.uses[_line(label)].add(f"{function}():{node_text(label)}")
         elif kind == "call_expression":
             self._call(node)
 
     def _define(self, named: Node | None, prefix: str = "") -> None:
         if named is not None:
-            self.text.defines[_line(named)].add(prefix + _text(named))
-            self._keep_private(prefix + _text(named))
+            self.text.defines[_line(named)].add(prefix + node_text(named))
+            self._keep_private(prefix + node_text(named))
 
     def _keep_private(self, name: Name) -> None:
         """Note that other files do not see it: it is a type, a field, a macro, or static."""
@@ -216,7 +221,7 @@ class _Reader:
     def _call(self, node: Node) -> None:
         named, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if named is not None and given is not None and named.type == "identifier":
-            self.text.called.append((_line(named), _text(named), _count(given)))
+            self.text.called.append((_line(named), node_text(named), _count(given)))
 
     def _declaration(self, node: Node, function: str) -> None:
         extern, static = _is_stored(node, "extern"), _is_stored(node, "static")
@@ -225,24 +230,24 @@ class _Reader:
             if named is None:
                 continue
             if static and not function:
-                self._keep_private(_text(named))
+                self._keep_private(node_text(named))
             if _is_prototype(declarator):
                 self._function(named, body=False)
             elif function:
                 self._own([named], function)
             else:
                 (self.text.declares if extern else self.text.defines)[_line(named)].add(
-                    _text(named)
+                    node_text(named)
                 )
 
     def _own(self, named: Iterable[Node], function: str) -> None:
         for each in named:
-            name, line = _text(each), _line(each)
+            name, line = node_text(each), _line(each)
             self.scope.variables[name] = line
             self.text.own.append(LocalName(line, f"{function}(){name}", line))
 
     def _function(self, named: Node, *, body: bool) -> None:
-        name, line = _text(named), _line(named)
+        name, line = node_text(named), _line(named)
         (self.text.defines if body else self.text.declares)[line].add(name)
         self.last = name
         head = named
@@ -251,10 +256,10 @@ class _Reader:
         if head.parent is not None and _named_by_macro(head.parent) == named:
             head = head.parent
         given = head.child_by_field_name("parameters")
-        if given is None or "..." in _text(given):
+        if given is None or "..." in node_text(given):
             return
         count = _count(given)
-        if _text(given).strip("() \n\t") in {"void", ""}:
+        if node_text(given).strip("() \n\t") in {"void", ""}:
             count = 0
             if not body:
                 return  # () tells nothing
@@ -265,17 +270,17 @@ class _Reader:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if named is None:
             return
-        name, line = _text(named), _line(named)
+        name, line = node_text(named), _line(named)
         self.text.defines[line].add(name)
         self._keep_private(name)
         given = node.child_by_field_name("parameters")
-        own = {_text(child) for child in given.named_children} if given is not None else set()
-        if given is not None and "..." not in _text(given):
+        own = {node_text(child) for child in given.named_children} if given is not None else set()
+        if given is not None and "..." not in node_text(given):
             self.text.taking[name].add(len(own))
             self.text.headed.append((line, name, len(own), True))
         if value is not None:
             at = _line(value)
-            for number, part in enumerate(_text(value).split("\n")):
+            for number, part in enumerate(node_text(value).split("\n")):
                 for member, word in _WORD.findall(part):
                     if word not in own:
                         self.text.uses[at + number].add("." * bool(member) + word)
@@ -284,7 +289,8 @@ class _Reader:
 def _is_stored(node: Node, how: str) -> bool:
     """Whether a declaration says that it is ``static`` or ``extern``."""
     return any(
-        child.type == "storage_class_specifier" and _text(child) == how for child in node.children
+        child.type == "storage_class_specifier" and node_text(child) == how
+        for child in node.children
     )
 
 
@@ -360,5 +366,6 @@ def _line(node: Node) -> int:
     return node.start_point[0] + 1
 
 
-def _text(node: Node) -> str:
+def node_text(node: Node) -> str:
+    """The text of a node, whatever its encoding."""
     return (node.text or b"").decode("utf-8", "replace")

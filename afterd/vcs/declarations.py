@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
 from afterd.model.location import LineSpan
-from afterd.vcs.c_reader import CXX, parser
+from afterd.vcs.c_reader import TYPES, node_text, syntax_tree
 from afterd.vcs.hunks import Hunk, span_after
 
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif"})
@@ -24,7 +23,6 @@ _MEMBERS = "field_declaration_list"
 _BLOCKS = frozenset({"compound_statement", "ERROR"})
 """Where statements may stand: of what is not understood, nobody knows what it is in."""
 _MACROS = frozenset({"preproc_def", "preproc_function_def"})
-_TYPES = frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"})
 _DECLARING = frozenset({"declaration", "type_definition", "field_declaration"})
 _WITHOUT_NAME = frozenset({"comment", "preproc_include", ";"})
 _CUT = frozenset({"#"})
@@ -53,9 +51,7 @@ class Declarations:
     """What is declared on lines of a C or C++ file."""
 
     def __init__(self, path: str, content: bytes) -> None:
-        is_cxx = PurePosixPath(path).suffix in CXX
-        grammar = "tree_sitter_cpp" if is_cxx else "tree_sitter_c"
-        self._root = parser(grammar).parse(content).root_node
+        self._root = syntax_tree(path, content)
 
     def on(self, span: LineSpan) -> list[Declared] | None:
         """The declarations on some lines, in order; None where a statement stands there, or what is declared
@@ -155,7 +151,7 @@ def _names(scope: Node, node: Node) -> frozenset[str] | None:
         return None
     if node.type in _CONDITIONALS:
         return _guarded_names(node)
-    if node.type in _TYPES:
+    if node.type in TYPES:
         return _type_names(node)
     return _declared_names(node) if node.type in {*_DECLARING, "function_definition"} else None
 
@@ -181,7 +177,7 @@ def _declared_names(node: Node) -> frozenset[str] | None:
     """The names of a declaration's variables, functions or types, and of the type that it defines."""
     found = set[str]()
     kind = node.child_by_field_name("type")
-    if kind is not None and kind.type in _TYPES and kind.child_by_field_name("body"):
+    if kind is not None and kind.type in TYPES and kind.child_by_field_name("body"):
         found |= _type_names(kind)
     for declarator in node.children_by_field_name("declarator"):
         named = next((each for each in _all_below(declarator) if _is_name(each)), None)
@@ -210,8 +206,7 @@ def _words(node: Node) -> frozenset[str]:
 
 
 def _texts(*nodes: Node | None) -> frozenset[str]:
-    named = (node for node in nodes if node is not None)
-    return frozenset((node.text or b"").decode("utf-8", "replace") for node in named)
+    return frozenset(node_text(node) for node in nodes if node is not None)
 
 
 def _all_below(node: Node) -> Iterator[Node]:

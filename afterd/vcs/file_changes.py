@@ -20,13 +20,7 @@ from afterd.model.location import LineSpan
 from afterd.vcs.commit_parts import Part, cut_at_commits, statements_in
 from afterd.vcs.declarations import Declarations, apart
 from afterd.vcs.enclosing import Enclosing
-from afterd.vcs.hunks import (
-    Hunk,
-    SourceText,
-    difference,
-    smallest_hunks,
-    split_lines,
-)
+from afterd.vcs.hunks import Hunk, SourceText, difference, smallest_hunks, split_lines
 from afterd.vcs.inline_tests import spans_of_tests
 from afterd.vcs.kinds import FileRules, is_generated, kind_of
 from afterd.vcs.moved_text import MovedText, Origin, Source

@@ -8,7 +8,7 @@ is searched in the same way, so the range that is left is as small as the histor
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, takewhile
 
@@ -174,9 +174,13 @@ class _Search:
             return [1.0] * len(commits)
         older = [*commits[1:], ""]
         return [
-            sum(self._guilt.get(name, 0.0) for name in self._brought(commit, parent))
+            self._guilt_of(self._brought(commit, parent))
             for commit, parent in zip(commits, older, strict=True)
         ]
+
+    def _guilt_of(self, commits: Iterable[str]) -> float:
+        """How likely one of them is to have turned the test red."""
+        return sum(self._guilt.get(commit, 0.0) for commit in commits)
 
     def _brought(self, commit: str, parent: str) -> list[str]:
         """A commit, and what came with it where it is a merge: all that the one before it in the chain has not."""
@@ -220,7 +224,7 @@ class _Search:
 
         def guilt(parent: str) -> float:
             branch = commits_of_range(self._repository, found.good, parent)
-            return sum(self._guilt.get(str(commit.id), 0.0) for commit in branch)
+            return self._guilt_of(str(commit.id) for commit in branch)
 
         others = [each for each in _parents(self._repository, found.bad) if each != found.good]
         return sorted(others, key=guilt, reverse=True) if self._guilt else others

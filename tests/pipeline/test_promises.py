@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from made_changes import Counting, repaired_by
 from pipeline_runs import repository
 
 from afterd.config import Settings
@@ -93,34 +94,22 @@ def test_changes_that_hang_together_are_each_tried_alone() -> None:
 def test_what_is_put_back_in_vain_is_asked_again_only_in_the_smallest_answer() -> None:
     """pydot: of ten changes two were not needed, the last ones asked, and each time all others were put back anew."""
     needed = frozenset(f"c{number}" for number in range(1, 9))
-    asked: list[ChangeSet] = []
-
-    def outcome(reverted: ChangeSet) -> Outcome:
-        if reverted not in asked:
-            asked.append(reverted)
-        return Outcome(Verdict.PASS if needed <= reverted else Verdict.FAIL)
-
-    found = kept_promises(needed | {"c98", "c99"}, NOTHING, outcome, _nothing_refused)
+    oracle = Counting(repaired_by(needed))
+    found = kept_promises(needed | {"c98", "c99"}, NOTHING, oracle, _nothing_refused)
     assert found.root == needed
     assert found.minimal
-    assert len(asked) <= 1 + len(needed) + 2 + len(needed)
+    assert len(set(oracle.asked)) == 1 + 2 * len(needed)
 
 
 def test_of_a_crowd_that_goes_along_parts_are_put_back_together() -> None:
     """lighttpd: 186 changes went along by their names, of which each took a run and a build."""
     needed = frozenset({"c7", "c90", "c150"})
     crowd = frozenset(f"c{number}" for number in range(1, 190))
-    asked: list[ChangeSet] = []
-
-    def outcome(reverted: ChangeSet) -> Outcome:
-        if reverted not in asked:
-            asked.append(reverted)
-        return Outcome(Verdict.PASS if needed <= reverted else Verdict.FAIL)
-
-    found = kept_promises(frozenset({"c7"}), crowd - {"c7"}, outcome, _nothing_refused)
+    oracle = Counting(repaired_by(needed))
+    found = kept_promises(frozenset({"c7"}), crowd - {"c7"}, oracle, _nothing_refused)
     assert (found.root, found.auxiliary) == (frozenset({"c7"}), needed - {"c7"})
     assert found.minimal
-    assert len(asked) < len(crowd) / 3
+    assert len(set(oracle.asked)) < len(crowd) / 3
 
 
 def test_what_is_only_missed_by_the_rest_goes_along() -> None:
@@ -200,17 +189,12 @@ def _explained(path: Path, said_of_failure: str) -> Explanation:
 
 def test_after_one_that_is_not_needed_the_next_are_asked() -> None:
     """Pkgconf: 27 went along, of which some were not needed; after each all before it were built again at once."""
-    asked: list[ChangeSet] = []
     changes = [f"c{number}" for number in range(1, 13)]
-
-    def outcome(reverted: ChangeSet) -> Outcome:
-        asked.append(reverted)
-        return Outcome(Verdict.PASS if reverted >= set(changes[:6]) else Verdict.FAIL)
-
-    found = kept_promises(frozenset(changes[:1]), frozenset(changes[1:]), outcome, _nothing_refused)
+    oracle = Counting(repaired_by(set(changes[:6])))
+    found = kept_promises(frozenset(changes[:1]), frozenset(changes[1:]), oracle, _nothing_refused)
     assert found.root | found.auxiliary == set(changes[:6])
     assert found.minimal
-    assert len(asked) <= 1 + 12 + 6
+    assert len(oracle.asked) <= 1 + 12 + 6
 
 
 def test_a_smaller_part_that_passes_without_a_word_is_told(tmp_path: Path) -> None:
