@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,10 +94,20 @@ class VersionResult:
 
 def formula_results(
     found: Subject, toolchain: Toolchain, scratch: Path, options: FormulaOptions
+) -> Generator[VersionResult]:
+    """Every version, in order; closing it ends the tests that are under way."""
+    with closing(faulty_versions(found, toolchain, scratch, options.jobs)) as versions:
+        yield from _results_of(versions, found, toolchain, scratch, options)
+
+
+def _results_of(
+    versions: Iterator[FaultyVersion],
+    found: Subject,
+    toolchain: Toolchain,
+    scratch: Path,
+    options: FormulaOptions,
 ) -> Iterator[VersionResult]:
-    """Every version, in order."""
     goldens: dict[Sources, Program] = {}
-    versions = faulty_versions(found, toolchain, scratch, options.jobs)
     for at, (sources, version) in enumerate(zip(found.versions, versions, strict=True)):
         if not version.spectrum.failed.any():
             yield VersionResult(version.name, {}, 0, 0, left_out="no test reveals the fault")

@@ -6,9 +6,11 @@ how it differs.
 
 from __future__ import annotations
 
+import math
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from pathlib import Path
 
 from afterd.bench.faulty_places import Expanded, differing_lines, expanded_lines, places
 from afterd.bench.siemens_layout import Sources, Subject, Version
-from afterd.errors import UsageError
+from afterd.errors import TestError, UsageError
 from afterd.execution.build import diagnostics
 from afterd.execution.environment import scrubbed_environment
 from afterd.execution.process import Command, ProcessResult
@@ -38,13 +40,15 @@ _ELF = b"\x7fELF"
 _MOST_TEXT = 256 << 20
 _BLOCK = 512  # bytes, in which the shell's ulimit counts (POSIX)
 # One sandbox for all tests of a version: a supervisor each would take longer than the tests. What a test that
-# prints without end (status 153) had printed is not kept: hundreds of them fill a disk.
+# prints without end (status 153) had printed is not kept: hundreds of them fill a disk. One that loops without
+# end is known by its time of the processor, which no other load makes longer.
 _DRIVER = """
-made=$1 seconds=$2 program=$3 universe=$4 blocks=$5 i=0
+made=$1 seconds=$2 program=$3 universe=$4 blocks=$5 processor=$6 i=0
 ulimit -f "$blocks"
 while IFS= read -r line <&3 || [ -n "$line" ]; do
     i=$((i + 1))
     (AFTERD_COUNTS="$made/$i"; export AFTERD_COUNTS
+     ulimit -t "$processor"
      exec > "$made/$i/out" 2> "$made/$i/err" < /dev/null 3<&-
      eval "exec timeout $seconds $program $line")
     status=$?
@@ -60,6 +64,7 @@ class _Tested:
 
     root: Path
     tests: tuple[str, ...]
+    seconds: float = 0.0  # of the processor, for all tests together
 
     @property
     def tree(self) -> Path:
@@ -71,6 +76,12 @@ class _Tested:
         """What the tests made."""
         return self.root / "made"
 
+    def make_folders(self) -> None:
+        """Empty ones: what a run that was lost had counted would be counted twice."""
+        shutil.rmtree(self.made, ignore_errors=True)
+        for number in range(1, len(self.tests) + 1):
+            (self.made / str(number)).mkdir(parents=True)
+
     def answers(self) -> list[tuple[bytes, str]]:
         """Per test what it printed and how it ended."""
         folders = [self.made / str(number) for number in range(1, len(self.tests) + 1)]
@@ -79,15 +90,20 @@ class _Tested:
 
 def faulty_versions(
     found: Subject, toolchain: Toolchain, scratch: Path, jobs: int = 1
-) -> Iterator[FaultyVersion]:
-    """Every version with the spectrum of its tests, in order; ``jobs`` at the same time.
+) -> Generator[FaultyVersion]:
+    """Every version with the spectrum of its tests, in order; ``jobs`` at the same time. Closing it ends those
+    that are under way.
 
-    UsageError where the golden version does not build: a version that does not, has no runs.
+    UsageError where a version does not build; TestError where its tests were not run to their end.
     """
-    with ThreadPoolExecutor(jobs) as pool:
+    ended = threading.Event()
+    with ThreadPoolExecutor(jobs) as pool, _set_at_the_end(ended):
 
-        def tested(sources: Sources, tests: tuple[str, ...], name: str) -> _Tested:
-            return _run(found, sources, tests, toolchain, scratch / name.replace("/", "-"))
+        def tested(
+            sources: Sources, tests: tuple[str, ...], name: str, seconds: float = SECONDS
+        ) -> _Tested:
+            wanted = _Wanted(sources, tests, scratch / name.replace("/", "-"), seconds)
+            return _run(found, wanted, toolchain, ended)
 
         wanted = {(version.golden, version.tests): version.name for version in found.versions}
         names = [f"golden-{name}" for name in wanted.values()]
@@ -95,8 +111,8 @@ def faulty_versions(
         goldens = dict(zip(wanted, runs, strict=True))
 
         def measured(version: Version) -> FaultyVersion:
-            tried = tested(version.faulty, version.tests, version.name)
             golden = goldens[version.golden, version.tests]
+            tried = tested(version.faulty, version.tests, version.name, golden.seconds)
             program = counted_program(ModuleStore(tried.root / "counted"), tried.tree)
             spectrum = spectrum_of_processes(program, _compared_tests(tried, golden))
             faulty = _faulty_lines(golden.tree, tried.tree, spectrum, toolchain, found.flags)
@@ -119,33 +135,59 @@ def _compared_tests(tried: _Tested, golden: _Tested) -> list[CountedTest]:
     ]
 
 
-def _run(
-    found: Subject, sources: Sources, tests: tuple[str, ...], toolchain: Toolchain, root: Path
-) -> _Tested:
-    """Build a version with counters and run its tests."""
+@contextmanager
+def _set_at_the_end(event: threading.Event) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        event.set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A program to be built and run below ``root``, and how many ``seconds`` of the processor a test may take.
+
+    A test of a faulty version that takes longer than all those of the golden one together hangs.
+    """
+
+    sources: Sources
+    tests: tuple[str, ...]
+    root: Path
+    seconds: float
+
+
+def _run(found: Subject, wanted: _Wanted, toolchain: Toolchain, ended: threading.Event) -> _Tested:
+    """Build a version with counters and run its tests, until ``ended`` is set."""
+    root, tests = wanted.root, wanted.tests
     tested = _Tested(root, tests)
-    sources.lay(tested.tree)
+    wanted.sources.lay(tested.tree)
     surroundings = environment(
         prepared_store(root / "counted", toolchain, scrubbed_environment()), scrubbed_environment()
     )
-    program = _built_program(tested.tree, surroundings, found.flags)
-    tested.made.mkdir()
+    program = _built_program(tested.tree, surroundings, found.flags, ended)
+    tested.make_folders()
     universe = root / "universe"
     universe.write_text("\n".join(tests))
-    for number in range(1, len(tests) + 1):
-        (tested.made / str(number)).mkdir()
     limits = Limits().build
     limits = replace(limits, timeout=max(limits.timeout, SECONDS * len(tests)))  # all may hang
     made, seconds, blocks = str(tested.made.absolute()), str(SECONDS), str(limits.output // _BLOCK)
-    words = (made, seconds, str(program), str(universe.absolute()), blocks)
+    processor = str(max(1, math.ceil(wanted.seconds)))
+    words = (made, seconds, str(program), str(universe.absolute()), blocks, processor)
     driver = Command(
         ("sh", "-c", _DRIVER, "sh", *words), found.folder.absolute(), scrubbed_environment()
     )
-    with _ended_runs(run(driver, limits)):
-        return tested
+    with _ended_runs(run(driver, limits, cancelled=ended, anew=tested.make_folders)) as done:
+        if not done.succeeded:
+            raise TestError(
+                f"The tests of version {root.name} were not run to their end"
+                f" (the script that runs them: {done.describe()})."
+            )
+        return replace(tested, seconds=done.cpu_seconds)
 
 
-def _built_program(tree: Path, surroundings: Mapping[str, str], flags: Sequence[str]) -> Path:
+def _built_program(
+    tree: Path, surroundings: Mapping[str, str], flags: Sequence[str], ended: threading.Event
+) -> Path:
     """The program that a makefile makes, or the compiler of all sources; UsageError without one."""
     program = tree / "program"
     names = sorted(path.name for path in tree.iterdir() if path.suffix in _C)
@@ -157,7 +199,7 @@ def _built_program(tree: Path, surroundings: Mapping[str, str], flags: Sequence[
         line = ("make", *given, *filter(None, [target]))
     before = {path: path.stat().st_mtime_ns for path in _programs(tree)}
     command = Command(line, tree, surroundings, merge=True)
-    with _ended_runs(run(command, Limits().build)) as built:
+    with _ended_runs(run(command, Limits().build, cancelled=ended)) as built:
         if not built.succeeded:
             first = (diagnostics(built.stdout.text(), 1) or built.describe()).strip()
             raise UsageError(f"The version {tree.parent.name} does not build with clang: {first}.")

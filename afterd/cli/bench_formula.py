@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from afterd.bench.tables import markdown, text
 from afterd.cli.bench_rank import cflags_option, say_missing
 from afterd.cli.output import errors, write
 from afterd.cli.places import output_option
+from afterd.execution.scratch import scratch
 from afterd.execution.toolchain import find
 from afterd.localization.formats.weights import write_weights
 from afterd.report.sanitize import visible_text
@@ -83,8 +84,8 @@ def _results(
     found = subject(directory, cflags)
     say_missing(found)
     program = directory.resolve().name
-    with tempfile.TemporaryDirectory(prefix="afterd-formula-") as scratch:
-        for result in formula_results(found, find(), Path(scratch), options):
+    with scratch() as place, closing(formula_results(found, find(), place, options)) as results:
+        for result in results:
             errors().print(visible_text(_line(result)), markup=False, soft_wrap=True)
             yield replace(result, program=program)
 

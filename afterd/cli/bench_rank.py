@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import shlex
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from afterd.bench.technique_speed import speeds
 from afterd.cli.output import errors, write
 from afterd.cli.places import output_option
 from afterd.execution.runners.reading import jobs as cores
+from afterd.execution.scratch import scratch
 from afterd.execution.toolchain import find
 from afterd.localization.siemens import CHECKPOINTS, Effectiveness, table
 from afterd.report.sanitize import visible_text
@@ -69,8 +70,11 @@ def siemens(
     """
     found, versions = subject(directory, cflags), []
     say_missing(found)
-    with tempfile.TemporaryDirectory(prefix="afterd-siemens-") as scratch:
-        for version in faulty_versions(found, find(), Path(scratch), jobs or int(cores())):
+    with (
+        scratch() as place,
+        closing(faulty_versions(found, find(), place, jobs or int(cores()))) as measured,
+    ):
+        for version in measured:
             failed = int(version.spectrum.failed.sum())
             line = f"{version.name}: {failed} of {len(version.spectrum.runs)} tests fail"
             errors().print(visible_text(line), markup=False)

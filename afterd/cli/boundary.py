@@ -42,7 +42,11 @@ def run(group: click.Group, arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _abandon_output()
         return READER_GONE
-    except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into words
+    except (SystemExit, Exception) as error:  # the one place where a bug is turned into words
+        if ended := _ended_by(error):
+            return ended.told_status()
+        if isinstance(error, SystemExit):
+            raise
         return _bug(error, arguments)
     return status
 
@@ -68,6 +72,8 @@ def _understood_status(group: click.Group, arguments: Sequence[str]) -> int:
 
 
 def _told_status(error: AfterdError) -> int:
+    if ended := _ended_by(error):
+        return ended.told_status()
     where = f" (docs/errors.md#{error.slug})" if error.slug else ""
     _say(f"{error}{where}")
     return int(error.exit_status)
@@ -89,9 +95,29 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+class _Ended(SystemExit):
+    """Somebody ended us by the signal ``number``."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self._number = number
+
+    def told_status(self) -> int:
+        """The exit status, after the sentence."""
+        _say(f"Ended by {signal.Signals(self._number).name}.")
+        return 128 + self._number
+
+
 def _terminate(number: int, _frame: FrameType | None) -> None:
     """Being ended is an exit, so that children are ended and leases given back."""
-    raise SystemExit(128 + number)
+    raise _Ended(number)
+
+
+def _ended_by(error: BaseException | None) -> _Ended | None:
+    """The signal that ended us, also where what was under way then failed as it was put away."""
+    while error is not None and not isinstance(error, _Ended):
+        error = error.__context__
+    return error
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -95,3 +100,52 @@ def test_speeds_are_measured() -> None:
     rows = list(speeds(20, 100, 0.1))
     assert {row.technique for row in rows} >= {"ochiai", "dstar", "barinel"}
     assert all(row.scores > 0 for row in rows)
+
+
+def test_a_child_that_is_killed_each_time_is_a_sentence(folder: Path) -> None:
+    universe = folder / "testplans" / "universe"
+    universe.write_text(universe.read_text() + "\n1 2 $(kill -9 $PPID)\n")  # the supervisor
+    done = subprocess.run(
+        [sys.executable, "-m", "afterd", "bench", "siemens", str(folder), "--jobs", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stderr.splitlines()[-1]
+    assert (done.returncode, "bug" in said) == (13, False), said
+    assert "The tests of version golden-v10 were not run to their end (the script" in said
+
+
+def test_a_test_that_loops_is_ended_by_its_time_of_the_processor(folder: Path) -> None:
+    """None of these may take longer than all of the golden version's together, which take a moment."""
+    loops = GOLDEN.replace("int found = a;", "int found = a; for (;;) ;")
+    (folder / "versions" / "v2" / "largest.c").write_text(loops)
+    began = time.monotonic()
+    done = CliRunner().invoke(command, ["siemens", str(folder), "--format", "json", "--jobs", "1"])
+    assert done.exit_code == 0, done.output
+    assert "v2: 6 of 6 tests fail" in done.stderr
+    assert time.monotonic() - began < 60  # six times the limit of one that sleeps
+
+
+@pytest.mark.parametrize("verb", ["siemens", "formula"])
+def test_a_bench_that_is_ended_says_so_and_leaves_nothing(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, verb: str
+) -> None:
+    place = tmp_path_factory.mktemp("temporary")
+    started = folder / "started"
+    universe = folder / "testplans" / "universe"
+    universe.write_text(universe.read_text() + f"\n1 2 $(touch {started}; sleep 9)\n")
+    bench = subprocess.Popen(
+        [sys.executable, "-m", "afterd", "bench", verb, str(folder)],
+        env={**os.environ, "TMPDIR": str(place)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    bench.send_signal(signal.SIGTERM)
+    _, said = bench.communicate(timeout=20)
+    assert (bench.returncode, said.splitlines()[-1]) == (143, "afterd: Ended by SIGTERM.")
+    assert list(place.iterdir()) == []

@@ -163,6 +163,27 @@ def test_a_signal_ends_it_within_five_seconds_and_leaves_nothing(
     assert afterd_process("explain", "--", *TEST, cwd=repository).returncode == 0
 
 
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOTEMPTY, "Directory not empty"), SpaceError("Full.")]
+)
+def test_what_fails_as_it_is_put_away_after_a_signal_is_no_bug(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @click.group()
+    def group() -> None:
+        pass
+
+    @group.command()
+    def verb() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            raise error
+
+    assert run(group, ["verb"]) == 143
+    assert capsys.readouterr().err == "afterd: Ended by SIGTERM.\n"
+
+
 def sleeping(tag: str) -> bool:
     """Whether a process of the test's own command is alive."""
     return any(
