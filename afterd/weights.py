@@ -57,9 +57,7 @@ class WorthShares:
     runs_a_bit: float = 2.0  # runs for each bit of which changes are guilty
     runs_more: float = 3.0  # runs besides
     runs_saved: float = 3.0  # runs that the next level of causes may save
-    quickest: float = (
-        1 / 16
-    )  # seconds of CPU: a quicker run costs as much, by what goes on around it
+    quickest: float = 0.25  # seconds of CPU: a quicker run costs as much, by what goes on around it
     least: int = 2  # seconds of work that evidence may always cost: a story is wanted, too
 
 

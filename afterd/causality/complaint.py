@@ -21,7 +21,7 @@ _LINKED = re.compile(
 )
 _LACKED = re.compile(
     r"(?:\bFile |Cannot find source file:\s*|No rule to make target ['`‘])(?P<named>[\w./+-]+)"
-    r"|['`‘]?(?P<opened>[\w./+-]+)['’]?: No such file or directory"
+    r"|['`‘]?(?P<opened>[\w./+-]+)['’]?: No such file or directory|'(?P<sought>[\w./+-]+)' file not found"
 )
 _SYSTEMS = re.compile(
     r"^/[^:\n]*/include/(?P<header>[^:\n]+):\d+:\d+: (?:fatal )?error: ", re.MULTILINE
@@ -64,9 +64,7 @@ def complaint(said: str) -> Complaint:
         frozenset(_UPWARD.sub("", name) for name in _FILE.findall(said)),
         frozenset(_shown_lines(said)),
         _UNPARSED.search(said) is not None,
-        frozenset(
-            _UPWARD.sub("", found["named"] or found["opened"]) for found in _LACKED.finditer(said)
-        ),
+        frozenset(_UPWARD.sub("", found[found.lastgroup or 0]) for found in _LACKED.finditer(said)),
         frozenset(found["header"] for found in _SYSTEMS.finditer(said)),
     )
 

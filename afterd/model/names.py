@@ -7,7 +7,7 @@ from dataclasses import dataclass
 Name = str
 """``n`` (global), ``.n`` (field), ``f()n`` (local of a function), ``f():n`` (label), ``n/3`` (a function
 or macro whose number of parameters differs in the two versions, with three). One with a blank stands for
-something else that must be there: a bracket, a file."""
+something else that must be there: a bracket, a file, a header that is included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from os.path import normpath
 from pathlib import PurePosixPath
 
 from afterd.model.change import Change, ChangeForm, ChangeId, FileKind
@@ -66,11 +68,15 @@ def _with_files(
     for each in changes:
         names = found.get(each.id, ChangeNames(file=each.file))
         there = frozenset({f"file {each.file}", f"file {each.file.removesuffix('.in')}"})
+        before, after = _included_as(each.old_file), _included_as(each.file)
         old, new = names.old, names.new
         if each.form is ChangeForm.ADDED:
-            new = replace(new, defines=new.defines | there)
+            new = replace(new, defines=new.defines | there | after)
         elif each.form is ChangeForm.DELETED:
-            old = replace(old, defines=old.defines | there)
+            old = replace(old, defines=old.defines | there | before)
+        elif each.form is ChangeForm.RENAMED:
+            old = replace(old, defines=old.defines | (before - after))
+            new = replace(new, defines=new.defines | (after - before))
         if each.kind is FileKind.BUILD:
             old = _with_rules(old, each.lines("-"), deleted, there)
             new = _with_rules(new, each.lines("+"), added, there)
@@ -179,11 +185,30 @@ def _version(
     for path, span, form in places:
         spans[path].append(span if form is ChangeForm.HUNK else _EVERY_LINE)
     texts = {path: read(path) for path in sorted(spans)}
-    return {
+    found = {
         path: file_names(path, text, spans[path], of_cxx=cxx)
         for path, text in texts.items()
         if text is not None
     }
+    _add_includes(found, cache(lambda path: read(path) is not None))
+    return found
+
+
+def _add_includes(texts: Mapping[str, FileNames], is_there: Callable[[str], bool]) -> None:
+    """The headers that lines include: that of the file's own folder where it has one, else by what is written, which a
+    build's options may seek anywhere.
+    """
+    for path, text in texts.items():
+        for line, headers in text.included.items():
+            for header in headers:
+                beside = normpath(PurePosixPath(path).parent / header)
+                text.uses[line].add(f"include {beside if is_there(beside) else header}")
+
+
+def _included_as(path: str) -> frozenset[Name]:
+    """The names by which a file is included: its path, and each end of it."""
+    parts = PurePosixPath(path).parts
+    return frozenset(f"include {'/'.join(parts[at:])}" for at in range(len(parts)))
 
 
 def _bracket_names(version: str, begun: Iterable[Name], ended: Iterable[Name]) -> SideNames:

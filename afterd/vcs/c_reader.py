@@ -72,11 +72,14 @@ class _Scope:
 
 @dataclass(slots=True)
 class FileNames:
-    """The names of one file: by line; parameters of functions and macros; arguments of calls by line."""
+    """The names of one file, and the headers it includes, by line; parameters of functions and macros; arguments of
+    calls by line.
+    """
 
     defines: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
     declares: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
     uses: dict[int, set[Name]] = field(default_factory=lambda: defaultdict(set))
+    included: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     taking: dict[Name, set[int]] = field(default_factory=lambda: defaultdict(set))
     headed: list[tuple[int, Name, int, bool]] = field(default_factory=list)
     called: list[tuple[int, Name, int]] = field(default_factory=list)
@@ -207,6 +210,8 @@ class _Reader:
                 self.text.uses[_line(label)].add(f"{function}():{node_text(label)}")
         elif kind == "call_expression":
             self._call(node)
+        elif kind == "preproc_include" and (path := node.child_by_field_name("path")) is not None:
+            self.text.included[_line(node)].add(node_text(path).strip('"<>'))
 
     def _define(self, named: Node | None, prefix: str = "") -> None:
         if named is not None:

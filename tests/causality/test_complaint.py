@@ -41,6 +41,7 @@ def test_the_line_that_a_linker_speaks_of_is_shown() -> None:
         "make: *** No rule to make target 'config.h.in', needed by 'config.h'.  Stop.\n",
         "a.c:1:10: fatal error: lib/config.h.in: No such file or directory\n",
         "cp: cannot stat 'config.h.in': No such file or directory\n",
+        "a.c:1:10: fatal error: 'lib/config.h.in' file not found\n",
     ],
 )
 def test_a_file_that_is_not_there_is_named(said: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log10
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,10 +39,21 @@ def test_a_dear_level_of_causes_waits_for_cheap_runs() -> None:
 
 
 @given(st.floats(0.0, 1000.0), st.floats(0.8, 1.2))
-def test_a_run_costs_nearly_the_same_whenever_it_is_measured(cpu: float, noise: float) -> None:
+def test_a_run_costs_the_same_whenever_it_is_measured(cpu: float, noise: float) -> None:
     one, other = sorted([run_work(cpu), run_work(cpu * noise)])
-    assert other <= 2 * one
-    assert run_work(0.0) == SECOND // 16
+    assert other <= 10 * one
+    near_a_step = (
+        abs(log10(max(cpu, 0.25) / 0.25) % 1 - 0.5) < 0.1
+    )  # 0.6 to 1.0, 6 to 10, … seconds
+    assert one == other or near_a_step
+
+
+@pytest.mark.parametrize(
+    ("cpu", "seconds"),
+    [(0.0, 0.25), (0.15, 0.25), (0.2, 0.25), (0.6, 0.25), (1.2, 2.5), (7.0, 2.5), (60.0, 25.0)],
+)
+def test_quick_runs_cost_a_quarter_of_a_second(cpu: float, seconds: float) -> None:
+    assert run_work(cpu) == int(seconds * SECOND)
 
 
 def test_questions_are_counted() -> None:

@@ -387,6 +387,37 @@ def test_what_builds_a_file_needs_it() -> None:
     assert closure.needed(frozenset(["c5"])) == frozenset()
 
 
+def test_who_includes_a_header_needs_it() -> None:
+    """lighttpd: ck.h went alone, and whoever included it did not build, in ten builds of ever more changes."""
+    none, line = LineSpan(0, 0), LineSpan(1, 1)
+    changes = [
+        Change("c1", "src/ck.h", "src/ck.h", none, line, ChangeForm.ADDED),
+        Change("c2", "src/a.c", "src/a.c", none, line),
+        Change("c3", "lib/b.c", "lib/b.c", line, line),
+        Change("c4", "lib/old.h", "lib/old.h", line, none, ChangeForm.DELETED),
+        Change("c5", "lib/ck.h", "lib/ck.h", none, line, ChangeForm.ADDED),
+        Change("c6", "lib/c.c", "lib/c.c", line, line),
+        Change("c7", "lib/new.h", "lib/was.h", none, none, ChangeForm.RENAMED),
+    ]
+    old = {
+        "lib/b.c": b'#include "old.h"\n',
+        "lib/old.h": b"int o;\n",
+        "src/a.c": b"",
+        "lib/c.c": b"#include <was.h>\n",
+    }
+    new = {"lib/b.c": b'#include "ck.h"\n', "lib/ck.h": b"int k;\n", "src/ck.h": b"int c;\n",
+           "src/a.c": b'#include "ck.h"\n', "lib/c.c": b'#include <lib/new.h>\n'}  # fmt: skip
+    closure = Closure(*change_names(changes, old.get, new.get))
+    assert closure.needed(frozenset(["c1"])) == {"c2"}, "b.c has one in its own folder"
+    assert closure.needed(frozenset(["c5"])) == {"c3", "c4"}
+    assert closure.needed(frozenset(["c3"])) == {"c4"}
+    assert closure.needed(frozenset(["c7"])) == {"c6"}
+    assert closure.needed(frozenset(["c6"])) == {"c7"}
+    assert closure.needed(frozenset(["c2"])) == frozenset(), (
+        "a header may stay that nobody includes"
+    )
+
+
 def test_what_a_build_defines_is_a_name_of_the_program() -> None:
     """Pkgconf: SYSTEM_LIBDIR is an option of the new makefile, HAVE_STRICT_MODE was autoconf's."""
     line, build = LineSpan(1, 1), FileKind.BUILD

@@ -68,6 +68,12 @@ def _change(identifier: str, file: str) -> Change:
         ({"notes.txt": "nothing"}, ""),
         # a source that the variant lacks is not compiled (pkgconf's queue.c, which came with the type that it uses)
         ({"list.h": "#define LIMIT 1\n", "list.c": None}, ""),
+        # a header that the variant lacks is not there to be included (lighttpd's ck.h)
+        ({"list.h": None}, "'list.h' file not found"),
+        (
+            {"list.h": None, "list.c": "int total;\n", "main.c": "int main(void) { return 0; }\n"},
+            "",
+        ),
     ],
 )
 def test_a_compiler_speaks_against_what_does_not_compile(

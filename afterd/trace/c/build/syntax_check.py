@@ -83,7 +83,11 @@ class SyntaxCheck:
             return ""
         differing = self._texts_of(reverted)
         lacking = {self._root / name for name, text in differing.items() if text is None}
-        texts = {name: text for name, text in differing.items() if text is not None and _is_c(name)}
+        texts = {
+            name: _NOT_FOUND.format(name).encode() if text is None else text
+            for name, text in differing.items()
+            if _is_c(name)
+        }
         concerned = [each for each in self._concerned(texts) if each.source not in lacking]
         with tempfile.TemporaryDirectory(prefix="afterd-syntax-") as scratch:
             overlay = self._overlay(Path(scratch), texts)
@@ -207,6 +211,10 @@ class SyntaxCheck:
             return diagnostics(text, _LINES) if "error:" in text else ""
         finally:
             result.remove()
+
+
+_NOT_FOUND = "#error '{}' file not found\n"
+"""What stands for a file that the variant lacks: an overlay of files cannot hide one."""
 
 
 @dataclass(frozen=True, slots=True)
