@@ -50,8 +50,8 @@ def run_work(cpu: float) -> int:
     """The work that a test run is, which took so many seconds of CPU: rounded to a power of ten times the quickest.
 
     CPU seconds of one command differ by a quarter whenever they are measured. With powers of two a test of 0.15 to 0.2
-    seconds had two searches, of which one did not end (lighttpd as one commit). Here one of 0.65 to 0.95 seconds can, or
-    of ten times as many.
+    seconds had two searches, of which one did not end (lighttpd as one commit). Here one of 0.65 to 0.95 seconds can,
+    or of ten times as many.
     """
     steps = max(0, round(log10(max(cpu, WORTH.quickest) / WORTH.quickest)))
     return int(WORTH.quickest * 10**steps * WORK.second)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log2
+
 import pytest
 from click.testing import CliRunner
 
@@ -24,7 +26,8 @@ def test_the_guilty_changes_are_found_at_a_few_times_the_floor() -> None:
     ("test", "seconds"),
     [
         (300.0, 3 * 300.0 + 10.0),  # what is dear to run is worth the evidence
-        (0.05, 20 * 0.05 + 2.0),  # what is cheap is run, after the least of evidence
+        # what is cheap is run, after evidence of what all runs cost at a quarter of a second each
+        (0.05, 20 * 0.05 + 0.25 * (2 * log2(1001) + 3)),
     ],
 )
 def test_evidence_is_paid_for_where_runs_are_dear(test: float, seconds: float) -> None:
