@@ -11,7 +11,7 @@ import shlex
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from afterd.bench.formula_work import Watched, Work, mean_work
@@ -25,13 +25,14 @@ from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import ReducedSlice, combined_slices, conbas
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, mean_covered, places
-from afterd.localization.formula.several_inputs import combined_places, inputs_within
+from afterd.localization.formula.several_inputs import allotted, combined_places, inputs_within
 from afterd.localization.fusion import Shares, Votes, fused_lines, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes import PARTS, line_votes
+from afterd.localization.votes.formula_programs import BOUNDS
 from afterd.logic import Corrections, Diagnosis, MaxSat
-from afterd.symbolic import FailingRun, Input, NotFollowedError, Program, load
+from afterd.symbolic import FailingRun, Input, NotFollowedError, Program, TooLongError, load
 
 _TRIED = 4  # failing tests for each that is explained
 FORMULAS = ("BA", "BA+CW", "OFC", "OFC+CW")
@@ -125,7 +126,7 @@ def program_in(
     """The program of a version, laid into ``tree``."""
     sources.lay(tree)
     files = sorted(file for file in tree.iterdir() if file.suffix in _C)
-    return load(files, toolchain, tree, flags=flags)
+    return replace(load(files, toolchain, tree, flags=flags), bounds=BOUNDS)
 
 
 def input_of(test: str, folder: Path) -> Input:
@@ -204,6 +205,10 @@ def failing_runs(
         try:
             runs.append(run)
             fails = run.length and run.shown is not None and run.shown.fails(expectation)
+        except TooLongError as reason:  # and so are those that follow
+            runs.pop()
+            refused[f"it cannot be followed: {reason}"] = None
+            break
         except NotFollowedError as reason:
             refused[f"it cannot be followed: {reason}"] = None
             fails = False
@@ -225,9 +230,13 @@ def _reports(
     """A report an input, and the mean of what was done."""
     found: list[Report] = []
     works: list[Work] = []
-    for run in runs:
+
+    def spent() -> float:
+        return time.process_time() + sum(work.solving for work in works)
+
+    for run, seconds, at_last in allotted(runs, options.seconds, spent):
         with Corrections() as solver:
-            solver.begin(options.seconds / len(runs))
+            solver.begin(seconds, at_last)
             began = time.process_time()
             watched = Watched(_own_run(run, solver))
             found.append(technique([watched], solver, weights))
@@ -251,14 +260,18 @@ def _reduced_slices(
 ) -> tuple[list[ReducedSlice], float]:
     """Each input's reduced slice, and the mean CPU time."""
     found = []
-    seconds = 0.0
-    for run in runs:
+    solvers: list[Corrections] = []
+
+    def spent() -> float:
+        return time.process_time() + sum(solver.seconds for solver in solvers)
+
+    began = spent()
+    for run, seconds, _ in allotted(runs, options.seconds, spent):
         with Corrections() as solver, closing(MaxSat()) as hitting:
-            solver.begin(options.seconds / len(runs))
-            began = time.process_time()
+            solvers.append(solver)
+            solver.begin(seconds)
             found.append(conbas(_own_run(run, solver), solver, hitting))
-            seconds += time.process_time() - began + solver.seconds
-    return found, seconds / max(1, len(runs))
+    return found, (spent() - began) / max(1, len(runs))
 
 
 def _agree(every: Sequence[Report], few: Sequence[Report]) -> bool | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any, Protocol, Self
@@ -69,6 +70,7 @@ class Corrections:
     seconds: float = 0.0
     _held: set[Literal] = field(default_factory=set)  # variables that the solver has
     _until: float = math.inf
+    _at_last: float = math.inf
 
     def __enter__(self) -> Self:
         return self
@@ -86,10 +88,22 @@ class Corrections:
         self.encoding.over = lambda: self.over
         self._held.clear()
 
-    def begin(self, seconds: float) -> None:
-        """From now on there is so much CPU time, the solver's and this process's together."""
+    def begin(self, seconds: float, at_last: float = 0.0) -> None:
+        """From now on there is so much CPU time, the solver's and this process's together; ``at_last`` for what
+        is ``pressed``, if that is more.
+        """
         self._until = self._spent() + seconds
+        self._at_last = self._spent() + max(seconds, at_last)
         self.encoding.over = lambda: self.over
+
+    @contextmanager
+    def pressed(self) -> Iterator[None]:
+        """For what there is no answer without: all the time there is, not only this question's part."""
+        own, self._until = self._until, self._at_last
+        try:
+            yield
+        finally:
+            self._until = own
 
     def spend(self, seconds: float) -> None:
         """Another process's CPU time, for the same answer."""

@@ -13,7 +13,7 @@ from afterd.symbolic.python.lifted import (
     lines_of_numbers,
     read_seen,
 )
-from afterd.symbolic.refusal import NotFollowedError
+from afterd.symbolic.refusal import NotFollowedError, TooLongError
 from afterd.symbolic.strings import printed_bytes
 from afterd.symbolic.trials import Trial, Trials
 from afterd.symbolic.unrolling import Program, Shown, load
@@ -32,6 +32,7 @@ __all__ = [
     "NotLiftedError",
     "Program",
     "Shown",
+    "TooLongError",
     "Trial",
     "Trials",
     "lifted_test",

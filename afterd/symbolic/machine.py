@@ -20,7 +20,7 @@ from afterd.symbolic.observing import Expectation, Observer
 from afterd.symbolic.operations import Known, compute, overflow_free
 from afterd.symbolic.origins import Origins
 from afterd.symbolic.pointers import Pointers
-from afterd.symbolic.refusal import NotFollowedError, SideEndedError
+from afterd.symbolic.refusal import NotFollowedError, SideEndedError, TooLongError
 from afterd.symbolic.world import World
 
 _CALLED_BACK = "%what the library called returned"
@@ -184,9 +184,7 @@ class Machine(Control):
             raise TooLargeError("the time for it is up")
         if not self._forced:
             if self.instances > self.bounds.instances:
-                raise NotFollowedError(
-                    f"the run has more than {self.bounds.instances} instructions"
-                )
+                raise TooLongError(f"the run has more than {self.bounds.instances} instructions")
             return
         limit = frame_limit(self.frames) or self._hypothetical_until
         if self.instances > limit:

@@ -20,3 +20,7 @@ class SideEndedError(Exception):
         self.reason = reason
         self.address = address
         self.at = at
+
+
+class TooLongError(NotFollowedError):
+    """The run has more instructions than are executed."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from afterd.bench.formula import failing_runs
@@ -17,7 +19,7 @@ from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.conbas import conbas
 from afterd.localization.formula.on_demand import on_demand
 from afterd.logic import Corrections, MaxSat
-from afterd.symbolic import FailingRun, Input, Program, load
+from afterd.symbolic import Bounds, FailingRun, Input, Program, Shown, load
 from afterd.symbolic.observing import Event, Expectation
 
 ADDS = """\
@@ -40,6 +42,7 @@ int main(void)
     return 0;
 }
 """
+LOOPS = "int main(void) { for (;;) ; }\n"
 SILENT = "int main(void) { return 0; }\n"
 
 
@@ -69,6 +72,25 @@ def test_a_golden_run_that_cannot_be_followed_is_said(tmp_path: Path) -> None:
     assert found[0] == []
     assert found[1].startswith("the golden version cannot be followed: ")
     assert "setjmp" in found[1]
+
+
+def test_no_run_is_executed_that_is_longer_than_one_that_was_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They come by their lengths; each of 130 that hang would take some ten seconds."""
+    golden, loops = program(SILENT, tmp_path / "golden"), program(LOOPS, tmp_path / "faulty")
+    executed = []
+    once = Program.run
+
+    def counted(self: Program, given: Input) -> Shown:
+        executed.append(self)
+        return once(self, given)
+
+    monkeypatch.setattr(Program, "run", counted)
+    short = replace(loops, bounds=Bounds(instances=1_000))
+    found = failing_runs(Subject((), tmp_path), ["1", "2", "3"], golden, short, FormulaLimits())
+    assert found == ([], "it cannot be followed: the run has more than 1000 instructions")
+    assert executed == [golden, short]
 
 
 def test_an_empty_set_says_why(tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from afterd.limits import FormulaLimits
 from afterd.localization.formula.report import Line, Report, places, ranked_lines, smallest_sizes
 from afterd.logic import Corrections, Encoded, ProgramFormula, merged_formulas
 
 _ALWAYS = 2  # inputs, however long their runs are
+
+_T = TypeVar("_T")
 
 
 def combined_places(reports: Sequence[Report]) -> dict[Line, float]:
@@ -59,6 +62,20 @@ def inputs_within(lengths: Iterable[int], limits: FormulaLimits) -> int:
             break
         chosen += 1
     return chosen
+
+
+def allotted(
+    inputs: Sequence[_T], seconds: float, spent: Callable[[], float]
+) -> Iterator[tuple[_T, float, float]]:
+    """Each input with its part of a technique's CPU time, and all of that time that is left.
+
+    What an input did not use is the next ones'. The shortest comes first and may have all of it for what would
+    be no answer otherwise: two inputs of which neither was finished say less than one.
+    """
+    until = spent() + seconds
+    for at, given in enumerate(inputs):
+        left = max(0.0, until - spent())
+        yield given, left / (len(inputs) - at), left
 
 
 def encoded_together(formulas: Sequence[ProgramFormula], solver: Corrections) -> Encoded:

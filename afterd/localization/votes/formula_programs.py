@@ -33,6 +33,7 @@ from afterd.symbolic import (
     Input,
     NotFollowedError,
     Program,
+    TooLongError,
 )
 from afterd.trace.c.build.modules import Module, ModuleStore
 from afterd.vcs.kinds import kind_of
@@ -132,6 +133,9 @@ def _found_inputs(counted: Counted) -> list[FailingInput]:
     for test, invocation in _started_programs(counted):
         try:
             failing = _failing(faulty, good, invocation, CountedLines(counted.spectrum, test))
+        except TooLongError as reason:  # and so are those that follow
+            refused = f"{invocation.argv[0]} cannot be followed ({reason})"
+            break
         except NotFollowedError as reason:
             refused = f"{invocation.argv[0]} cannot be followed ({reason})"
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +14,7 @@ from afterd.localization.formula.clause_weighting import clause_weights
 from afterd.localization.formula.conbas import combined_slices, conbas
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import mean_covered
-from afterd.localization.formula.several_inputs import combined_places
+from afterd.localization.formula.several_inputs import allotted, combined_places
 from afterd.localization.techniques import TECHNIQUES
 from afterd.localization.votes.formula_programs import failing_subjects, lacks_subjects
 from afterd.localization.votes.votes import Counted, NoVoteError, Voter, Votes, line_votes
@@ -43,8 +43,8 @@ class FormulaVoter:
         subjects = failing_subjects(counted)
         grouped = [subjects] if counted.options.one_formula else [[one] for one in subjects]
         reports = [
-            technique(inputs, counted.memory.solver(seconds), weights)
-            for inputs, seconds in _shares(grouped)
+            technique(inputs, counted.memory.solver(seconds, at_last), weights)
+            for inputs, seconds, at_last in _allotted(grouped, counted)
         ]
         reason = next((r.reason for r in reports if r.reason), "")
         return _votes(combined_places(reports), mean_covered(reports), reason)
@@ -63,7 +63,7 @@ class ConbasVoter:
         with closing(MaxSat()) as hitting:
             reduced = [
                 conbas(subject, counted.memory.solver(seconds), hitting)
-                for subject, seconds in _shares(failing_subjects(counted))
+                for subject, seconds, _ in _allotted(failing_subjects(counted), counted)
             ]
         reason = next((r.reason for r in reduced if r.reason), "")
         return _votes(combined_slices(reduced), mean_covered(reduced), reason)
@@ -73,9 +73,8 @@ class ConbasVoter:
         return lacks_subjects(counted)
 
 
-def _shares(inputs: Sequence[_T]) -> list[tuple[_T, float]]:
-    """Each input with its part of a technique's CPU time."""
-    return [(given, _LIMITS.seconds / len(inputs)) for given in inputs]
+def _allotted(inputs: Sequence[_T], counted: Counted) -> Iterator[tuple[_T, float, float]]:
+    return allotted(inputs, _LIMITS.seconds, counted.memory.spent)
 
 
 def _votes(found: Mapping[Line, float], share: float, reason: str) -> Votes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from time import process_time
 from typing import Protocol, TypeVar, cast
 
 import numpy as np
@@ -48,12 +49,16 @@ class Memory:
             raise found
         return cast("_T", found)
 
-    def solver(self, seconds: float) -> Corrections:
-        """The ranking's solver, with so much CPU time for the questions that come."""
+    def solver(self, seconds: float, at_last: float = 0.0) -> Corrections:
+        """The ranking's solver, with so much CPU time for the questions that come (``Corrections.begin``)."""
         if self._solver is None:
             self._solver = Corrections()
-        self._solver.begin(seconds)
+        self._solver.begin(seconds, at_last)
         return self._solver
+
+    def spent(self) -> float:
+        """CPU seconds of this process and the solver's."""
+        return process_time() + (self._solver.seconds if self._solver is not None else 0.0)
 
     def over(self) -> bool:
         """Whether the time for the solver's questions is up."""

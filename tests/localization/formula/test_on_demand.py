@@ -10,7 +10,7 @@ from formula_programs import named, program, sets
 from afterd.localization.formula.bugassist import bugassist
 from afterd.localization.formula.on_demand import on_demand
 from afterd.localization.formula.report import Report, ranked_lines
-from afterd.localization.formula.several_inputs import combined_places
+from afterd.localization.formula.several_inputs import allotted, combined_places
 from afterd.logic.correction import Corrections
 from afterd.logic.program_formula import Statement
 from afterd.model.location import Location
@@ -92,3 +92,23 @@ def test_what_repairs_every_input_alone_comes_before_what_needs_a_second_stateme
     second = Report("BA", (frozenset({alone}), frozenset({one, other})))
     assert combined_places([first, second]) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
     assert ranked_lines(second) == {("f.c", 1): 1, ("f.c", 2): 2.5, ("f.c", 3): 2.5}
+
+
+def test_what_an_input_did_not_use_is_the_next_ones() -> None:
+    spent = [5.0]
+    given = []
+    for name, seconds, at_last in allotted("abc", 30.0, lambda: sum(spent)):
+        given.append((name, seconds, at_last))
+        spent.append(20.0 if name == "b" else 4.0)
+    assert given == [("a", 10.0, 30.0), ("b", 13.0, 26.0), ("c", 6.0, 6.0)]
+
+
+def test_single_statements_have_all_the_time_there_is() -> None:
+    """With its own part used up there are no pairs, and a sentence; with no time at all there is nothing."""
+    with Corrections() as solver:
+        solver.begin(0.0, at_last=90.0)
+        report = bugassist([failing()], solver)
+        assert sets(NAME, report.diagnoses) == {frozenset({6})}
+        assert (report.finished, report.reason) == (1, "time-out")
+        solver.begin(0.0)
+        assert bugassist([failing()], solver).diagnoses == ()
