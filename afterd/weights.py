@@ -192,6 +192,9 @@ class FusionWeights:
     slice: float = 1.0
     loop: float = 1.0
     choices: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
+    firm: float = (
+        2.0  # standard errors by which learned weights are better: 95 % of chance is within
+    )
 
 
 FUSION = FusionWeights()

@@ -1,8 +1,9 @@
 """One ranking out of several, each technique's vote kept.
 
 Reciprocal-rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): a line's score is the sum over the
-techniques of weight / (k + place). It needs no common scale of scores, and a technique that says
-nothing of a line costs the line nothing but that technique's share.
+techniques of weight / (k + place). It needs no common scale of scores. What a technique does not name it holds
+for equally suspicious: those lines share the mean of the places behind its list, as all ties do. So where it
+names nothing it has no vote, and a list of half of the program says less than a short one.
 
 A formula of a long run is about its end. What it is not about it says nothing of, so as the statement that
 was wrong stands within with the probability that the part has in the run, such a technique's vote is a mixture:
@@ -14,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, stdev
 from types import MappingProxyType
 
 from afterd.localization.formula.report import Line, places
@@ -86,10 +88,11 @@ def fused_lines(
         name: places({line: -score for line, score in scores.items()})
         for name, scores in votes.items()
     }
-    scores: dict[Line, float] = {}
+    scores = {line: 0.0 for found in by_technique.values() for line in found}
     for name, found in by_technique.items():
-        for line, place in found.items():
-            scores[line] = scores.get(line, 0.0) + counting[name] / (K + place)
+        behind = (len(found) + 1 + len(scores)) / 2  # the mean place of what it does not name
+        for line in scores:
+            scores[line] += counting[name] / (K + found.get(line, behind))
     for line, score in votes.get("loop", {}).items():
         if score >= SEEN:
             scores[line] += sum(weights.values()) + len(WEIGHTS)  # more than all votes together
@@ -129,26 +132,35 @@ def weights_learned(cases: Sequence[Case]) -> dict[str, float]:
     """Weights with the best mean place of the faulty lines, one kind after the other.
 
     Coordinate descent from WEIGHTS over what a kind weighs (``FUSION.choices``) and who speaks for it, one of its
-    techniques or all together: few numbers, so that a few dozen cases cannot be learned by heart.
+    techniques or all together: few numbers, so that a few dozen cases cannot be learned by heart. Others are
+    taken only where they are better by more than chance explains (``FUSION.firm``): a weight that is a place
+    better on some programs by luck is a place worse on the next one.
     """
     names = sorted({name for case in cases for name in case.votes})
     weights = {name: WEIGHTS.get(name, 1.0) for name in names}
 
-    def mean(given: Mapping[str, float]) -> float:
-        return fmean(
+    def places_with(given: Mapping[str, float]) -> list[float]:
+        return [
             place_of(fused_lines(case.votes, given, case.shares), case.faulty, case.missing)
             for case in cases
-        )
+        ]
 
-    best = mean(weights) if cases else 0.0
+    best = places_with(weights)
     for _ in range(2 if cases else 0):
         for kind in _kinds_of(names):
             for speaking, choice in product(_speakers(kind), FUSION.choices):
                 shares = dict.fromkeys(speaking, choice / len(speaking))
                 tried = {**weights, **dict.fromkeys(kind, 0.0), **shares}
-                if any(tried.values()) and (found := mean(tried)) < best:
+                if any(tried.values()) and _is_firmly_better(found := places_with(tried), best):
                     weights, best = tried, found
     return weights
+
+
+def _is_firmly_better(places: Sequence[float], than: Sequence[float]) -> bool:
+    """Whether the mean place is lower by more standard errors of the cases' differences than ``FUSION.firm``."""
+    gains = [old - new for old, new in zip(than, places, strict=True)]
+    error = stdev(gains) / sqrt(len(gains)) if len(gains) > 1 else 0.0
+    return fmean(gains) > FUSION.firm * error
 
 
 def _kinds_of(names: Collection[str]) -> list[list[str]]:
