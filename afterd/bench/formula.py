@@ -29,8 +29,7 @@ from afterd.localization.formula.several_inputs import allotted, combined_places
 from afterd.localization.fusion import Shares, Votes, fused_lines, place_of
 from afterd.localization.siemens import FaultyVersion
 from afterd.localization.techniques import TECHNIQUES
-from afterd.localization.votes import PARTS, line_votes
-from afterd.localization.votes.formula_programs import BOUNDS
+from afterd.localization.votes import BOUNDS, PARTS, line_votes
 from afterd.logic import Corrections, Diagnosis, MaxSat
 from afterd.symbolic import FailingRun, Input, NotFollowedError, Program, TooLongError, load
 

@@ -1,6 +1,7 @@
 """Voters: what a technique says of each line of a suite that was counted."""
 
 from afterd.localization.votes.emitted import FORMS
+from afterd.localization.votes.formula_programs import BOUNDS
 from afterd.localization.votes.lines import RankedPlace, changed_lines, ranked_lines
 from afterd.localization.votes.sat_tar_votes import emit
 from afterd.localization.votes.voters import FUSED, PARTS, VOTERS, voted
@@ -14,6 +15,7 @@ from afterd.localization.votes.votes import (
 )
 
 __all__ = [
+    "BOUNDS",
     "FORMS",
     "FUSED",
     "PARTS",
