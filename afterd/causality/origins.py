@@ -3,6 +3,8 @@
 A minimal core is one way in which a predicate had to be false: arithmetic may force it whatever an element
 of a table was, and a slice that was cut takes values as they were. Then an infected step of the core reads
 another infected one that the core leaves out, and the change behind that one would be met by nothing.
+Code that is not followed (a stream of C++'s library) keeps what it was given where nobody sees it: there the
+infected step reads what seems as in green, and who gave it something else is found behind that.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from afterd.causality.infection import is_infected
 from afterd.limits import SEARCH
 from afterd.logic.terms import distinct_reads
-from afterd.model.term import StepId
-from afterd.model.trace import Execution, Step
+from afterd.model.term import Read, StepId
+from afterd.model.trace import Alignment, Execution, Step, StepKind
 
 
 def origins(execution: Execution, core: Iterable[Step]) -> tuple[Step, ...]:
@@ -45,5 +47,29 @@ def _unaccounted_steps(
 
 
 def _infected_reads(execution: Execution, step: Step) -> list[Step]:
-    sources = (execution.step(read.step) for read in distinct_reads(step.term))
-    return [source for source in sources if is_infected(source)]
+    """What infected a step: what it read, else what was given to the code that it has its value from."""
+    found = [source for source in _reads(execution, step) if is_infected(source)]
+    return found or _given_unseen(execution, step)
+
+
+def _given_unseen(execution: Execution, step: Step) -> list[Step]:
+    """The infected steps that were given to code that is not followed, on the way to a value that differs from
+    green's though nothing that it was made of is seen to: nearest first.
+    """
+    if step.green.alignment is not Alignment.DIFFERENT or step.changes:
+        return []
+    known, found, waiting = {step.id}, list[Step](), deque([step])
+    while waiting and len(known) < SEARCH.unseen:
+        for source in _reads(execution, waiting.popleft()):
+            if source.id in known:
+                continue
+            known.add(source.id)
+            if is_infected(source):
+                found.append(source)
+            elif source.kind is StepKind.OPAQUE or isinstance(source.term, Read):
+                waiting.append(source)
+    return found
+
+
+def _reads(execution: Execution, step: Step) -> Iterator[Step]:
+    return (execution.step(read.step) for read in distinct_reads(step.term))

@@ -49,6 +49,7 @@ class LoopLimits:
     origins: int = (
         60  # infected steps behind a cause that are walked where its core has not what it read
     )
+    unseen: int = 200  # steps around code that is not followed, looked through for one that was given otherwise
     near: int = 3  # branches above a step that are met level by level, as in the paper
     above: int = 300  # that are walked to where green went another way
     omissions: int = 200  # steps that are asked what writer is missing

@@ -8,6 +8,7 @@ import pytest
 from conftest import INSTALLED
 from two_versions import VERSIONS, Case, traced_cases
 
+from afterd.causality.origins import origins
 from afterd.model.outcome import FailureKind
 from afterd.model.trace import Alignment
 from afterd.trace.c.read.program import demangled_name
@@ -99,3 +100,17 @@ def test_what_a_stream_wrote_is_output(
 )
 def test_a_function_that_is_not_traced_is_called_by_its_name_too(symbol: str, name: str) -> None:
     assert demangled_name(symbol) == name
+
+
+def test_what_a_stream_was_given_is_behind_the_text_that_it_gave(cxx: dict[str, Case]) -> None:
+    """jsonnet: an error's place went into a std::stringstream, and its text was copied. Each call of the library
+    left the stream as nobody saw it, and nothing led to the one that was given another number.
+    """
+    case = cxx["stream_collected"]
+    if NO_LIBRARY_BUT_ZIGS:
+        pytest.skip("libc++ (zig) is traced where it is made of templates")
+    byte = next(step for step in case.at("strcpy") if step.rendered == "'0' (48)")
+    assert byte.green.alignment is Alignment.DIFFERENT
+    by_id = case.changes.by_id()
+    met = [by_id[each] for step in origins(case.execution, [byte]) for each in step.changes]
+    assert "place(2, 20)" in met[0].patch

@@ -22,6 +22,7 @@ REALLOC = "@realloc"
 PASSED = "@__afterd_passed"
 """Stands for what a calling convention puts into memory: see lowered.py."""
 
+_REFERRED = re.compile(r"\bdereferenceable(?:_or_null)?\((\d+)\)")
 _ATTRIBUTE = re.compile(
     r"^(?:fastcc|ccc|coldcc|noundef|zeroext|signext|inreg|noalias|nonnull|nofree|inbounds|nuw|nusw"
     r"|range\([^)]*\)|align \d+|dereferenceable(?:_or_null)?\(\d+\)|(?:sret|byval|byref|elementtype|"
@@ -141,6 +142,14 @@ def raw_arguments(instruction: Instruction) -> list[str]:
     start = text.index("(", name.end() - 1)
     inner = text[start + 1 : closing_parenthesis(text, start)]
     return split_top(inner) if inner.strip() else []
+
+
+def referred_bytes(argument: str) -> int:
+    """How many bytes the object has at least that an argument refers to (a reference of C++, ``this``); 0 where
+    the argument as written does not say.
+    """
+    found = _REFERRED.search(argument)
+    return int(found.group(1)) if found else 0
 
 
 def result_type(instruction: Instruction) -> str:

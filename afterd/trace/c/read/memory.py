@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from afterd.limits import C_TRACE
 from afterd.logic import evaluate
 from afterd.model.term import (
+    OPAQUE,
     Apply,
     Concrete,
     Op,
@@ -155,6 +156,31 @@ class Memory:
                 return copied or Read(step, sort, "", value)
         return None
 
+    def made_of(self, address: int, size: int, before: int) -> list[Read]:
+        """What the last call of code that is not traced left of an object that it was given a pointer into: its
+        state, of which nobody saw the bytes. A stream is given to one function after the other. Nothing where
+        there is no such call.
+        """
+        if not size:
+            return []
+        calls = self._recording.calls(before, 0, self._outside)
+        for call in islice(calls, C_TRACE.calls):
+            made = self._values.frames.calling(call)
+            if made and self._given_within(*made, address, size):
+                return [Read(self._values.ids.of_cells(call, Cells(address, size)), OPAQUE)]
+        return []
+
+    def _given_within(self, instance: Instance, index: int, address: int, size: int) -> bool:
+        """Whether a call was given a pointer into some bytes through which it may have written."""
+        instruction = instance.instructions[index]
+        name = callee(instruction)
+        for number, (kind, text) in enumerate(arguments(instruction)):
+            if kind.startswith("ptr") and libc.writes_through(name, number):
+                pointer = self._values.pointer_value(kind, text, instance, index)
+                if pointer and address <= pointer < address + size:
+                    return True
+        return False
+
     def _outside_uncached(self, site: int) -> bool | None:
         """Whether a call site calls code that is not traced and that may write what a program sees;
         None for a call through a pointer.
@@ -233,13 +259,23 @@ class Memory:
         if not to or not source or address < to:
             return None
         there = source + address - to
-        if bits is not None and self._contents.bits(there, size, call) not in {None, bits}:
-            return None
         self._depth += 1
         try:
-            return self.read(there, size, call, sort, bits)
+            copied = self.read(there, size, call, sort, bits)
         finally:
             self._depth -= 1
+        return copied if self._is_defined(copied) else None
+
+    def _is_defined(self, term: Term) -> bool:
+        """Whether it is known where bytes came from: of those that code which is not traced keeps for itself
+        nobody saw a write, and what says of them is what gave their address.
+        """
+        found = list(reads(term))
+        return bool(found) and not all(
+            self._values.ids.is_initial(read.step)
+            and self._values.symbols.at(self._values.ids.cells[read.step].address) is None
+            for read in found
+        )
 
     def _name(self, address: int) -> str:
         placed = self._values.symbols.at(address)

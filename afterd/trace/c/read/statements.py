@@ -28,7 +28,15 @@ from afterd.model.trace import StepKind
 from afterd.trace.c.ir import arithmetic
 from afterd.trace.c.ir.constants import from_word, recorded_value, sort_of, to_word
 from afterd.trace.c.ir.ir import Instruction
-from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type
+from afterd.trace.c.ir.recorded import (
+    arguments,
+    callee,
+    operands,
+    raw_arguments,
+    referred_bytes,
+    result_type,
+    split_typed,
+)
 from afterd.trace.c.read import libc
 from afterd.trace.c.read.formats import LISTED, listed_reads
 from afterd.trace.c.read.frames import Call, Frames, Instance
@@ -299,8 +307,8 @@ class Statements:
         called = callee(instruction)
         used = [
             read
-            for kind, text in arguments(instruction)
-            for read in self._argument_reads(kind, text, instance, index, called)
+            for argument in raw_arguments(instruction)
+            for read in self._argument_reads(argument, instance, index, called)
         ]
         if called in LISTED:
             used += listed_reads(self.values, Call(instance, index, position))
@@ -309,7 +317,8 @@ class Statements:
             value, sort, f"{name or 'a function'}() is not traced", tuple(dict.fromkeys(used))
         )
         place = instance.view.place(instance.block, index)
-        is_pointer = result_type(instruction).startswith("ptr")
+        is_result = step not in self.ids.cells
+        is_pointer = is_result and result_type(instruction).startswith("ptr")
         return Statement(
             step,
             StepKind.OPAQUE,
@@ -338,17 +347,25 @@ class Statements:
         return sort, recorded_value(self.recording.value(back), kind) if back >= 0 else None
 
     def _argument_reads(
-        self, kind: str, text: str, instance: Instance, index: int, called: str
+        self, argument: str, instance: Instance, index: int, called: str
     ) -> list[Read]:
-        """What an external function was given: its arguments, and the text or bytes they point to."""
+        """What an external function was given: its arguments, the text or bytes they point to, and what other
+        such functions made of the object that one refers to.
+        """
+        kind, text = split_typed(argument)
         if kind == "metadata":
             return []
         found = list(reads(self.values.operand(kind, text, instance, index)))
         if kind.startswith("ptr"):
             pointer = self.values.pointer_value(kind, text, instance, index)
             if pointer:
+                moment = self.values.moment(instance, index)
                 most = C_TRACE.text if libc.is_given_text(called) else 1
-                found += self._pointed(pointer, self.values.moment(instance, index), most)
+                made = self.values.memory.made_of(pointer, referred_bytes(argument), moment)
+                known = {self.ids.position(read.step) for read in made}
+                pointed = self._pointed(pointer, moment, most)
+                found += [read for read in pointed if self.ids.position(read.step) not in known]
+                found += made
         return found
 
     def _pointed(self, pointer: int, before: int, most: int) -> list[Read]:
