@@ -54,7 +54,8 @@ def _infected_reads(execution: Execution, step: Step) -> list[Step]:
 
 def _given_unseen(execution: Execution, step: Step) -> list[Step]:
     """The infected steps that were given to code that is not followed, on the way to a value that differs from
-    green's though nothing that it was made of is seen to: nearest first.
+    green's though nothing that it was made of is seen to: nearest first, and of those that green has none beside
+    only where it has one beside none.
     """
     if step.green.alignment is not Alignment.DIFFERENT or step.changes:
         return []
@@ -68,7 +69,8 @@ def _given_unseen(execution: Execution, step: Step) -> list[Step]:
                 found.append(source)
             elif source.kind is StepKind.OPAQUE or isinstance(source.term, Read):
                 waiting.append(source)
-    return found
+    told = [source for source in found if source.green.alignment is Alignment.DIFFERENT]
+    return told or found
 
 
 def _reads(execution: Execution, step: Step) -> Iterator[Step]:

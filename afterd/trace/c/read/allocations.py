@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,10 @@ import numpy.typing as npt
 from afterd.trace.c.ir.recorded import arguments, callee
 from afterd.trace.c.read import libc
 from afterd.trace.c.read.frames import Frames, Instance
-from afterd.trace.c.read.values import Values
 from afterd.trace.c.window import records
+
+if TYPE_CHECKING:  # values are compared by the objects that they point into
+    from afterd.trace.c.read.values import Values
 
 _OLDER, _NEIGHBOURS = 64, 4
 """Allocations at one address, and addresses below a pointer, that are looked at."""
@@ -21,14 +24,15 @@ _OLDER, _NEIGHBOURS = 64, 4
 
 @dataclass(frozen=True, slots=True)
 class Allocated:
-    """A place in a heap object: the instance and instruction that allocated it, the CALL record, and
-    how many bytes into the object.
+    """A place in a heap object: the instance and instruction that allocated it, the CALL record, how many
+    bytes into the object, and how many are ``left`` of it.
     """
 
     instance: Instance
     instruction: int
     call: int
     offset: int
+    left: int
 
 
 class Allocations:
@@ -53,15 +57,28 @@ class Allocations:
                     break
                 at -= 1
             if at >= 0 and addresses[at] == start:
-                offset = address - start
-                if offset < self._size(int(calls[at])):
-                    return self._allocated(int(calls[at]), offset)
+                offset, size = address - start, self._size(int(calls[at]))
+                if offset < size:
+                    return self._allocated(int(calls[at]), offset, size)
                 at = bisect.bisect_left(addresses, start) - 1
         return None
 
-    def _allocated(self, call: int, offset: int) -> Allocated | None:
+    def room(self, address: int, before: int) -> int | None:
+        """How many bytes an object has at most from an address in it on, just before a record: to its end, or, of
+        one that the program did not allocate within the window, to where the next one begins that it did
+        allocate. None where that is not known.
+        """
+        placed = self.of(address, before)
+        if placed is not None:
+            return placed.left
+        addresses, calls = self._sorted
+        above = bisect.bisect_right(addresses, address)
+        nearest = range(above, min(above + _OLDER, len(addresses)))
+        return next((int(addresses[at]) - address for at in nearest if calls[at] < before), None)
+
+    def _allocated(self, call: int, offset: int, size: int) -> Allocated | None:
         made = self._frames.calling(call)
-        return Allocated(*made, call, offset) if made else None
+        return Allocated(*made, call, offset, size - offset) if made else None
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
@@ -86,11 +103,12 @@ class Allocations:
 
     def _size_uncached(self, call: int) -> int:
         """How many bytes were asked for; 1 where that is not known: then only the start is known."""
-        at = self._allocated(call, 0)
-        if at is None:
+        made = self._frames.calling(call)
+        if made is None:
             return 1
-        instruction = at.instance.instructions[at.instruction]
+        instance, index = made
+        instruction = instance.instructions[index]
         given = arguments(instruction)
         sizes = [given[number] for number in libc.allocates(callee(instruction))]
-        size = self._values.product(sizes, at.instance, at.instruction)
+        size = self._values.product(sizes, instance, index)
         return 1 if size is None else size

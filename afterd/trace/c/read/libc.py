@@ -73,6 +73,9 @@ _READS_ONLY = frozenset(
         "signal",
         "sleep",
         "usleep",
+        # operator delete and delete[] of C++, with the size and the alignment that they are told
+        *("_ZdlPv", "_ZdlPvm", "_ZdlPvSt11align_val_t", "_ZdlPvmSt11align_val_t"),
+        *("_ZdaPv", "_ZdaPvm", "_ZdaPvSt11align_val_t", "_ZdaPvmSt11align_val_t"),
     ]
 )
 _WRITES: dict[str, dict[int, tuple[int, ...] | int | None]] = {

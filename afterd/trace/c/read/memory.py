@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from afterd.limits import C_TRACE
 from afterd.logic import evaluate
 from afterd.model.term import (
-    OPAQUE,
     Apply,
     Concrete,
     Op,
@@ -25,7 +22,8 @@ from afterd.trace.c.ir.constants import from_word, recorded_value, sort_of
 from afterd.trace.c.ir.recorded import arguments, callee, operands
 from afterd.trace.c.read import libc
 from afterd.trace.c.read.contents import WORD, Contents, mask
-from afterd.trace.c.read.frames import Instance
+from afterd.trace.c.read.frames import Call
+from afterd.trace.c.read.outside import Outside
 from afterd.trace.c.read.steps import Cells
 from afterd.trace.c.window import records
 
@@ -40,7 +38,7 @@ class Memory:
         self._values = values
         self._recording = values.recording
         self._contents = Contents(values)
-        self._outside = cache(self._outside_uncached)
+        self.outside = Outside(values)
         self._depth = 0
 
     def read(self, address: int, size: int, before: int, sort: Sort, bits: int | None) -> Term:
@@ -146,114 +144,25 @@ class Memory:
         self, address: int, size: int, before: int, after: int, sort: Sort, bits: int | None
     ) -> Term | None:
         """The last call of code that is not traced which may have written the bytes since ``after``."""
-        calls = self._recording.calls(before, max(after, 0), self._outside)
-        for call in islice(calls, C_TRACE.calls):
-            made = self._values.frames.calling(call)
-            if made and self._may_write(call, *made, address, size):
-                copied = self._copied_outside(call, *made, address, size, sort, bits)
-                value = _value(bits, sort)
-                step = self._values.ids.of_cells(call, Cells(address, size), value)
-                return copied or Read(step, sort, "", value)
-        return None
-
-    def made_of(self, address: int, size: int, before: int) -> list[Read]:
-        """What the last call of code that is not traced left of an object that it was given a pointer into: its
-        state, of which nobody saw the bytes. A stream is given to one function after the other. Nothing where
-        there is no such call.
-        """
-        if not size:
-            return []
-        calls = self._recording.calls(before, 0, self._outside)
-        for call in islice(calls, C_TRACE.calls):
-            made = self._values.frames.calling(call)
-            if made and self._given_within(*made, address, size):
-                return [Read(self._values.ids.of_cells(call, Cells(address, size)), OPAQUE)]
-        return []
-
-    def _given_within(self, instance: Instance, index: int, address: int, size: int) -> bool:
-        """Whether a call was given a pointer into some bytes through which it may have written."""
-        instruction = instance.instructions[index]
-        name = callee(instruction)
-        for number, (kind, text) in enumerate(arguments(instruction)):
-            if kind.startswith("ptr") and libc.writes_through(name, number):
-                pointer = self._values.pointer_value(kind, text, instance, index)
-                if pointer and address <= pointer < address + size:
-                    return True
-        return False
-
-    def _outside_uncached(self, site: int) -> bool | None:
-        """Whether a call site calls code that is not traced and that may write what a program sees;
-        None for a call through a pointer.
-        """
-        instruction = self._values.frames.program.call_of_site(site)
-        name = callee(instruction)
-        if not name.startswith("@"):
+        made = self.outside.writer(address, size, before, after)
+        if made is None:
             return None
-        kinds = enumerate(kind for kind, _ in arguments(instruction))
-        writes = libc.returns_written(name) or any(
-            kind.startswith("ptr") and libc.writes_through(name, number) for number, kind in kinds
-        )
-        return writes and not self._values.frames.program.resolved(name[1:])
-
-    def _may_write(
-        self, call: int, instance: Instance, index: int, address: int, size: int
-    ) -> bool:
-        instruction = instance.instructions[index]
-        name = callee(instruction)
-        for number, (kind, text) in enumerate(arguments(instruction)):
-            if not kind.startswith("ptr") or not libc.writes_through(name, number):
-                continue
-            pointer = self._values.pointer_value(kind, text, instance, index)
-            if pointer and pointer - size < address < pointer + self._reach(
-                instance, index, number
-            ):
-                return True
-        result = self._result(call, instance, index) if libc.returns_written(name) else 0
-        return 0 < result <= address < result + self._reach(instance, index, -1)
-
-    def _reach(self, instance: Instance, index: int, number: int) -> int:
-        """How many bytes a call may have written where an argument, or (-1) its result, points to.
-
-        A chunk of code that realloc had moved was taken for a text: vsnprintf wrote six bytes 40 KiB
-        below, and nothing said that it could not have written more.
-        """
-        instruction = instance.instructions[index]
-        most = libc.at_most(callee(instruction), number)
-        if isinstance(most, int):
-            return most
-        given = arguments(instruction)
-        if most is None or max(most) >= len(given):
-            return C_TRACE.reach
-        size = self._values.product([given[at] for at in most], instance, index)
-        return C_TRACE.reach if size is None else size
-
-    def _result(self, call: int, instance: Instance, index: int) -> int:
-        """The address that a call returned; 0 if it returned none."""
-        back = self._values.frames.returned(call)
-        return (
-            self._recording.value(back) if back >= 0 and instance.instructions[index].result else 0
-        )
+        copied = self._copied_outside(made, address, size, sort, bits)
+        value = _value(bits, sort)
+        step = self._values.ids.of_cells(made.position, Cells(address, size), value)
+        return copied or Read(step, sort, "", value)
 
     def _copied_outside(
-        self,
-        call: int,
-        instance: Instance,
-        index: int,
-        address: int,
-        size: int,
-        sort: Sort,
-        bits: int | None,
+        self, made: Call, address: int, size: int, sort: Sort, bits: int | None
     ) -> Term | None:
         """What the C library copied (strcpy, realloc …), read where it copied it from."""
-        instruction = instance.instructions[index]
-        ends = libc.copies(callee(instruction))
-        given = arguments(instruction)
+        ends, given = libc.copies(callee(made.instruction)), arguments(made.instruction)
         if ends is None or self._depth > C_TRACE.copies or max(ends) >= len(given):
             return None
         to, source = (
-            self._values.pointer_value(*given[end], instance, index)
+            self._values.pointer_value(*given[end], made.instance, made.index)
             if end >= 0
-            else self._result(call, instance, index)
+            else self.outside.result(made)
             for end in ends
         )
         if not to or not source or address < to:
@@ -261,7 +170,7 @@ class Memory:
         there = source + address - to
         self._depth += 1
         try:
-            copied = self.read(there, size, call, sort, bits)
+            copied = self.read(there, size, made.position, sort, bits)
         finally:
             self._depth -= 1
         return copied if self._is_defined(copied) else None

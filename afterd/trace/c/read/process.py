@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from afterd.trace.c.read.allocations import Allocations
 from afterd.trace.c.read.frames import Frames
 from afterd.trace.c.read.program import Program
 from afterd.trace.c.read.statements import Statements
@@ -27,7 +26,7 @@ class Process:
         self.ids = StepIds(recording.number)
         self.values = Values(self.frames, self.symbols, self.ids)
         self.statements = Statements(self.values)
-        self.allocations = Allocations(self.frames, self.values)
+        self.allocations = self.values.allocations
 
 
 def recorded_processes(trace: Path) -> list[Path]:

@@ -361,7 +361,7 @@ class Statements:
             if pointer:
                 moment = self.values.moment(instance, index)
                 most = C_TRACE.text if libc.is_given_text(called) else 1
-                made = self.values.memory.made_of(pointer, referred_bytes(argument), moment)
+                made = self.values.memory.outside.made_of(pointer, referred_bytes(argument), moment)
                 known = {self.ids.position(read.step) for read in made}
                 pointed = self._pointed(pointer, moment, most)
                 found += [read for read in pointed if self.ids.position(read.step) not in known]

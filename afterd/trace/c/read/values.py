@@ -36,6 +36,7 @@ from afterd.trace.c.ir.ir import Instruction
 from afterd.trace.c.ir.irtypes import split_top
 from afterd.trace.c.ir.recorded import arguments, callee, operands, result_type, split_typed
 from afterd.trace.c.read.aggregates import Aggregates
+from afterd.trace.c.read.allocations import Allocations
 from afterd.trace.c.read.frames import Frames, Instance
 from afterd.trace.c.read.held import Held
 from afterd.trace.c.read.memory import Memory
@@ -65,6 +66,7 @@ class Values:
         self.symbols = symbols
         self.ids = ids
         self.recording = frames.recording
+        self.allocations = Allocations(frames, self)
         self.memory = Memory(self)
         self._aggregates = Aggregates(self)
         self._held = Held(self, known_value)

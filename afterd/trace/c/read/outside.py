@@ -1,0 +1,115 @@
+"""Calls of code that is not traced, which may write what a program reads and keeps what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from afterd.limits import C_TRACE
+from afterd.model.term import OPAQUE, Read
+from afterd.trace.c.ir.recorded import arguments, callee, result_type
+from afterd.trace.c.read import libc
+from afterd.trace.c.read.frames import Call
+from afterd.trace.c.read.steps import Cells
+
+if (
+    TYPE_CHECKING
+):  # values read memory, and what such calls wrote is told by the values they were given
+    from afterd.trace.c.read.values import Values
+
+
+class Outside:
+    """Who of the code that is not traced may have written some bytes."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._may_matter = cache(self._may_matter_uncached)
+
+    def writer(self, address: int, size: int, before: int, after: int) -> Call | None:
+        """The last call before a record that may have written the bytes since ``after``."""
+        made = self._calls(before, after)
+        return next((call for call in made if self._may_write(call, address, size)), None)
+
+    def made_of(self, address: int, size: int, before: int) -> list[Read]:
+        """What the last call left of an object that it was given a pointer into: its state, of which nobody saw
+        the bytes. A stream is given to one function after the other. Nothing where there is no such call.
+        """
+        made = self._calls(before, 0) if size else ()
+        for call in made:
+            if any(address <= pointer < address + size for _, pointer in self._written(call)):
+                step = self._values.ids.of_cells(call.position, Cells(address, size))
+                return [Read(step, OPAQUE)]
+        return []
+
+    def result(self, call: Call) -> int:
+        """The address that a call returned; 0 if it returned none."""
+        back = self._values.frames.returned(call.position)
+        found = back >= 0 and call.instruction.result
+        return self._values.recording.value(back) if found else 0
+
+    def _calls(self, before: int, after: int) -> Iterator[Call]:
+        """The calls between two records, last first; as many as are looked at for one value."""
+        calls = self._values.recording.calls(before, max(after, 0), self._may_matter)
+        for position in islice(calls, C_TRACE.calls):
+            if made := self._values.frames.calling(position):
+                yield Call(*made, position)
+
+    def _may_matter_uncached(self, site: int) -> bool | None:
+        """Whether a call site calls code that is not traced and that may write what a program sees;
+        None for a call through a pointer.
+        """
+        instruction = self._values.frames.program.call_of_site(site)
+        name = callee(instruction)
+        if not name.startswith("@"):
+            return None
+        kinds = enumerate(kind for kind, _ in arguments(instruction))
+        writes = libc.returns_written(name) or any(
+            kind.startswith("ptr") and libc.writes_through(name, number) for number, kind in kinds
+        )
+        return writes and not self._values.frames.program.resolved(name[1:])
+
+    def _may_write(self, call: Call, address: int, size: int) -> bool:
+        if any(
+            pointer - size < address < pointer + self._reach(call, number, pointer)
+            for number, pointer in self._written(call)
+        ):
+            return True
+        result = self.result(call) if self._fills(call) else 0
+        return 0 < result <= address < result + self._reach(call, -1, result)
+
+    def _fills(self, call: Call) -> bool:
+        """Whether a call may say what is behind the address that it returned: of a function that nobody knows it
+        does (``c_str()`` of C++'s library, of which nobody saw who wrote the text).
+        """
+        name = callee(call.instruction)
+        if libc.is_known_function(name):
+            return libc.returns_written(name)
+        return result_type(call.instruction).startswith("ptr") and not libc.allocates(name)
+
+    def _written(self, call: Call) -> Iterator[tuple[int, int]]:
+        """The arguments through which a call may write: number and address."""
+        name = callee(call.instruction)
+        for number, (kind, text) in enumerate(arguments(call.instruction)):
+            if kind.startswith("ptr") and libc.writes_through(name, number):
+                pointer = self._values.pointer_value(kind, text, call.instance, call.index)
+                if pointer:
+                    yield number, pointer
+
+    def _reach(self, call: Call, number: int, pointer: int) -> int:
+        """How many bytes a call may have written where an argument, or (-1) its result, points to: no more
+        than its object has.
+
+        A chunk of code that realloc had moved was taken for a text: vsnprintf wrote six bytes 40 KiB
+        below, and nothing said that it could not have written more.
+        """
+        most = libc.at_most(callee(call.instruction), number)
+        if isinstance(most, int):
+            return most
+        given = arguments(call.instruction)
+        if most is not None and max(most) < len(given):
+            size = self._values.product([given[at] for at in most], call.instance, call.index)
+            return C_TRACE.reach if size is None else size
+        room = self._values.allocations.room(pointer, call.position)
+        return C_TRACE.reach if room is None else min(room, C_TRACE.reach)
