@@ -6,6 +6,7 @@ step ids are made of. They differ where the window dropped rows in between.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
@@ -21,6 +22,13 @@ from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, Kin
 
 _KIND_MASK = (1 << KIND_BITS) - 1
 _KINDS = {kind.value: kind for kind in Kind}  # quicker than Kind(…), which is asked per row
+
+
+def _lines_of_nodes(table: Path) -> array[int]:
+    """The line of each node of a module, as it was written when that was compiled."""
+    found = array("I")
+    found.frombytes(table.read_bytes())
+    return found
 
 
 class Trace:
@@ -85,10 +93,16 @@ class Trace:
     def lines(self) -> dict[str, frozenset[int]]:
         """By file, the lines on which something that was executed begins."""
         found: dict[str, set[int]] = {}
+        tables: dict[int, array[int]] = {}
         for site in set(self.sites):
-            node, kind = self.decode(site)
-            if node is not None and kind is not Kind.EXIT:
-                found.setdefault(node.module.path, set()).add(node.line)
+            key, number = site >> (KIND_BITS + NODE_BITS), site >> KIND_BITS & (MAX_NODES - 1)
+            if key not in self._files or site & _KIND_MASK == Kind.EXIT.value:
+                continue
+            path, name = self._files[key]
+            if key not in tables:
+                tables[key] = _lines_of_nodes(self.cache / f"{name}.lines")
+            if number < len(tables[key]) and tables[key][number]:
+                found.setdefault(path, set()).add(tables[key][number])
         return {path: frozenset(lines) for path, lines in found.items()}
 
     # -- numbering ---------------------------------------------------------------------------

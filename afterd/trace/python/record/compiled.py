@@ -18,6 +18,9 @@ from .replacing import Replacement
 from .rows import fingerprint
 from .tree import NumberedTree
 
+EXPORTED = (".json", ".lines")
+"""What is kept of a module beside its code: its tree with its text, and the line of each node by its number."""
+
 Rewrite = Callable[[ast.Module, bytes], None]  # pytest's assertion rewriting
 
 
@@ -51,7 +54,7 @@ class Compiler:
         name = f"{module:x}-{sys.implementation.cache_tag}"
         cached = self.cache / f"{name}.code"
         own = self.replaced is not None and self.replaced.module == module
-        known = not own and (self.cache / f"{name}.json").exists()
+        known = not own and all((self.cache / f"{name}{end}").exists() for end in EXPORTED)
         code = _read_code(cached, filename) if known else None
         if code is None:
             code = self._instrument(source, filename, rewrite, module)
@@ -70,7 +73,7 @@ class Compiler:
             rewrite(tree, source)
         try:
             numbered = NumberedTree(tree)
-            exported = numbered.export()
+            exported, lines = numbered.export(), numbered.lines()
             replaced = -1 if self.replaced is None else self.replaced.site
             instrumented = Instrumenter(numbered, module, replaced).run()
             code = compile(instrumented, filename, "exec", dont_inherit=True)
@@ -78,8 +81,13 @@ class Compiler:
             self.refused[self.territory.path(filename)] = str(error)
             return self._plain(source, filename, rewrite)
         text = source.decode("utf-8", "replace").splitlines()
-        name = f"{module:x}-{sys.implementation.cache_tag}.json"
-        _write(self.cache / name, json.dumps({"tree": exported, "text": text}).encode())
+        name = f"{module:x}-{sys.implementation.cache_tag}"
+        for end, content in zip(
+            EXPORTED,
+            (json.dumps({"tree": exported, "text": text}).encode(), lines.tobytes()),
+            strict=True,
+        ):
+            _write(self.cache / f"{name}{end}", content)
         return code
 
     def _plain(self, source: bytes, filename: str, rewrite: Rewrite | None) -> CodeType:

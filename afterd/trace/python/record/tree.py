@@ -8,6 +8,7 @@ where the node has none; lines and columns count from 1 (columns in bytes, as ``
 from __future__ import annotations
 
 import ast
+from array import array
 from typing import Any
 
 from .rows import MAX_NODES
@@ -46,6 +47,11 @@ class NumberedTree:
     def export(self) -> Exported:
         """The tree as JSON-able lists; call it before the tree is instrumented."""
         return self._node(self.tree)
+
+    def lines(self) -> array[int]:
+        """The line on which each node begins, by its number; 0 where a node has none."""
+        firsts = (_end_nodes(node)[0] for node in self.numbers)
+        return array("I", [getattr(first, "lineno", 0) or 0 for first in firsts])
 
     def _node(self, node: ast.AST) -> Exported:
         fields: dict[str, Any] = {}
