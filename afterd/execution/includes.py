@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePath
 
 from afterd.limits import PROJECT
@@ -47,10 +48,13 @@ class _Scanned:
 
 
 class IncludeGraph:
-    """The include relation of one directory tree; files are read again only when they changed."""
+    """The include relation of one directory tree, and of sources ``beside`` it that a build compiles as well; files
+    are read again only when they changed.
+    """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, beside: Iterable[Path] = ()) -> None:
         self.root = root
+        self._beside = [path for path in beside if not path.is_relative_to(root)]
         self._scanned: dict[Path, _Scanned] = {}
 
     def includers(self, changed: Collection[str]) -> set[Path]:
@@ -81,10 +85,10 @@ class IncludeGraph:
 
     def _scan(self) -> None:
         found: dict[Path, _Scanned] = {}
-        for entry in source_files(self.root):
-            status = entry.stat(follow_symlinks=False)
+        inside = ((Path(e.path), e.stat(follow_symlinks=False)) for e in source_files(self.root))
+        beside = ((path, path.stat()) for path in self._beside if path.is_file())
+        for path, status in chain(inside, beside):
             stamp = (status.st_mtime_ns, status.st_size)
-            path = Path(entry.path)
             known = self._scanned.get(path)
             found[path] = (
                 known if known and known.stamp == stamp else _Scanned(stamp, _included_files(path))

@@ -21,8 +21,9 @@ from afterd.model.location import LineSpan
 from afterd.model.names import Name, SideNames
 
 C = frozenset([".c", ".h", ".inc", ".def"])
-CXX = frozenset([".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
-_HEADERS = frozenset([".h", ".inc", ".def", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".tcc"])
+_CXX_HEADERS = frozenset([".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".tcc", ".tpp", ".txx"])
+CXX = _CXX_HEADERS | {".cc", ".cpp", ".cxx", ".c++"}
+_HEADERS = _CXX_HEADERS | {".h", ".inc", ".def"}
 _USED = frozenset({"identifier", "type_identifier"})
 _WORD = re.compile(r"(\.|->)?\s*\b([A-Za-z_]\w*)")
 _SCOPES = frozenset({"function_definition", "compound_statement", "for_statement"})
@@ -109,9 +110,8 @@ def _parser(grammar: str) -> Parser:
 
 def syntax_tree(path: str, content: bytes, *, of_cxx: bool = False) -> Node:
     """The root of a file's syntax tree. ``of_cxx``: its headers are C++."""
-    suffix = PurePosixPath(path).suffix
-    is_cxx = suffix in CXX or (of_cxx and suffix == ".h")
-    return _parser("tree_sitter_cpp" if is_cxx else "tree_sitter_c").parse(content).root_node
+    grammar = "tree_sitter_cpp" if _is_cxx(path, of_cxx=of_cxx) else "tree_sitter_c"
+    return _parser(grammar).parse(content).root_node
 
 
 def file_names(path: str, content: bytes, spans: Iterable[LineSpan], *, of_cxx: bool) -> FileNames:
@@ -119,9 +119,15 @@ def file_names(path: str, content: bytes, spans: Iterable[LineSpan], *, of_cxx: 
     are C++.
     """
     is_seen = PurePosixPath(path).suffix in _HEADERS
-    reader = _Reader(sorted(span for span in spans if span.count), is_seen=is_seen)
+    is_cxx = _is_cxx(path, of_cxx=of_cxx)
+    reader = _Reader(sorted(span for span in spans if span.count), is_seen=is_seen, is_cxx=is_cxx)
     reader.walk(syntax_tree(path, content, of_cxx=of_cxx))
     return reader.found()
+
+
+def _is_cxx(path: str, *, of_cxx: bool) -> bool:
+    suffix = PurePosixPath(path).suffix
+    return suffix in CXX or (of_cxx and suffix == ".h")
 
 
 @dataclass(slots=True)
@@ -129,14 +135,16 @@ class _Reader:
     """Walks a tree without recursion; what is local is known only when all of a function was seen.
 
     Of blocks without a line of ``spans`` nothing is read: what they define, nobody else sees. ``is_seen``: other
-    files include this one.
+    files include this one. ``is_cxx``: a plain name may be a member's, in a function of its class or behind ``::``.
     """
 
     spans: list[LineSpan]
     is_seen: bool
+    is_cxx: bool
     text: FileNames = field(default_factory=FileNames)
     scope: _Scope = field(default_factory=_Scope)
     seen: list[tuple[int, Name, str, _Scope]] = field(default_factory=list)
+    members: list[tuple[int, Name, str, _Scope]] = field(default_factory=list)
     last: str = ""
 
     def walk(self, root: Node) -> None:
@@ -164,6 +172,9 @@ class _Reader:
                 self.text.uses[line].add(name)
             elif declared != line:
                 self.text.own.append(LocalName(line, f"{function}(){name}", declared))
+        for line, name, function, scope in self.members:
+            if not (function and scope.declared(name)):
+                self.text.uses[line].add(f".{name}")
         return self.text
 
     def _note(self, node: Node, function: str) -> str:
@@ -171,12 +182,16 @@ class _Reader:
         kind = node.type
         if kind in _USED:
             self.seen.append((_line(node), node_text(node), function, self.scope))
+            if self.is_cxx and kind == "identifier" and not _is_declared(node):
+                self.members.append(self.seen[-1])
         elif kind == "field_identifier":
             self.text.uses[_line(node)].add(f".{node_text(node)}")
         elif kind == "function_definition":
             named = _naming_node(node)
             if named is not None:
                 self._function(named, body=True)
+                if named.type == "field_identifier":  # in its class
+                    self._define(named, ".")
                 if _is_stored(node, "static"):
                     self._keep_private(node_text(named))
                 return node_text(named)
@@ -289,6 +304,12 @@ class _Reader:
                 for member, word in _WORD.findall(part):
                     if word not in own:
                         self.text.uses[at + number].add("." * bool(member) + word)
+
+
+def _is_declared(named: Node) -> bool:
+    """Whether a name stands where it is declared, not where it is used."""
+    above = named.parent
+    return above is not None and above.child_by_field_name("declarator") == named
 
 
 def _is_stored(node: Node, how: str) -> bool:

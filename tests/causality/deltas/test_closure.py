@@ -435,3 +435,65 @@ def test_what_a_build_defines_is_a_name_of_the_program() -> None:
 
 def test_a_text_that_does_not_parse_says_what_can_be_read() -> None:
     assert _closure(BROKEN).needed(frozenset(["c1"])) == {"c2"}
+
+
+@pytest.mark.parametrize("suffix", ["hpp", "inl", "ipp", "tpp", "txx"])
+def test_what_headers_of_templates_are_called_hides_no_name(suffix: str) -> None:
+    """toml++: a constant was renamed in parser.inl, whose names nobody read; each variant was built to learn it."""
+    renamed = """
+struct traits {
+-  static constexpr int length = 63;
++  static constexpr int least_length = 63;
+};
+int other;
+int parsed() {
+-  return traits::length;
++  return traits::least_length;
+}
+"""
+    assert _closure({f"parser.{suffix}": renamed}).needed(frozenset({"c1"})) == {"c2"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "used"),
+    [
+        ("int {}() {{ return 1; }}", "return machine.{}();"),
+        ("int {};", "return machine->{};"),
+        ("static const int {} = 1;", "return Machine::{};"),
+    ],
+)
+def test_a_member_is_used_by_each_of_its_names(declared: str, used: str) -> None:
+    lines = [
+        "class Machine {",
+        "-" + declared.format("start"),
+        "+" + declared.format("begin"),
+        "};",
+        "int other;",
+        "int run() {",
+        "-" + used.format("start"),
+        "+" + used.format("begin"),
+        "}",
+    ]
+    assert _closure({"machine.cc": "\n".join(lines)}).needed(frozenset({"c2"})) == {"c1"}
+
+
+def test_a_member_is_used_in_its_class_without_a_dot() -> None:
+    inside = """
+class Machine {
+-  int speed;
++  int pace;
+  int other;
+  int doubled() {
+-    return 2 * speed;
++    return 2 * pace;
+  }
+};
+int speed_of_light(int speed) {
+  int other = 1;
+-  return speed + other;
++  return other + speed;
+}
+"""
+    closure = _closure({"machine.cc": inside})
+    assert closure.needed(frozenset({"c2"})) == {"c1"}
+    assert not closure.needed(frozenset({"c3"}))

@@ -84,6 +84,20 @@ def test_a_compiler_speaks_against_what_does_not_compile(
     assert bool(answer) is bool(said)
 
 
+def test_a_source_outside_the_tree_tells_of_the_headers_that_it_includes(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    """toml++: its program is the user's own, and all that changes are headers, of which none was ever compiled."""
+    root = tmp_path / "slot"
+    root.mkdir()
+    (root / "numbers.h").write_text('#include "numbers.inl"\n')
+    (root / "numbers.inl").write_text("#define LIMIT 10\n")
+    (tmp_path / "main.c").write_text('#include "numbers.h"\nint main(void) { return LIMIT; }\n')
+    made = laboratory.traced("-I", ".", "../main.c", "-o", "p", cwd=root)
+    assert made.status == 0, made.errors
+    assert "LIMIT" in _against((root, laboratory), {"numbers.inl": "#define MOST 10\n"})
+
+
 def test_the_work_tree_is_left_alone(project: tuple[Path, Laboratory]) -> None:
     before = {path: path.stat().st_mtime_ns for path in project[0].rglob("*")}
     assert _against(project, {"list.c": "int x = Y;\n"})

@@ -59,7 +59,7 @@ class SyntaxCheck:
         self._changes = changes
         self._texts_of = texts_of
         self._limits = limits
-        self._graph = IncludeGraph(self._root)
+        self._graph = IncludeGraph(self._root, {each.source for each in self._compilations})
         self._reach: dict[str, set[Path]] = {}
         self._mentioned: dict[Path, frozenset[bytes]] = {}
         self._said: dict[tuple[Compilation, str], _Told] = {}
