@@ -26,6 +26,7 @@ from afterd.causality.causes import Causes
 from afterd.causality.counterfactual import Counterfactual
 from afterd.causality.deltas.dependencies import Changes, home, structural_order
 from afterd.causality.deltas.history import made_after, newest_commit
+from afterd.causality.deltas.renaming import mere_renames
 from afterd.causality.halving import Halving, ShorterRangeError
 from afterd.causality.infection import Green
 from afterd.causality.kinship import kinship
@@ -395,7 +396,10 @@ class Loop:
         if len(root.changes) != 1 or not self._standing.proves:
             return root
         (asked,), whole = root.changes, root.changes | root.auxiliary
-        lead = likeliest_of(self._plausible(), asked, whole, self._oracles.closure.needed)
+        closure = self._oracles.closure
+        changes = [self._changes[each] for each in whole if each in self._changes]
+        renames = mere_renames(changes, closure.is_of_one_version)
+        lead = likeliest_of(self._plausible(), asked, whole, closure.needed, renames)
         return replace(root, changes=frozenset({lead}), auxiliary=whole - {lead})
 
     def _concluded(self, root: Root | None) -> Analysis:

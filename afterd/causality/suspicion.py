@@ -15,7 +15,7 @@ from afterd.causality.cause import Link
 from afterd.causality.infection import Green, Role, effect, is_infected, role
 from afterd.causality.signs import SIGN_OF_CONDUCT, Sign, odds_of
 from afterd.limits import SEARCH
-from afterd.model.change import NOTHING, ChangeId, ChangeSet
+from afterd.model.change import NOTHING, ChangeId, ChangeSet, in_order
 from afterd.model.progress import Signs
 from afterd.model.term import StepId
 from afterd.model.trace import Conduct, Effect, Execution, Step
@@ -126,12 +126,19 @@ def likeliest_of(
     lead: ChangeId,
     whole: ChangeSet,
     needed: Callable[[ChangeSet], ChangeSet],
+    renames: ChangeSet = NOTHING,
 ) -> ChangeId:
     """Which change leads of a ``whole`` that is undone whichever of it is asked for: no run tells that.
 
     That is so where all of it is ``needed`` by the names of ``lead``, and of another. The likeliest leads, of equals
-    the one that shows nearest to the failure.
+    the one that shows nearest to the failure. Of ``renames``, which do what their old text did, none leads where
+    another change is there: toml++'s constant had a new name, and the buffer that was made with it a new size.
     """
+    others = whole - renames
+    if lead in renames and others:
+        known = [each for each in suspects if each.change in others]
+        best = max(known, key=lambda each: (each.weight, each.step), default=None)
+        return in_order(others)[0] if best is None else best.change
 
     def asks_for_all(change: ChangeId) -> bool:
         return needed(frozenset({change})) | {change} == whole

@@ -19,7 +19,7 @@ from afterd.causality.suspicion import (
     suspects_of,
 )
 from afterd.logic.solver import Solver
-from afterd.model.change import NOTHING
+from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.progress import Silent
 
 
@@ -53,6 +53,20 @@ def test_the_odds_of_the_tiers_are_in_the_order_of_guilt() -> None:
     assert guilt[Tier.ENTRY] == suspected
     assert guilt[Tier.ENTRY] > 5 * beyond
     assert list(WEIGHTS.values()) == sorted(WEIGHTS.values(), reverse=True)
+
+
+def test_what_only_has_another_name_does_not_lead() -> None:
+    """Toml++: four constants were renamed, and a buffer was made otherwise with one of them."""
+    whole, renames = frozenset({"c1", "c2", "c3", "c4"}), frozenset({"c1", "c2"})
+
+    def nothing(asked: ChangeSet) -> ChangeSet:  # noqa: ARG001 - a question to names
+        return NOTHING
+
+    assert likeliest_of([], "c1", whole, nothing, renames) == "c3"
+    assert likeliest_of([], "c4", whole, nothing, renames) == "c4"
+    assert likeliest_of([], "c1", renames, nothing, renames) == "c1"
+    suspects = [Suspect("c1", Tier.ENTRY, step=1), Suspect("c4", Tier.SLICE, step=1)]
+    assert likeliest_of(suspects, "c1", whole, nothing, renames) == "c4"
 
 
 def test_of_changes_that_each_ask_for_all_the_others_the_likeliest_leads() -> None:

@@ -70,7 +70,7 @@ class Closure:
             for change in reverted
             if (names := self._named.get(change)) is not None
             for name in names.old.mentions | names.new.mentions
-            if self._of_one_version(name)
+            if self.is_of_one_version(name)
             and " " not in name
             and len(self._mentions[name]) <= SEARCH.kin
         }
@@ -80,7 +80,8 @@ class Closure:
                 kin -= {each}
         return kin - self.needed(reverted)
 
-    def _of_one_version(self, name: Name) -> bool:
+    def is_of_one_version(self, name: Name) -> bool:
+        """Whether one of the two versions has a name, and the other has not."""
         defined = (name in self._brings) != (name in self._takes)
         return defined and name not in self._standing
 
