@@ -28,29 +28,35 @@ class Around:
         self._worth = worth
         self._standing = standing
 
-    def each_alone(self, leading: Sequence[ChangeId]) -> Root | None:
-        """Each suspect alone, the likeliest first, as long as that takes no more runs than a search without evidence.
+    def each_with_its_function(self, leading: Sequence[ChangeId]) -> Root | None:
+        """The suspects one by one, the likeliest first: all changes of the function that one is in, then it alone, as
+        long as that takes no more runs than a search without evidence.
 
-        Hypotheses ask for sets, which fail in ways of their own where a program was rewritten (transitions as one
-        commit); two of three roots are a single change, and that tells whatever the others would do. Where a
-        compiler decides each costs builds of what goes along, and those that lead are tried below.
+        Hypotheses ask for sets, which fail in ways of their own where a program was rewritten. Of a rewritten function
+        the trace names a part, and a part undone alone tells nothing; what was removed beside a suspect left nothing in
+        the trace at all (awk's concatenation is two such changes, tcsh's match of file names is 25; attrs's
+        transformed fields are twelve, the fifth function of those in which suspects stand). And two of three roots are
+        a single change, which tells whatever the others would do (transitions as one commit). Where a compiler decides,
+        each alone costs builds of what goes along, and those that lead are tried after it.
         """
         if self._standing.proves:
-            return None
-        return self._reversion.leading(leading[: round(self._worth.blind_runs)])
+            functions = [place for place in self._homes(leading) if len(place) > 1]
+            return self._first_whole(map(self._inside, functions[: SEARCH.leaders]))
+        tried = set[tuple[str, ...]]()
+        most = self._reversion.tried + round(self._worth.blind_runs)
+        for change in leading:
+            place = home(self._changes[change])
+            whole = [] if len(place) == 1 or place in tried else [self._inside(place)]
+            tried.add(place)
+            root = self._first_whole(whole) or self._alone(change)
+            if root is not None or self._reversion.tried >= most:
+                return root
+        return None
 
-    def whole_functions(self, leading: Sequence[ChangeId]) -> Root | None:
-        """All changes of a function in which a suspect is, for the functions of those that lead.
-
-        Of a rewritten function the trace names a part, and a part undone alone tells nothing; what was
-        removed beside a suspect left nothing in the trace at all. awk's concatenation is two such
-        changes, tcsh's match of file names is 25.
-        """
-        functions = [place for place in self._homes(leading) if len(place) > 1]
-        return self._first_whole(
-            [each for each in self._changes.values() if home(each) == place]
-            for place in functions[: SEARCH.leaders]
-        )
+    def _alone(self, change: ChangeId) -> Root | None:
+        """What comes of a suspect alone, where the test did not fail as ever with it and more undone."""
+        known = self._reversion.failed_as_ever(frozenset([change]))
+        return None if known else self._reversion.leading([change])
 
     def whole_places(self, leading: Sequence[ChangeId]) -> Root | None:
         """All changes of a class in which a suspect is, and of a file, for the first suspects.
@@ -62,10 +68,11 @@ class Around:
             return None
         homes = self._homes(leading)[: SEARCH.leaders]
         around = [place[:length] for length in (2, 1) for place in homes if len(place) > length]
-        return self._first_whole(
-            [each for each in self._changes.values() if home(each)[: len(place)] == place]
-            for place in dict.fromkeys(around)
-        )
+        return self._first_whole(map(self._inside, dict.fromkeys(around)))
+
+    def _inside(self, place: Sequence[str]) -> list[Change]:
+        """All changes in a file, class or function."""
+        return [each for each in self._changes.values() if home(each)[: len(place)] == tuple(place)]
 
     def _homes(self, leading: Sequence[ChangeId]) -> list[tuple[str, ...]]:
         """Where the suspects stand, the leading one's place first."""

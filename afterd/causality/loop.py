@@ -137,7 +137,7 @@ class Loop:
             if root is not None:
                 return root
             leading = self._leading()
-            root = self._around.each_alone(leading) or self._around.whole_functions(leading)
+            root = self._around.each_with_its_function(leading)
             if root is None:
                 self._reversion.halve()
             root = root or self._through_other_failures(leading, 0, 1)

@@ -116,11 +116,24 @@ class Reversion:
         """The smallest passing set within ``reverted``; None if that does not pass itself, or takes any of
         ``without`` along. ``alone``: nothing is looked for that must go along.
         """
-        passing = self._trials.without_more(reverted) if alone else self._attempts.make(reverted)
+        passing = (
+            self._trials.without_more(reverted)
+            if alone
+            else self._followed(self._attempts.make(reverted), halved=False)
+        )
         if not passing.passed or passing.reverted & without:
             return None
         found = self._shrinking.settled(passing, order)
         return None if (found.changes | found.auxiliary) & without else found
+
+    @property
+    def tried(self) -> int:
+        """How many reversions were tried."""
+        return len(self._attempts.seen)
+
+    def failed_as_ever(self, reverted: ChangeSet) -> bool:
+        """Whether the bad version's failure was seen without these changes, and maybe more."""
+        return self._attempts.failed_as_ever(reverted)
 
     def halve(self) -> None:
         """Bisect the commits, by what is thought of their changes. Raises ShorterRangeError."""

@@ -106,6 +106,36 @@ CASES = {
         {"a.py": "class F:\n    def __init__(self, x): pass\nF(1, 2)\n"},
         "'F' does not take 2 arguments",
     ),
+    "a named tuple that was made of one tuple (attrs)": Case(
+        {
+            "a.py": "from typing import NamedTuple\nclass T(NamedTuple):\n    x: int\n    y: int\nT(1, 2)\n"
+        },
+        {"a.py": "from b import made\nT = made('x', 'y')\nT((1, 2))\n"},
+        {
+            "a.py": "from typing import NamedTuple\nclass T(NamedTuple):\n    x: int\n    y: int\nT((1, 2))\n"
+        },
+        "'T' needs an argument 'y'",
+    ),
+    "a data class with another field": Case(
+        {
+            "a.py": "@dataclass\nclass D:\n    x: int\n    kind: ClassVar[int] = 2\n    y: int = 0\nD(1, y=2)\n"
+        },
+        {"a.py": "@dataclass\nclass D:\n    x: int\nD(1)\n"},
+        {"a.py": "@dataclass\nclass D:\n    x: int\nD(1, y=2)\n"},
+        "'D' takes no argument 'y'",
+    ),
+    "a data class whose constructor is not known": Case(
+        {"a.py": "@dataclass(init=False)\nclass D:\n    x: int\n    y: int\nD(1, 2)\n"},
+        {"a.py": "@dataclass(init=False)\nclass D:\n    x: int\nD(1)\n"},
+        {"a.py": "@dataclass(init=False)\nclass D:\n    x: int\nD(1, 2)\n"},
+        "",
+    ),
+    "a named tuple with another field": Case(
+        {"a.py": "N = namedtuple('N', 'x y')\nN(1, 2)\n"},
+        {"a.py": "N = collections.namedtuple('N', ['x'])\nN(1)\n"},
+        {"a.py": "N = collections.namedtuple('N', ['x'])\nN(1, 2)\n"},
+        "'N' does not take 2 arguments",
+    ),
     "a keyword that is not there yet": Case(
         {"a.py": "def f(x, deep=0): return x\nf(1, deep=2)\n"},
         {"a.py": "def f(x): return x\nf(1)\n"},

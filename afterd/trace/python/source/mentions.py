@@ -16,6 +16,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from afterd.limits import PYTHON_TRACE
+from afterd.trace.python.source.constructors import (
+    FieldArgument,
+    constructor_fields,
+    named_tuple_fields,
+)
 from afterd.trace.python.source.families import (
     ClassPart,
     class_parts,
@@ -27,6 +32,9 @@ from afterd.trace.python.source.statements import Place, Places
 from afterd.trace.python.source.syntax import nodes_below
 
 _CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
+_OF_FIELDS = re.compile(
+    r"\b(?:NamedTuple|dataclass)\b"
+)  # its constructor takes what all of its members say
 _INDENTATION = re.compile(r"^[ \t]+(?=[^\s#])", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_MODULES = frozenset(
@@ -181,11 +189,13 @@ def _unbound_uses(parts: Sequence[Names]) -> Iterator[Use]:
 
 
 def _parts(text: str) -> Iterator[_Part]:
-    """The statements of a file, and of a class each member: most variants alter one method."""
+    """The statements of a file, and of a class each member, as most variants alter one method; a class whose
+    constructor is made of its members as a whole.
+    """
     for statement in _statements(text):
         header = _CLASS.match(statement)
         indentation = _INDENTATION.search(statement, header.end()) if header else None
-        if header is None or indentation is None:
+        if header is None or indentation is None or _OF_FIELDS.search(header[0]):
             yield _part(statement)
             continue
         try:
@@ -309,7 +319,7 @@ def _imports(node: ast.AST, places: Places) -> Iterator[Import]:
 
 
 def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
-    """Functions, methods without what the call does not pass, and classes by their initialiser."""
+    """Functions, methods without what the call does not pass, and classes by their initialiser, written or made."""
     methods: dict[ast.AST, ast.ClassDef] = {
         item: node for node in nodes if isinstance(node, ast.ClassDef) for item in node.body
     }
@@ -320,6 +330,16 @@ def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
             yield node.name, arity
             if home is not None and node.name == "__init__":
                 yield home.name, arity
+        elif isinstance(node, ast.ClassDef) and (fields := constructor_fields(node)) is not None:
+            yield node.name, _arity_of_fields(fields)
+        elif isinstance(node, ast.Assign) and (named := named_tuple_fields(node)) is not None:
+            yield named[0], _arity_of_fields(named[1])
+
+
+def _arity_of_fields(fields: Sequence[FieldArgument]) -> Arity:
+    names = tuple(each.name for each in fields)
+    required = tuple(each.name for each in fields if not each.has_default)
+    return Arity(required, len(names), frozenset(names), names)
 
 
 def _arity(function: ast.FunctionDef | ast.AsyncFunctionDef, own: int) -> Arity:
