@@ -209,8 +209,7 @@ def _place_alone(result: VersionResult, name: str) -> float:
 
 def _place_fused(result: VersionResult, weights: Mapping[str, float]) -> float:
     ranking = fused_lines(result.votes, weights, result.shares)
-    found = [line for line in ranking if line.score]
-    return place_of(found, result.faulty, float(result.lines))
+    return place_of(ranking, result.faulty, float(result.lines))
 
 
 def _means(
