@@ -183,8 +183,8 @@ class FusionWeights:
     """What the vote of a kind of evidence weighs in a fused list of lines, without a benchmark of one's own.
 
     ``spectrum`` is the largest of ``choices`` with which the fused list is behind its best part on none of crossing,
-    gauge, tariff and lexicon (20 versions each, 2026-11-25, docs/benchmarks.md); it is neither on schedule-lab, thicket, larder and bourse.
-    The others are chosen. ``choices`` are tried when weights are learned.
+    gauge, tariff and lexicon (20 versions each, 2026-11-25, docs/benchmarks.md); it is neither on schedule-lab,
+    thicket, larder and bourse (2026-11-26). The others are chosen. ``choices`` are tried when weights are learned.
     """
 
     spectrum: float = 0.1
