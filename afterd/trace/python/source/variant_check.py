@@ -187,7 +187,7 @@ class VariantCheck:
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
     """A file at its path: ``modules`` are its names, ``imports`` the modules and names it means, and
-    where, ``stars`` the modules of which it takes all.
+    where, ``stars`` the modules of which it takes all, ``called`` the names that it calls functions by.
 
     Compared by identity: there is one for each content at a path.
     """
@@ -197,6 +197,7 @@ class _File:
     modules: frozenset[str]
     imports: tuple[tuple[str, str, Place], ...]
     stars: frozenset[str]
+    called: frozenset[str]
 
     @classmethod
     def of(cls, path: str, found: Mentions) -> Self:
@@ -206,7 +207,8 @@ class _File:
             for each in found.imports
         )
         stars = frozenset(_absolute(path, each.level, each.module) for each in found.stars)
-        return cls(path, found, module_names(path), tuple(meant), stars)
+        called = frozenset(call.name for call in found.calls)
+        return cls(path, found, module_names(path), tuple(meant), stars, called)
 
 
 class _Program:
@@ -278,6 +280,8 @@ class _Program:
 
     def _miscalled(self, file: _File, names: Collection[str]) -> Iterator[Fault]:
         """Calls by one of these names that no function of that name takes."""
+        if file.called.isdisjoint(names):
+            return
         for call in file.mentions.calls:
             taken = self._taken.get(call.name, []) if call.name in names else []
             against = [arity.against(call) for arity in taken]
