@@ -73,7 +73,7 @@ ANOTHER_ITEM, NO_ITEM = "another item", "no more items"
 """What a loop over something says of whether it goes on, in a tree."""
 RAISES = "raises "
 """What the value of a statement that raised begins with, in a tree."""
-NO_EXCEPTION = "no exception"
+NO_EXCEPTION = "control goes on"
 """What stands in a tree for a statement that raised in the other run alone, and gives nothing."""
 
 
