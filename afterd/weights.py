@@ -172,6 +172,9 @@ class RunShares:
     )
     firsts: float = 1.0  # sets of this search that this weighs as much as
     untold: int = 2  # trials, beside a bisection, that one counts for which failed otherwise
+    searches: float = (
+        4.0  # without evidence, whose runs an answer of many changes may take to become smaller
+    )
     slack: float = 0.25  # how far a cut may move to meet a border, as a share of a part
 
 

@@ -104,7 +104,9 @@ class Loop:
         executed = frozenset(execution.executed_changes())
         many = len(changes) > SEARCH.all_sets
         halving = oracles.halving if many else Halving()
-        self._reversion = Reversion(self._trials, changes, executed, halving, oracles.commits)
+        self._reversion = Reversion(
+            self._trials, changes, executed, halving, oracles.commits, oracles.worth
+        )
         self._green = Green(execution)
         self._causes = Causes(
             execution,

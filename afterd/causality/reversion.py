@@ -22,6 +22,7 @@ from afterd.causality.hypotheses import Proposal, next_reversion, proposed_rever
 from afterd.causality.shrinking import Root, Shrinking, in_suspicion_order
 from afterd.causality.suspicion import MANY, Suspect, Tier
 from afterd.causality.trials import BudgetSpentError, Trial, Trials
+from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NO_GUILT, NOTHING, ChangeId, ChangeSet, CommitGuilt, in_order
 from afterd.model.outcome import Verdict
@@ -42,6 +43,7 @@ class Reversion:
         executed: ChangeSet = NOTHING,
         halving: Halving | None = None,
         commits: Sequence[str] = (),
+        worth: Worth | None = None,
     ) -> None:
         self._executed = executed
         self._commits = commits
@@ -50,7 +52,8 @@ class Reversion:
         self._trials = trials
         self._changes = changes
         self._attempts = Attempts(trials, self._weigh_other_ways)
-        self._shrinking = Shrinking(self._attempts, changes, executed)
+        most = RUNS.searches * (worth or Worth(changes=len(changes))).blind_runs
+        self._shrinking = Shrinking(self._attempts, changes, executed, most)
         self._unlinked: ChangeSet = NOTHING
         self._from_above = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from afterd.causality.attempts import Attempts
 from afterd.causality.deltas.dependencies import Changes, by_file
@@ -24,7 +25,7 @@ class Root:
     """Changes whose reversal passed, with those that went along for the program to build.
 
     ``minimal``: putting back any one change was seen not to pass; None where the budget ended
-    before that was seen.
+    before that was seen, or where many are left and to see it is dear.
     """
 
     changes: ChangeSet
@@ -32,21 +33,35 @@ class Root:
     minimal: bool | None
 
 
-class Shrinking:
-    """The ways in which a passing reversion is made smaller."""
+class _TooDearError(Exception):
+    """Many changes are left, and runs in plenty left them so."""
 
-    def __init__(self, attempts: Attempts, changes: Changes, executed: ChangeSet) -> None:
+
+class Shrinking:
+    """The ways in which a passing reversion is made smaller.
+
+    ``most`` runs are made of one that does not come down to few: of a rewrite most parts fail in ways of their own when
+    they are put back. dynaconf's commit of 96 changes took 290 runs for an answer of 25, of which nobody can say
+    more than that it is that commit; xarray's of 775 lines came to no end in 245.
+    """
+
+    def __init__(
+        self, attempts: Attempts, changes: Changes, executed: ChangeSet, most: float = inf
+    ) -> None:
         self._attempts = attempts
         self._changes = changes
         self._executed = executed
+        self._most = most
+        self._until = inf
 
     def settled(self, passing: Trial, order: Sequence[ChangeId]) -> Root:
         """The passing reversion, as small as the budget allows to make it; ``order``: the most suspicious first."""
         best = passing
+        self._until = self._attempts.trials.runs + self._most
         try:
             for trial in self._smaller(passing, order):
                 best = trial
-        except BudgetSpentError:
+        except (BudgetSpentError, _TooDearError):
             return Root(best.asked, best.auxiliary, None)
         return Root(best.asked, best.auxiliary, minimal=True)
 
@@ -65,6 +80,11 @@ class Shrinking:
             passing = self._attempts.trials.without_more(passing.auxiliary)
             self._attempts.note(passing)
             yield passing
+
+    def _weigh(self, passing: Trial) -> None:
+        """Raises _TooDearError where more are left than are put back one by one, after so many runs."""
+        if self._attempts.trials.runs >= self._until and len(passing.asked) > SEARCH.put_to_test:
+            raise _TooDearError
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         """Without the many that the test does not execute: each run to come is clearer."""
@@ -100,6 +120,7 @@ class Shrinking:
             if tried < passing.asked and verdict in (Verdict.FAIL, Verdict.UNRESOLVED):
                 needed.failed_without(passing.asked - tried)
         while part := needed.next_part():
+            self._weigh(passing)
             trial = self._attempts.make(passing.asked.difference(part))
             if trial.shrinks(passing):
                 needed.passed_without(part)
@@ -118,6 +139,7 @@ class Shrinking:
         waiting = in_suspicion_order(passing.asked, order)[::-1]
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
+            self._weigh(passing)
             for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
                 if trial.shrinks(passing):
                     waiting = [*waiting[number + 1 :], *waiting[:number]]

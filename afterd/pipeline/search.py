@@ -142,6 +142,12 @@ def search(
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
 
 
+_TOO_DEAR = (
+    "with most parts of them put back the test fails in another way, and to see which of them are"
+    " needed takes more runs than the answer is worth"
+)
+
+
 def _whole_files(undone: Iterable[Change | None]) -> Iterator[str]:
     """What is undone as a whole file that is longer than an answer shows."""
     for change in undone:
@@ -176,6 +182,9 @@ def _promised_analysis(analysis: Analysis, oracle: Oracle, tracing: Tracing) -> 
     """The analysis with what was really seen of its root, and only what was seen to be needed."""
     if not analysis.verified:
         return analysis
+    if analysis.minimal is None:
+        seen = oracle.outcome(analysis.root | analysis.auxiliary)
+        return replace(analysis, verified=seen.passed)
     compiled = tracing.standing.compiled
     likeliest = [suspect.change for suspect in analysis.suspects]
     kept = kept_promises(analysis.root, analysis.auxiliary, oracle.outcome, compiled, likeliest)
@@ -283,10 +292,12 @@ def _found_answer(
         reason = "The budget was spent before fewer than all changes were seen to be enough."
     elif analysis.verified and analysis.minimal is None:
         left = len(analysis.root | analysis.auxiliary)
-        reason = (
-            f"The search came down to {left} of {len(everything)} changes; the budget was spent"
-            " before it was seen that no fewer will do."
+        why = (
+            "the budget was spent before it was seen that no fewer will do"
+            if oracle.spent
+            else _TOO_DEAR
         )
+        reason = f"The search came down to {left} of {len(everything)} changes; {why}."
     elif not analysis.root:
         reason = (
             "The budget was spent before a set of changes was seen to make the test pass."

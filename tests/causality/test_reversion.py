@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log2
 
 import pytest
 from hypothesis import example, given, settings
@@ -130,6 +131,24 @@ def test_nothing_is_found_where_nothing_passes() -> None:
     oracle = Counting(repaired_by({"c99"}))
     assert _found(oracle, 12) is None
     assert ids(12) in oracle.asked  # all of them together were tried before giving up
+
+
+@pytest.mark.parametrize(("needed", "minimal"), [(60, None), (12, True), (1, True)])
+def test_of_a_rewrite_that_comes_down_to_many_no_more_is_asked(
+    needed: int, minimal: bool | None
+) -> None:
+    """dynaconf: 25 of a commit's 96 changes after 290 runs, since with most parts put back it fails otherwise."""
+    whole = ids(needed)
+    oracle = Counting(lambda reverted: PASS if whole <= reverted else DIFFERENT)
+    trials, blind = _trials(oracle, 90), 2 * log2(91) + 3
+    found = Reversion(trials, made(90)).find_root(
+        _suspects(90), 0.0, passing=trials.revert(ids(90))
+    )
+    assert found is not None
+    assert found.minimal is minimal
+    assert whole <= found.changes
+    assert minimal is None or found.changes == whole
+    assert len(oracle.asked) <= 4 * blind + 20
 
 
 def test_the_most_suspicious_change_costs_one_run() -> None:
