@@ -82,8 +82,11 @@ class Shrinking:
             yield passing
 
     def _weigh(self, passing: Trial) -> None:
-        """Raises _TooDearError where more are left than are put back one by one, after so many runs."""
-        if self._attempts.trials.runs >= self._until and len(passing.asked) > SEARCH.put_to_test:
+        """Raises _TooDearError where more are left than are put back one by one, after so many runs. What goes along
+        because a compiler asks for it is no question of runs.
+        """
+        left = passing.asked if self._attempts.trials.proves else passing.reverted
+        if self._attempts.trials.runs >= self._until and len(left) > SEARCH.put_to_test:
             raise _TooDearError
 
     def _lean(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
@@ -139,8 +142,8 @@ class Shrinking:
         waiting = in_suspicion_order(passing.asked, order)[::-1]
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
-            self._weigh(passing)
             for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
+                self._weigh(passing)
                 if trial.shrinks(passing):
                     waiting = [*waiting[number + 1 :], *waiting[:number]]
                     passing = trial
@@ -166,7 +169,7 @@ class Shrinking:
     def _leanest(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:  # noqa: ARG002 - as its like
         known = [change for change in in_order(passing.auxiliary) if change in self._changes]
         groups = by_file(known, self._changes)
-        yield from self._attempts.trials.leaner(passing, self._executed, groups)
+        yield from self._attempts.trials.leaner(passing, self._executed, groups, self._weigh)
 
     def _auxiliary_alone(self, passing: Trial) -> bool:
         """Whether not the changes asked for but what went along with them made the test pass."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterd.causality.auxiliary import AuxiliarySearch, most_along
-from afterd.causality.deltas.dd import ddmin
+from afterd.causality.deltas.needed import Needed
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, ChangeSet, in_order
 from afterd.model.outcome import Outcome, Unresolved, Verdict
@@ -73,7 +73,7 @@ class Trials:
         self.width = width
         self._clashing = clashing
         self._kin = kin
-        self._proves = auxiliary.standing.proves
+        self.proves = auxiliary.standing.proves
         self._outcome = outcome
         self._outcomes = outcomes
         self._auxiliary = auxiliary
@@ -85,7 +85,7 @@ class Trials:
         Raises BudgetSpentError.
         """
         known = self._auxiliary.known(asked)
-        if known is not None and (self._proves or len(known) <= most_along(asked)):
+        if known is not None and (self.proves or len(known) <= most_along(asked)):
             return Trial(asked, known, self._see(asked | known))
         if (named := self._auxiliary.by_names(asked)) and self._see(asked | named).built:
             self._auxiliary.note_found(asked, named)
@@ -94,21 +94,21 @@ class Trials:
         if outcome.built:
             return Trial(asked, NOTHING, outcome)
         auxiliary = self._auxiliary.find(asked, outcome.detail)
-        if not self._proves and auxiliary and len(auxiliary) > most_along(asked):
+        if not self.proves and auxiliary and len(auxiliary) > most_along(asked):
             return Trial(asked, NOTHING, outcome)  # too much to be what these need
         if auxiliary is None:
-            return self._belied(asked) if not self._proves else Trial(asked, NOTHING, outcome)
+            return self._belied(asked) if not self.proves else Trial(asked, NOTHING, outcome)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
     def beside(self, asked: ChangeSet, auxiliary: ChangeSet) -> Trial:
         """The outcome with just these going along. Raises BudgetSpentError."""
-        if not self._proves:
+        if not self.proves:
             return self._belied(asked, auxiliary)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
-        return self._proves or not self._auxiliary.unbuildable(reverted)
+        return self.proves or not self._auxiliary.unbuildable(reverted)
 
     def clash(self, trial: Trial) -> ChangeSet:
         """What must be undone as well, by the way in which a trial failed otherwise, or by the names that
@@ -123,7 +123,7 @@ class Trials:
 
     def unlinked(self, asked: ChangeSet) -> ChangeSet:
         """The part of ``asked`` that a linker's errors speak of; empty where it builds or they do not."""
-        if not self._proves or self._auxiliary.is_incomplete(asked):
+        if not self.proves or self._auxiliary.is_incomplete(asked):
             return NOTHING
         outcome = self._see(asked)
         return NOTHING if outcome.built else self._auxiliary.blamed(asked, outcome.detail)
@@ -132,7 +132,7 @@ class Trials:
         """``trial`` without those that go along, on a suspicion alone, and are not executed, or
         without any where all are; told only if it passes.
         """
-        if self._proves or not trial.auxiliary:
+        if self.proves or not trial.auxiliary:
             return
         needed = trial.auxiliary & executed
         lean = self._belied(trial.asked, NOTHING if needed == trial.auxiliary else needed)
@@ -140,15 +140,20 @@ class Trials:
             yield lean
 
     def leaner(
-        self, trial: Trial, executed: ChangeSet, groups: Sequence[ChangeSet] = ()
+        self,
+        trial: Trial,
+        executed: ChangeSet,
+        groups: Sequence[ChangeSet] = (),
+        weigh: Callable[[Trial], None] = lambda _trial: None,
     ) -> Iterator[Trial]:
         """``trial`` with less and less that goes along, where that was only a suspicion.
 
         What the test does not execute need not go along for the test; where all is executed,
         the suspicion itself is put to the test: of all, of those of a file (``groups``: they may need
-        each other and nobody else needs them), and if they are few, of each. Only what passes is told.
+        each other and nobody else needs them), and if they are few, of each. Only what passes is told. ``weigh`` is
+        asked before each run for many that go along, and may end it by what it raises.
         """
-        if self._proves:
+        if self.proves:
             return
         for lean in self.executed_alone(trial, executed):
             trial = lean
@@ -160,27 +165,27 @@ class Trials:
                 if lean.passed:
                     trial = lean
                     yield trial
-        order = in_order(trial.auxiliary)
-        if len(order) > SEARCH.put_to_test:
-            along = ddmin([frozenset([each]) for each in order], self._beside(trial.asked))
-            order, trial = [], self._belied(trial.asked, NOTHING.union(*along))
-            yield trial
-        for change in order if len(order) > 1 else ():
+        if len(trial.auxiliary) > SEARCH.put_to_test:
+            yield from self._fewer_along(trial, weigh)
+            return
+        for change in in_order(trial.auxiliary) if len(trial.auxiliary) > 1 else ():
             lean = self._belied(trial.asked, trial.auxiliary - {change})
             if lean.passed:
                 trial = lean
                 yield trial
 
-    def _beside(self, asked: ChangeSet) -> OutcomeOf:
-        """Outcomes of what goes along with ``asked``; after the budget's end they are NOT_RUN."""
-
-        def outcome(along: ChangeSet) -> Outcome:
-            try:
-                return self._belied(asked, along).outcome
-            except BudgetSpentError:
-                return Outcome(Verdict.UNRESOLVED, Unresolved.NOT_RUN)
-
-        return outcome
+    def _fewer_along(self, trial: Trial, weigh: Callable[[Trial], None]) -> Iterator[Trial]:
+        """``trial`` with ever less going along, parts put back by how likely each change is needed."""
+        needed = Needed(in_order(trial.auxiliary))
+        while part := needed.next_part():
+            weigh(trial)
+            lean = self._belied(trial.asked, trial.auxiliary.difference(part))
+            if lean.passed:
+                needed.passed_without(part)
+                trial = lean
+                yield trial
+            else:
+                needed.failed_without(part)
 
     def _belied(self, asked: ChangeSet, auxiliary: ChangeSet = NOTHING) -> Trial:
         """The outcome whatever is suspected of it; what is certain needs no run."""
