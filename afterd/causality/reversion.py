@@ -4,7 +4,7 @@ The paper's Algorithm 2 halves a set blindly. Here the runs that the hypotheses 
 come first; what passed is made smaller (``shrinking``), and at last every change of the answer is put back once.
 
 Asymmetric as in the paper: only a passing run decides. A failing one makes hypotheses less likely,
-it never clears a change. Of n suspects at most n² + 3n reversions are tried, as by ddmin.
+it never clears a change. Of n suspects at most n² + 3n reversions are tried, as by delta debugging.
 """
 
 from __future__ import annotations

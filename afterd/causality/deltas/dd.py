@@ -1,10 +1,8 @@
 """Zeller's delta debugging over the changes of a range (Zeller, Hildebrandt, TSE 28(2), 2002).
 
 ``dd`` isolates a minimal difference between a passing and a failing set of *applied* changes: what
-AFTER compares itself with. Applying a set is reverting the others. ``ddmin`` finds a 1-minimal set
-of *reverted* changes that makes the test pass: what the loop falls back to.
-
-Both are deterministic and ask for at most n² + 3n outcomes of n units (section 3 of the paper).
+AFTER compares itself with. Applying a set is reverting the others. It is deterministic and asks for at most n² + 3n
+outcomes of n units (section 3 of the paper).
 """
 
 from __future__ import annotations
@@ -104,39 +102,6 @@ class _Search:
 
     def _verdict(self, applied: ChangeSet) -> Verdict:
         return self._tested(self._whole - applied)
-
-
-def ddmin(units: Sequence[Unit], outcome: Callable[[ChangeSet], Outcome]) -> tuple[Unit, ...]:
-    """A 1-minimal selection of ``units`` whose reversal passes; reverting all of them must pass.
-
-    Not minimal where the budget ended the search: the smallest passing selection seen until then.
-    """
-    tested = Tested(outcome)
-    current, n = list(units), 2
-    try:
-        while n <= len(current):
-            smaller = _passing_part(current, tested, n)
-            if smaller is not None:
-                current, n = smaller
-            elif n < len(current):
-                n = min(2 * n, len(current))
-            else:
-                break
-    except SpentError:
-        pass
-    return tuple(current)
-
-
-def _passing_part(current: list[Unit], tested: Tested, n: int) -> tuple[list[Unit], int] | None:
-    """A part, or else a complement of one, that passes; and into how many to split it."""
-    splits = list(_parts(current, n))
-    for part, _ in splits:
-        if tested(NOTHING.union(*part)) is Verdict.PASS:
-            return part, 2
-    for _, rest in splits:
-        if tested(NOTHING.union(*rest)) is Verdict.PASS:
-            return rest, max(n - 1, 2)
-    return None
 
 
 def _parts(units: list[Unit], n: int) -> Iterator[tuple[list[Unit], list[Unit]]]:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_changes import FAIL, PASS, Counting, arbitrary, ids, repaired_by, running_example
 
-from afterd.causality.deltas.dd import Isolation, dd, ddmin
+from afterd.causality.deltas.dd import Isolation, dd
 from afterd.causality.deltas.dependencies import one_by_one
 from afterd.model.change import ChangeSet, in_order
 from afterd.model.outcome import Verdict
@@ -37,7 +37,6 @@ def test_a_single_guilty_change_is_found_by_bisection() -> None:
 def test_nothing_to_split(count: int) -> None:
     oracle = Counting(repaired_by(ids(count)))
     assert dd(_units(count), oracle).difference == ids(count)
-    assert ddmin(_units(count), oracle) == tuple(_units(count))
     assert oracle.asked == []
 
 
@@ -60,24 +59,10 @@ def test_the_difference_is_minimal_whatever_the_oracle_says(seed: int, count: in
     assert found.calls <= count**2 + 3 * count
 
 
-@settings(deadline=None)
-@given(st.integers(), st.integers(1, 9))
-def test_ddmin_is_one_minimal_whatever_the_oracle_says(seed: int, count: int) -> None:
-    answer = arbitrary(seed, count)
-    oracle = Counting(answer)
-    found = frozenset[str]().union(*ddmin(_units(count), oracle))
-    assert answer(found) is PASS
-    if len(found) > 1:
-        assert all(answer(found - {change}) is not PASS for change in found)
-    assert len(oracle.asked) == len(set(oracle.asked)) <= count**2 + 3 * count
-
-
 @given(st.sets(st.integers(1, 40), min_size=1, max_size=4), st.integers(0, 60))
 def test_a_spent_budget_leaves_what_is_known(guilty: set[int], budget: int) -> None:
     root = {f"c{i}" for i in guilty}
     answer = repaired_by(root)
-    found = frozenset[str]().union(*ddmin(_units(40), Counting(answer, budget)))
-    assert root <= found
     isolation = dd(_units(40), Counting(answer, budget))
     assert answer(ids(40) - isolation.passing) is PASS
     assert answer(ids(40) - isolation.failing) is FAIL
@@ -89,6 +74,5 @@ def test_the_same_questions_in_the_same_order() -> None:
     for _ in range(2):
         oracle = Counting(arbitrary(7, 9))
         dd(_units(9), oracle)
-        ddmin(_units(9), oracle)
         asked.append(oracle.asked)
     assert asked[0] == asked[1]
