@@ -209,7 +209,9 @@ class _Trail:
             altered = self._views.altered_paths(commit, parent)
             there = self._open[str(parent.id)]
             for path in [path for path in asked if path not in altered]:
-                there.setdefault(path, {}).update(asked.pop(path))
+                passed = asked.pop(path)
+                if there.setdefault(path, passed) is not passed:  # by another branch
+                    there[path].update(passed)
         return list(asked.items())
 
     def _answer(self, commit: pygit2.Commit, path: bytes, questions: Collection[_Question]) -> None:

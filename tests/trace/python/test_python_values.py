@@ -244,3 +244,20 @@ def test_what_would_cost_too_much_is_not_computed() -> None:
     assert folded_operator(_node("Tuple"), [1, "a"]) == (True, ("t", 1, "a"))
     assert folded_operator(_node("UnaryOp", op="Not"), [0]) == (True, True)
     assert folded_operator(_node("Compare", ops=["Lt", "Lt"]), [1, 2, 3]) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "alike"),
+    [
+        ("/tmp/s/afterd-run-ab_1/tmp/tmpqu26h6x4", "/tmp/s/afterd-run-zz9/tmp/tmpbqn4farl", True),
+        ("no '/tmp/afterd-run-ab/x' here", "no '/tmp/afterd-run-cd/y' here", True),
+        ("no '/tmp/afterd-run-ab/x' here", "no '/tmp/afterd-run-cd/y' there", False),
+        ("/tmp/afterd-run-ab/x", "/tmp/elsewhere", False),
+        ("/tmp/tmpqu26h6x4", "/tmp/tmpbqn4farl", False),
+    ],
+)
+def test_a_name_in_the_folder_of_one_run_is_no_difference(
+    mine: str, other: str, *, alike: bool
+) -> None:
+    """Biopython's story had the name that tempfile.mkstemp() drew."""
+    assert Comparison([], []).equal(mine, other) is alike

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
+_SCRATCH = re.compile(r"afterd-run-\w+(?:/[^\s/'\"]+)*")
+"""A path below the folder of one run."""
 _BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
 _IDENTIFIED = frozenset({"l", "d", "s", "o"})
 MUTABLE = frozenset({"l", "d", "s", "o"})
@@ -87,9 +90,13 @@ class Comparison:
         return bool(value[1:3] == green[1:3]) or self._are_addresses(value, green)
 
     def _are_addresses(self, value: Recorded, green: Recorded) -> bool:
-        """Whether nothing but addresses tells two values apart."""
+        """Whether nothing but addresses tells two values apart, or what is within the folder that each run has for its
+        temporary files: names there are drawn at random.
+        """
         mine, other = self.addresses
         if isinstance(value, str) and isinstance(green, str):
+            if "afterd-run-" in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
+                return True
             return (
                 _may_name(value) and _may_name(green) and mine.masked(value) == other.masked(green)
             )
