@@ -178,13 +178,13 @@ def assurance(explanation: Explanation) -> Phrase:
         case False:
             return (*seen, "; but a smaller set may do.", *also)
         case None:
-            return (*seen, "; whether all of them are needed was not checked (budget).", *also)
+            return (*seen, "; whether all of them are needed was not checked.", *also)
 
 
 def goes_along_sentence(explanation: Explanation) -> str:
     """What was seen of the changes that go along with the root."""
     if explanation.minimal is None:
-        return "goes along; whether it must was not checked (budget)"
+        return "goes along; whether it must was not checked"
     return "goes along: put back, it does not build or the test does not pass"
 
 
@@ -193,7 +193,7 @@ def along_heading(explanation: Explanation) -> str:
     one = len(explanation.auxiliary) == 1
     begin, each = ("Goes along", "it") if one else ("Go along", "any of them")
     if explanation.minimal is None:
-        return f"{begin}; whether {'it' if one else 'they'} must was not checked (budget):"
+        return f"{begin}; whether {'it' if one else 'they'} must was not checked:"
     return f"{begin} (with {each} put back, it does not build or the test does not pass):"
 
 
@@ -243,10 +243,10 @@ def next_steps(explanation: Explanation) -> list[tuple[str, str]]:
                 (f"afterd report {number} --format md", "share it"),
             ]
         case Status.INCONCLUSIVE:
-            return [
-                (explain_command(explanation, "--budget 2h"), "go on with more time"),
-                (explain_command(explanation, "--strategy dd"), "search without tracing"),
-            ]
+            more = (explain_command(explanation, "--budget 2h"), "go on with more time")
+            spent = "budget" in explanation.reason  # else more time changes nothing
+            plain = (explain_command(explanation, "--strategy dd"), "search without tracing")
+            return [more, plain] if spent else [plain]
         case Status.FLAKY:
             return [
                 (

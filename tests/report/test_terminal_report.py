@@ -334,6 +334,14 @@ def test_without_a_root_the_ranking_says_where_to_look() -> None:
     assert re.search(r"0\.97\s+sum\.c:10\s+sum = sum - z;", text)
 
 
+def test_more_time_is_offered_where_time_ended_it() -> None:
+    spent = OTHERS["inconclusive"]
+    assert "--budget 2h" in shown(spent)
+    dear = replace(spent, reason="The search came down to 25 of 118 changes; to see more is dear.")
+    assert "--budget" not in shown(dear)
+    assert "--strategy dd" in shown(dear)
+
+
 def test_an_unchecked_minimality_is_said() -> None:
     assert "not checked" in shown(replace(RUNNING_EXAMPLE, minimal=None))
     assert "Not seen" in shown(replace(RUNNING_EXAMPLE, verified=False))
