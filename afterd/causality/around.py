@@ -54,7 +54,7 @@ class Around:
         return None
 
     def _alone(self, change: ChangeId) -> Root | None:
-        """What comes of a suspect alone, where the test did not fail as ever with it and more undone."""
+        """What comes of a suspect alone, unless the test failed as ever with it and more undone."""
         known = self._reversion.failed_as_ever(frozenset([change]))
         return None if known else self._reversion.leading([change])
 

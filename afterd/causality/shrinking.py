@@ -143,12 +143,12 @@ class Shrinking:
         while len(waiting) > 1:
             candidates = [passing.asked - {change} for change in waiting]
             for number, trial in enumerate(self._put_back(candidates, passing.auxiliary)):
-                self._weigh(passing)
                 if trial.shrinks(passing):
                     waiting = [*waiting[number + 1 :], *waiting[:number]]
                     passing = trial
                     yield trial
                     break
+                self._weigh(passing)
             else:
                 return
 
