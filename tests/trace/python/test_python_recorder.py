@@ -237,3 +237,11 @@ def test_the_lines_that_ran_are_read_without_the_trees(tmp_path: Path) -> None:
     assert ran == {"main.py": frozenset(by_nodes)}
     assert {2, 6, 7} <= by_nodes
     assert 4 not in by_nodes
+
+
+def test_lines_that_are_gone_are_a_sentence(tmp_path: Path) -> None:
+    trace = traced_pair(tmp_path, {"main.py": ""}, {"main.py": "x = 1\n"}, SCRIPT).trace
+    for table in trace.cache.glob("*.lines"):
+        table.unlink()
+    with pytest.raises(TraceError, match=r"The lines of main\.py cannot be read"):
+        trace.lines()

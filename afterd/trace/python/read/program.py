@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,6 +213,16 @@ def load_module(key: int, path: str, exported: Path) -> Module:
     _build(content["tree"], module)
     _loaded[key, str(exported)] = module
     return module
+
+
+def load_lines(path: str, table: Path) -> array[int]:
+    """The line of each node of a module by its number; raises TraceError when its table is gone."""
+    found = array("I")
+    try:
+        found.frombytes(table.read_bytes())
+    except (OSError, ValueError) as error:
+        raise TraceError(f"The lines of {path} cannot be read from {table}: {error}.") from error
+    return found
 
 
 def _build(exported: list[Any], module: Module) -> None:

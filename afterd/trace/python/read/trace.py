@@ -15,7 +15,7 @@ from pathlib import Path
 from afterd.trace.python.read.addresses import Addresses
 from afterd.trace.python.read.frames import Frame, FrameBuilder
 from afterd.trace.python.read.iterations import Iterations
-from afterd.trace.python.read.program import Module, Node, load_module
+from afterd.trace.python.read.program import Module, Node, load_lines, load_module
 from afterd.trace.python.read.raised import Raised
 from afterd.trace.python.read.tracefile import Raw, Recorded
 from afterd.trace.python.record.rows import KIND_BITS, MAX_NODES, NODE_BITS, Kind
@@ -24,11 +24,9 @@ _KIND_MASK = (1 << KIND_BITS) - 1
 _KINDS = {kind.value: kind for kind in Kind}  # quicker than Kind(…), which is asked per row
 
 
-def _lines_of_nodes(table: Path) -> array[int]:
-    """The line of each node of a module, as it was written when that was compiled."""
-    found = array("I")
-    found.frombytes(table.read_bytes())
-    return found
+def _node_of_site(site: int) -> tuple[int, int]:
+    """The module's fingerprint and the node's number."""
+    return site >> (KIND_BITS + NODE_BITS), site >> KIND_BITS & (MAX_NODES - 1)
 
 
 class Trace:
@@ -71,8 +69,9 @@ class Trace:
         return found
 
     def _lookup(self, site: int) -> Node | None:
-        module = self.module(site >> (KIND_BITS + NODE_BITS))
-        return module.nodes.get(site >> KIND_BITS & (MAX_NODES - 1)) if module else None
+        key, number = _node_of_site(site)
+        module = self.module(key)
+        return module.nodes.get(number) if module else None
 
     def module(self, key: int) -> Module | None:
         """The module with this fingerprint; None for one this run did not load."""
@@ -95,12 +94,12 @@ class Trace:
         found: dict[str, set[int]] = {}
         tables: dict[int, array[int]] = {}
         for site in set(self.sites):
-            key, number = site >> (KIND_BITS + NODE_BITS), site >> KIND_BITS & (MAX_NODES - 1)
+            key, number = _node_of_site(site)
             if key not in self._files or site & _KIND_MASK == Kind.EXIT.value:
                 continue
             path, name = self._files[key]
             if key not in tables:
-                tables[key] = _lines_of_nodes(self.cache / f"{name}.lines")
+                tables[key] = load_lines(path, self.cache / f"{name}.lines")
             if number < len(tables[key]) and tables[key][number]:
                 found.setdefault(path, set()).add(tables[key][number])
         return {path: frozenset(lines) for path, lines in found.items()}
