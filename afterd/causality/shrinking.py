@@ -122,15 +122,15 @@ class Shrinking:
         for tried, verdict in self._attempts.seen.items():
             if tried < passing.asked and verdict in (Verdict.FAIL, Verdict.UNRESOLVED):
                 needed.failed_without(passing.asked - tried)
-        while part := needed.next_part():
+
+        def passing_with(left: ChangeSet) -> Trial | None:
             self._weigh(passing)
-            trial = self._attempts.make(passing.asked.difference(part))
-            if trial.shrinks(passing):
-                needed.passed_without(part)
-                passing = trial
-                yield trial
-            else:
-                needed.failed_without(part)
+            trial = self._attempts.make(left)
+            return trial if trial.shrinks(passing) else None
+
+        for trial in needed.put_back(passing_with):
+            passing = trial
+            yield trial
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Puts back one change at a time, the least suspicious first, until each is needed.

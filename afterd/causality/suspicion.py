@@ -134,19 +134,20 @@ def likeliest_of(
     the one that shows nearest to the failure. Of ``renames``, which do what their old text did, none leads where
     another change is there: toml++'s constant had a new name, and the buffer that was made with it a new size.
     """
-    others = whole - renames
-    if lead in renames and others:
-        known = [each for each in suspects if each.change in others]
-        best = max(known, key=lambda each: (each.weight, each.step), default=None)
-        return in_order(others)[0] if best is None else best.change
 
     def asks_for_all(change: ChangeId) -> bool:
         return needed(frozenset({change})) | {change} == whole
 
-    if not asks_for_all(lead):
+    others = whole - renames
+    if lead in renames and others:
+        lead, equal = in_order(others)[0], others
+    elif asks_for_all(lead):
+        suspected = whole & {each.change for each in suspects}
+        equal = frozenset(filter(asks_for_all, suspected))
+    else:
         return lead
-    equal = [each for each in suspects if each.change in whole and asks_for_all(each.change)]
-    best = max(equal, key=lambda each: (each.weight, each.step), default=None)
+    known = [each for each in suspects if each.change in equal]
+    best = max(known, key=lambda each: (each.weight, each.step), default=None)
     return lead if best is None else best.change
 
 

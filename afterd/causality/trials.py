@@ -176,16 +176,15 @@ class Trials:
 
     def _fewer_along(self, trial: Trial, weigh: Callable[[Trial], None]) -> Iterator[Trial]:
         """``trial`` with ever less going along, parts put back by how likely each change is needed."""
-        needed = Needed(in_order(trial.auxiliary))
-        while part := needed.next_part():
+
+        def passing_with(along: ChangeSet) -> Trial | None:
             weigh(trial)
-            lean = self._belied(trial.asked, trial.auxiliary.difference(part))
-            if lean.passed:
-                needed.passed_without(part)
-                trial = lean
-                yield trial
-            else:
-                needed.failed_without(part)
+            lean = self._belied(trial.asked, along)
+            return lean if lean.passed else None
+
+        for lean in Needed(in_order(trial.auxiliary)).put_back(passing_with):
+            trial = lean
+            yield trial
 
     def _belied(self, asked: ChangeSet, auxiliary: ChangeSet = NOTHING) -> Trial:
         """The outcome whatever is suspected of it; what is certain needs no run."""

@@ -53,7 +53,7 @@ def run_work(cpu: float) -> int:
     seconds had two searches, of which one did not end (lighttpd as one commit). Here one of 0.65 to 0.95 seconds can,
     or of ten times as many.
     """
-    steps = max(0, round(log10(max(cpu, WORTH.quickest) / WORTH.quickest)))
+    steps = round(log10(max(cpu, WORTH.quickest) / WORTH.quickest))
     return int(WORTH.quickest * 10**steps * WORK.second)
 
 

@@ -44,6 +44,7 @@ from afterd.execution.losses import how_lost, tell_loss
 from afterd.execution.memory_group import Group, group_for
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.process_tree import tagged_processes
+from afterd.execution.scratch import RUN_FOLDER
 from afterd.limits import ProcessLimits
 
 Child = subprocess.Popen[bytes]
@@ -183,7 +184,7 @@ def kill(child: Child) -> None:
 
 def _fresh_directory(scratch: Path | None) -> Path:
     try:
-        directory = Path(tempfile.mkdtemp(prefix="afterd-run-", dir=scratch)).resolve()
+        directory = Path(tempfile.mkdtemp(prefix=RUN_FOLDER, dir=scratch)).resolve()
         (directory / "tmp").mkdir()
     except OSError as error:
         where = scratch or tempfile.gettempdir()

@@ -19,6 +19,8 @@ from pathlib import Path
 from afterd.errors import SpaceError
 
 _PREFIX = "afterd-scratch."  # nobody else's: with "afterd." a clone in /tmp/afterd.old went too
+RUN_FOLDER = "afterd-run-"
+"""What the name of the folder of one run begins with, in that directory."""
 
 
 @contextmanager

@@ -49,6 +49,10 @@ _BESIDE_GREEN, _UNTOLD = (
     "the story holds the failing run against the good version's",
     "no story is told",
 )
+_TOO_DEAR = (
+    "with most parts of them put back the test fails in another way, and to see which of them are"
+    " needed takes more runs than the answer is worth"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +144,6 @@ def search(
             return replace(found, story_seconds=seconds)
         tested, followed = told.interventions, told.followed
         return replace(found, story_seconds=seconds, interventions=tested, followed=followed)
-
-
-_TOO_DEAR = (
-    "with most parts of them put back the test fails in another way, and to see which of them are"
-    " needed takes more runs than the answer is worth"
-)
 
 
 def _whole_files(undone: Iterable[Change | None]) -> Iterator[str]:

@@ -9,10 +9,13 @@ one of all and two of all as between half of all and all, and is learnt from the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp, log, prod
+from typing import TypeVar
 
 from afterd.model.change import NOTHING, ChangeId, ChangeSet
+
+PassedT = TypeVar("PassedT")
 
 
 class Needed:
@@ -62,6 +65,16 @@ class Needed:
             if refused
         )
         return min([*last, len(self._left) - 1])
+
+    def put_back(self, passing_with: Callable[[ChangeSet], PassedT | None]) -> Iterator[PassedT]:
+        """What passed each time that a part was put back: ``passing_with`` is asked what comes of what is then left."""
+        while part := self.next_part():
+            passed = passing_with(frozenset(self._left).difference(part))
+            if passed is None:
+                self.failed_without(part)
+            else:
+                self.passed_without(part)
+                yield passed
 
     def _chances(self) -> dict[ChangeId, float]:
         """How likely each change is needed: the share of all, raised by each refusal that it took part in."""

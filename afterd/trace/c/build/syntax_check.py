@@ -38,6 +38,8 @@ _GENERATORS = frozenset([".y", ".yy", ".ypp", ".l", ".ll", ".lpp", ".in", ".m4",
 _LINES = 60
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _STEERS = re.compile(rb"\s*#\s*(?:include|import|if|ifdef|ifndef|elif|else|endif)\b")
+_NOT_FOUND = "#error '{}' file not found\n"
+"""What stands for a file that the variant lacks: an overlay of files cannot hide one."""
 
 TextsOf = Callable[[ChangeSet], Mapping[str, bytes | None]]
 """The files of a variant that differ from the bad version's, by path; None of those it lacks."""
@@ -211,10 +213,6 @@ class SyntaxCheck:
             return diagnostics(text, _LINES) if "error:" in text else ""
         finally:
             result.remove()
-
-
-_NOT_FOUND = "#error '{}' file not found\n"
-"""What stands for a file that the variant lacks: an overlay of files cannot hide one."""
 
 
 @dataclass(frozen=True, slots=True)

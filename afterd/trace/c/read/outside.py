@@ -14,9 +14,7 @@ from afterd.trace.c.read import libc
 from afterd.trace.c.read.frames import Call
 from afterd.trace.c.read.steps import Cells
 
-if (
-    TYPE_CHECKING
-):  # values read memory, and what such calls wrote is told by the values they were given
+if TYPE_CHECKING:  # values read memory, and tell what such calls were given
     from afterd.trace.c.read.values import Values
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from afterd.execution.scratch import RUN_FOLDER
 from afterd.model.term import BOOL, INT, OPAQUE, STRING, Sort, Value, ieee
 from afterd.trace.python.read.addresses import ADDRESS, NO_ADDRESSES, Addresses
 from afterd.trace.python.read.tracefile import Recorded
@@ -22,7 +23,7 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
-_SCRATCH = re.compile(r"afterd-run-\w+(?:/[^\s/'\"]+)*")
+_SCRATCH = re.compile(rf"{RUN_FOLDER}\w+(?:/[^\s/'\"]+)*")
 """A path below the folder of one run."""
 _BRACKETS = {"l": ("[", "]"), "s": ("{", "}")}
 _IDENTIFIED = frozenset({"l", "d", "s", "o"})
@@ -95,7 +96,7 @@ class Comparison:
         """
         mine, other = self.addresses
         if isinstance(value, str) and isinstance(green, str):
-            if "afterd-run-" in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
+            if RUN_FOLDER in value and _SCRATCH.sub("", value) == _SCRATCH.sub("", green):
                 return True
             return (
                 _may_name(value) and _may_name(green) and mine.masked(value) == other.masked(green)

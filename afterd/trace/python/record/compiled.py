@@ -18,9 +18,6 @@ from .replacing import Replacement
 from .rows import fingerprint
 from .tree import NumberedTree
 
-EXPORTED = (".json", ".lines")
-"""What is kept of a module beside its code: its tree with its text, and the line of each node by its number."""
-
 Rewrite = Callable[[ast.Module, bytes], None]  # pytest's assertion rewriting
 
 
@@ -54,7 +51,8 @@ class Compiler:
         name = f"{module:x}-{sys.implementation.cache_tag}"
         cached = self.cache / f"{name}.code"
         own = self.replaced is not None and self.replaced.module == module
-        known = not own and all((self.cache / f"{name}{end}").exists() for end in EXPORTED)
+        exported = (self.cache / f"{name}.json", self.cache / f"{name}.lines")
+        known = not own and all(file.exists() for file in exported)
         code = _read_code(cached, filename) if known else None
         if code is None:
             code = self._instrument(source, filename, rewrite, module)
@@ -82,12 +80,8 @@ class Compiler:
             return self._plain(source, filename, rewrite)
         text = source.decode("utf-8", "replace").splitlines()
         name = f"{module:x}-{sys.implementation.cache_tag}"
-        for end, content in zip(
-            EXPORTED,
-            (json.dumps({"tree": exported, "text": text}).encode(), lines.tobytes()),
-            strict=True,
-        ):
-            _write(self.cache / f"{name}{end}", content)
+        _write(self.cache / f"{name}.lines", lines.tobytes())
+        _write(self.cache / f"{name}.json", json.dumps({"tree": exported, "text": text}).encode())
         return code
 
     def _plain(self, source: bytes, filename: str, rewrite: Rewrite | None) -> CodeType:

@@ -32,9 +32,7 @@ from afterd.trace.python.source.statements import Place, Places
 from afterd.trace.python.source.syntax import nodes_below
 
 _CLASS = re.compile(r"(?:@.*\n)*class\b.*:[ \t]*(?:#.*)?\n")
-_OF_FIELDS = re.compile(
-    r"\b(?:NamedTuple|dataclass)\b"
-)  # its constructor takes what all of its members say
+_OF_FIELDS = re.compile(r"\b(?:NamedTuple|dataclass)\b")  # all members say what it is called with
 _INDENTATION = re.compile(r"^[ \t]+(?=[^\s#])", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_MODULES = frozenset(
@@ -145,10 +143,7 @@ def compiler_error(text: bytes) -> str:
     Asked part by part, as most are those of versions that were asked for before: connection.py of asyncssh, 9,000
     lines, was compiled for each of 160 variants.
     """
-    try:
-        parts = [part for _, pieces in _pieces(text.decode("utf-8", "replace")) for part in pieces]
-    except (ValueError, RecursionError):
-        return _compiled_error(text)
+    parts = (part for _, pieces in _pieces(text.decode("utf-8", "replace")) for part in pieces)
     return _compiled_error(text) if any(map(_part_error, parts)) else ""
 
 

@@ -26,6 +26,7 @@ from afterd.errors import AfterdError
 from afterd.execution import sandbox
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.rerunning import ColdError, Recording
+from afterd.execution.scratch import RUN_FOLDER
 from afterd.limits import WARM, ProcessLimits
 from afterd.trace.python.record.warm import VARIABLE
 from afterd.trace.python.stage.command import (
@@ -229,7 +230,7 @@ class WarmPython:
     def _run(
         self, timeout: float, *, report: bool, recorded: dict[str, Any] | None = None
     ) -> ProcessResult:
-        directory = Path(tempfile.mkdtemp(prefix="afterd-run-", dir=self._scratch)).resolve()
+        directory = Path(tempfile.mkdtemp(prefix=RUN_FOLDER, dir=self._scratch)).resolve()
         (directory / "tmp").mkdir()
         limits = {"timeout": timeout, "output": self.limits.output}
         request = {"op": "run", "directory": str(directory), **limits, "report": report}
