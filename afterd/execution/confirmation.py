@@ -17,7 +17,14 @@ from afterd.execution.losses import refuse_lost
 from afterd.execution.oracle import Oracle
 from afterd.execution.signature import same_failure
 from afterd.model.change import NOTHING, ChangeSet
-from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
+from afterd.model.outcome import (
+    PRINTED_NOTHING,
+    FailureKind,
+    FailureSignature,
+    Outcome,
+    Unresolved,
+    Verdict,
+)
 
 _LONGER, _SHORTEST = 5.0, 10.0
 """A variant may take this many times as long as the slower end at its quickest, and a start (the
@@ -42,7 +49,8 @@ class Confirmation:
     """What was seen of both ends; ``good`` is None where the bad end decided alone.
 
     ``repeats`` are the runs of the end that decided, ``flaky`` is the probability that the test is
-    flaky nevertheless (1 where it was seen to be).
+    flaky nevertheless (1 where it was seen to be). ``put_off`` are the trees of both ends whose last run is yet to be
+    made (see ``second_runs``).
     """
 
     ends: Ends
@@ -50,6 +58,7 @@ class Confirmation:
     good: Outcome | None
     repeats: Repeats
     flaky: float
+    put_off: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +87,14 @@ def confirm(
     prior: Prior | None = None,
     *,
     remembers: bool = False,
+    puts_off: bool = False,
 ) -> Confirmation:
     """Run the bad version, and with ``everything`` reverted the good one, until each is firm.
 
     That is at least ``times`` runs, and as many as ``prior`` asks for; fewer once the runs differ. ``remembers``: of an
-    end whose outcome is on record that was the first run. A bad
-    version that hangs is run to the recipe's limit once, and then as long as what the good one took allows.
+    end whose outcome is on record that was the first run. ``puts_off``: the last run of each end is not made here, as
+    one that is recorded may show the same; the good version's first may be the one that gets a warm process ready.
+    A bad version that hangs is run to the recipe's limit once, and then as long as what the good one took allows.
     The bad end's signature becomes the oracle's reference, and what both ends took bounds the runs
     of variants. Raises BuildError where an end does not
     build, TestError where the test cannot be run at an end or gives no verdict there, LostRunError where a run
@@ -91,10 +102,10 @@ def confirm(
     """
     prior = prior or Prior()
     runs = max(times, runs_needed(prior, most=oracle.recipe.limits.search.confirmations))
-    ends = _SideBySide(oracle, oracle.tree_of(everything))
-    first = oracle.remembered(oracle.tree_of(NOTHING), Verdict.FAIL) if remembers else None
-    bad = _repeated_outcome(oracle, oracle.tree_of(NOTHING), "bad", runs, ends.bad_attempt, first)
     doubt = probability_flaky(prior, runs)
+    ends = _BothEnds(oracle, everything, runs, off=int(puts_off and runs > 1))
+    first = oracle.remembered(oracle.tree_of(NOTHING), Verdict.FAIL) if remembers else None
+    bad = ends.bad_end(first)
     if bad.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, bad.repeats, doubt)
     if bad.is_flaky:
@@ -106,19 +117,18 @@ def confirm(
     oracle.settle(oracle.tree_of(NOTHING), bad.outcome)
     tree = oracle.tree_of(everything)
     first = oracle.remembered(tree, Verdict.PASS) if remembers else None
-    good = _repeated_outcome(oracle, tree, "good", runs, ends.good_attempt, first)
-    good = _built_from_nothing(oracle, tree, good, runs)
+    good = _built_from_nothing(oracle, tree, ends.good_end(first), runs)
     if good.is_unknown:
         return Confirmation(Ends.UNCONFIRMED, bad.outcome, None, good.repeats, doubt)
     if good.is_flaky:
         return Confirmation(Ends.FLAKY_GOOD, bad.outcome, good.outcome, good.repeats, 1.0)
     # What a run costs chooses what is tried: remembered, it is the same whenever the same is asked again.
-    cost = oracle.known_cost(oracle.tree_of(everything)) or good.cpu
+    cost = oracle.known_cost(oracle.tree_of(everything)) or good.cpu or bad.cpu
     oracle.settle(oracle.tree_of(everything), replace(good.outcome, cpu=cost))
     if not good.outcome.passed:
         return Confirmation(Ends.ALREADY_RED, bad.outcome, good.outcome, good.repeats, doubt)
     oracle.cpu = cost
-    spoken = not good.outcome.warm and not good.outcome.printed_nothing
+    spoken = good.outcome.detail != PRINTED_NOTHING
     oracle.both_print = spoken and bool(bad.outcome.detail.strip())
     _bound_variants(oracle, bad, good)
     if bad.outcome.hangs:
@@ -128,7 +138,8 @@ def confirm(
             return Confirmation(Ends.UNCONFIRMED, bad.outcome, good.outcome, bad.repeats, doubt)
         if bad.is_flaky:
             return Confirmation(Ends.FLAKY_BAD, bad.outcome, good.outcome, bad.repeats, 1.0)
-    return Confirmation(Ends.CONFIRMED, bad.outcome, good.outcome, good.repeats, doubt)
+    last = ends.trees if ends.off else None
+    return Confirmation(Ends.CONFIRMED, bad.outcome, good.outcome, good.repeats, doubt, last)
 
 
 def _bound_variants(oracle: Oracle, bad: _End, good: _End) -> None:
@@ -147,27 +158,53 @@ def _bound_variants(oracle: Oracle, bad: _End, good: _End) -> None:
     oracle.bound(max(_SHORTEST, seconds))
 
 
-class _SideBySide:
-    """Attempts at both ends. Where two can be made at once, each of the bad one has one of the good one beside
-    it, which is kept until it is asked for: it is in vain where the bad version turns out to pass.
+class _BothEnds:
+    """Both ends, each run so many times, ``off`` of them later: where an end shows what it should, and the bad one does
+    not hang, as what the good one takes tells that. Then the good one's first may be in a warm process's first fork.
+
+    Where two attempts can be made at once, each of the bad one has one of the good one beside it, which is kept until
+    it is asked for: it is in vain where the bad version turns out to pass.
     """
 
-    def __init__(self, oracle: Oracle, good: str) -> None:
+    def __init__(self, oracle: Oracle, everything: ChangeSet, runs: int, *, off: int) -> None:
+        self.trees = (oracle.tree_of(NOTHING), oracle.tree_of(everything))
+        self.off = off
         self._oracle = oracle
-        self._good = good
+        self._runs = runs
         self._kept: list[Attempt] = []
 
-    def bad_attempt(self, tree: str) -> Attempt:
-        """One more attempt at the bad end."""
+    def bad_end(self, first: Outcome | None) -> _End:
+        """What the bad version shows; ``first`` is what is known of it."""
+        end = self._end("bad", self._runs - self.off, first)
+        if self.off and end.outcome.passed:  # nothing of it will be recorded
+            end = self._end("bad", self._runs, end.outcome)
+        self.off = 0 if end.outcome.hangs else self.off
+        return end
+
+    def good_end(self, first: Outcome | None) -> _End:
+        """What the good version shows; ``first`` is what is known of it."""
+        end = self._end("good", self._runs - self.off, first)
+        if self.off and not end.outcome.passed:
+            end = self._end("good", self._runs, end.outcome)
+        return end
+
+    def _end(self, name: str, runs: int, first: Outcome | None) -> _End:
+        bad, good = self.trees
+        tree, attempted = (bad, self._bad) if name == "bad" else (good, self._good)
+        return _repeated_outcome(self._oracle, tree, name, runs, attempted, first)
+
+    def _bad(self, tree: str) -> Attempt:
         if self._oracle.width == 1:
             return self._oracle.attempt(tree)
-        made, beside = self._oracle.attempts([tree, self._good])
+        good = self.trees[1]
+        made, beside = self._oracle.attempts([tree, good], [good] if self.off else [])
         self._kept.append(beside)
         return made
 
-    def good_attempt(self, tree: str) -> Attempt:
-        """One more attempt at the good end: the oldest that was kept, or a new one."""
-        return self._kept.pop(0) if self._kept else self._oracle.attempt(tree)
+    def _good(self, tree: str) -> Attempt:
+        if self._kept:
+            return self._kept.pop(0)
+        return self._oracle.attempt(tree, forked=bool(self.off))
 
 
 def _repeated_outcome(
@@ -184,7 +221,8 @@ def _repeated_outcome(
     """
     known = first is not None
     if runs > known:
-        oracle.progress.stage(f"confirming the {name} version", f"{runs - known} runs")
+        wanted = "one run" if runs == known + 1 else f"{runs - known} runs"
+        oracle.progress.stage(f"confirming the {name} version", wanted)
     seconds = [first.test_seconds] if first is not None else []
     cpu = first.cpu if first is not None else 0.0
     crashes: list[FailureSignature] = []
@@ -195,8 +233,8 @@ def _repeated_outcome(
         if attempt.outcome.reason is Unresolved.NOT_RUN:
             return _End(name, attempt.outcome, Repeats(run, 0))
         refuse_lost(attempt.outcome, f"The test at the {name} version", oracle.recipe.limits.test)
-        if first is not None and not _runs_are_alike(first, attempt.outcome):
-            crash = _other_crash(first, attempt.outcome)
+        if first is not None and not runs_are_alike(first, attempt.outcome):
+            crash = other_crash(first, attempt.outcome)
             if crash is None:
                 return _End(name, first, Repeats(run + 1, 1))
             crashes.append(crash)
@@ -223,14 +261,14 @@ def _built_from_nothing(oracle: Oracle, tree: str, seen: _End, runs: int) -> _En
     return end if end.is_unknown else seen
 
 
-def _runs_are_alike(one: Outcome, other: Outcome) -> bool:
+def runs_are_alike(one: Outcome, other: Outcome) -> bool:
     """Whether two runs of one tree show the same; a failure must be the same failure."""
     if one.verdict is not other.verdict:
         return False
     return _outcomes_are_same(one.signature, other.signature)
 
 
-def _other_crash(one: Outcome, other: Outcome) -> FailureSignature | None:
+def other_crash(one: Outcome, other: Outcome) -> FailureSignature | None:
     """How another run of one tree died of a signal, where the first did as well; None where one of them did not."""
     both = one.signature, other.signature
     crashed = all(each is not None and each.kind is FailureKind.CRASH for each in both)

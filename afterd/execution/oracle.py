@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 
 from afterd.config import Budget
@@ -141,13 +141,15 @@ class Oracle:
         outcome = self._known(tree) or self._session.get(key) or self._cache.get(key)
         return "" if outcome is None or outcome.built else outcome.detail
 
-    def attempt(self, tree: str) -> Attempt:
-        """Build and test ``tree`` whatever is known of it, as a run that confirms an end."""
-        return self.attempts([tree])[0]
+    def attempt(self, tree: str, *, forked: bool = False) -> Attempt:
+        """Build and test ``tree`` whatever is known of it, as a run that confirms an end. ``forked``: where it passes
+        in the first fork of a warm process, that will do.
+        """
+        return self.attempts([tree], [tree] if forked else [])[0]
 
-    def attempts(self, trees: Sequence[str]) -> list[Attempt]:
-        """An attempt at each of several trees, side by side."""
-        under_way = [self._submit(tree, build_only=False) for tree in trees]
+    def attempts(self, trees: Sequence[str], forked: Collection[str] = ()) -> list[Attempt]:
+        """An attempt at each of several trees, side by side, at some of them ``forked``."""
+        under_way = [self._submit(tree, build_only=False, forked=tree in forked) for tree in trees]
         found = [future.result() for future in under_way]
         for attempt in found:
             self.ledger.record(attempt, confirmation=True)
@@ -221,9 +223,12 @@ class Oracle:
         runs = self.ledger.runs_left
         return not self.ledger.spent and (runs is None or under_way < runs)
 
-    def _submit(self, tree: str, *, build_only: bool, fresh: bool = False) -> Future[Attempt]:
+    def _submit(
+        self, tree: str, *, build_only: bool, fresh: bool = False, forked: bool = False
+    ) -> Future[Attempt]:
         left = self.ledger.seconds_left
-        return self._executor.submit(Job(tree, self.recipe, build_only, left, fresh, self.anew))
+        job = Job(tree, self.recipe, build_only, left, fresh, self.anew, forked)
+        return self._executor.submit(job)
 
     def _keep(self, key: OutcomeKey, attempt: Attempt) -> Outcome:
         self.ledger.record(attempt)

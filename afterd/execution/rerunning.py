@@ -1,8 +1,9 @@
 """Running a test again in a warm process, as long as that is seen to make no difference.
 
 A warm process is an optimisation that could lie. So it has to agree with fresh processes first, once
-on a failing tree and once on a passing one (confirming both ends runs each twice anyway), and only
-a run that ended by itself counts. Where it disagrees, or something speaks against it, every run is a
+on a failing tree and once on a passing one (confirming both ends runs each twice anyway, or records each), and only
+a run that ended by itself counts. Its first run, the probe, has nothing imported ahead: it stands for a fresh one where
+that is asked for, and the tree passes. Where it disagrees, or something speaks against it, every run is a
 fresh process again, and ``Reruns.why_fresh`` says why.
 """
 
@@ -31,11 +32,14 @@ class ColdError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run of the test in ``tree`` that records itself, as its environment tells the recorder."""
+    """A run of the test in ``tree`` that records itself, as its environment tells the recorder; ``version`` is that
+    tree's id.
+    """
 
     command: Command
     tree: Path
     timeout: float
+    version: str = ""
 
 
 class WarmTest(Protocol):
@@ -50,6 +54,10 @@ class WarmTest(Protocol):
 
     def run(self, timeout: float | None = None) -> ProcessResult:
         """Run the test once. Raises ColdError."""
+        ...
+
+    def taken_probe(self) -> ProcessResult | None:
+        """The result of the run that it took to get ready, once; None where there was none, or it was taken."""
         ...
 
     def record(self, recording: Recording) -> ProcessResult:
@@ -117,8 +125,19 @@ class Reruns:
     def wanted(self, recipe: Recipe, tree: str) -> bool:
         """Whether a run of ``tree`` should be warm: to be compared, or because it is trusted."""
         trust = self._of(recipe)
-        usable = self._warm is not None and trust.meant and not trust.cold and not self._closed
-        return usable and (trust.earned or tree in trust.fresh)
+        return self.usable(recipe) and (trust.earned or tree in trust.fresh)
+
+    def probed(
+        self, slot: Path, recipe: Recipe, scratch: Path | None
+    ) -> tuple[ProcessResult | None, int]:
+        """The run that it takes to get a warm process ready, and how many were made; no result where there is one
+        already, or none can be.
+        """
+        ready = self._tests.get(slot)
+        if not self.usable(recipe) or (ready is not None and ready.serves(recipe, slot)):
+            return None, 0
+        test, probes = self._ready(slot, recipe, scratch)
+        return (test.taken_probe() if test is not None else None), probes
 
     def run(
         self, slot: Path, recipe: Recipe, scratch: Path | None
@@ -127,22 +146,34 @@ class Reruns:
         test, probes = self._ready(slot, recipe, scratch)
         if test is None:
             return None, probes
+        if (probed := test.taken_probe()) is not None:
+            probed.remove()
         try:
-            return test.run(recipe.limits.test.timeout), probes + 1
+            result = test.run(recipe.limits.test.timeout)
         except ColdError:
-            if test.cold and not self._is_replaced(slot, recipe, test):
-                self.distrust(recipe, test.cold)
+            if not test.cold:
+                return None, probes + 1
+            if self._is_replaced(
+                slot, recipe, test
+            ):  # it was lost: that is no reason, and no outcome
+                again, runs = self.run(slot, recipe, scratch)
+                return again, probes + 1 + runs
+            self.distrust(recipe, test.cold)
             return None, probes + 1
         except OSError as error:  # no room for its output; a fresh run will say so
             self.distrust(recipe, f"no run can be made in the warm process ({error})")
             return None, probes
+        self._of(recipe).losses = 0  # they are counted in a row
+        return result, probes + 1
 
     def recorded(self, slot: Path, recipe: Recipe, recording: Recording) -> ProcessResult | None:
-        """A recorded run in the slot's warm process; None where there is none that is trusted, or where only a
-        fresh process can record it.
+        """A recorded run in the slot's warm process; None where there is none that is trusted, or that can be
+        compared with a fresh run of the same tree, or where only a fresh process can record it.
         """
         ready = self._tests.get(slot)
-        if ready is None or not ready.serves(recipe, slot) or not self.trusted(recipe):
+        if ready is None or not ready.serves(recipe, slot):
+            return None
+        if not self.wanted(recipe, recording.version):
             return None
         try:
             return ready.test.record(recording)
@@ -159,6 +190,17 @@ class Reruns:
             self.distrust(recipe, "a warm run did not end as a fresh one of the same tree")
             return False
         trust.agreed.add(outcome.verdict)
+        return True
+
+    def earns(self, recipe: Recipe, tree: str, recorded: Outcome) -> bool:
+        """Whether a recorded run in a warm process ended as the fresh one of the same tree did. Where it did not, that
+        it records itself may be why: it says nothing against warm ones.
+        """
+        trust = self._of(recipe)
+        known = trust.fresh.get(tree)
+        if known is None or not _runs_are_alike(known, recorded):
+            return False
+        trust.agreed.add(recorded.verdict)
         return True
 
     def note(self, recipe: Recipe, tree: str, outcome: Outcome) -> None:
@@ -194,6 +236,11 @@ class Reruns:
             tests, self._tests = list(self._tests.values()), {}
         for ready in tests:
             ready.close()
+
+    def usable(self, recipe: Recipe) -> bool:
+        """Whether nothing speaks against warm runs so far."""
+        trust = self._of(recipe)
+        return self._warm is not None and trust.meant and not trust.cold and not self._closed
 
     def _is_replaced(self, slot: Path, recipe: Recipe, test: WarmTest) -> bool:
         """Whether another warm process may take the place of one that was lost."""
@@ -233,9 +280,12 @@ class Reruns:
             self._of(recipe).meant = False
             return None, 0
         if made.cold or self._closed:
-            if not self._is_replaced(slot, recipe, made):
-                self.distrust(recipe, made.cold or "the work was ended")
+            again = self._is_replaced(slot, recipe, made)
             made.close()
+            if again:
+                test, probes = self._ready(slot, recipe, scratch)
+                return test, probes + made.probes
+            self.distrust(recipe, made.cold or "the work was ended")
             return None, made.probes
         self._tests[slot] = _Ready(_key(recipe), made, os.open(slot, os.O_RDONLY))
         return made, made.probes

@@ -116,8 +116,8 @@ class StoryLimits:
     failures: int = 4
     steps: int = 3_000
     interventions: int = 8
-    runs_a_test: int = 8  # four added 27 % in the median of 42 cases in Python
-    runs_a_twin: int = 4
+    runs_a_test: int = 6  # half as many added 27 % in the median of 42 cases in Python
+    runs_a_twin: int = 3
     alone: int = 4
     proofs: int = 8
     slice: int = 200

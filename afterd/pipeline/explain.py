@@ -8,17 +8,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
 from afterd.errors import BuildError, TestError
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.failures import native
-from afterd.execution.failures.lacks import lack_of
-from afterd.execution.failures.text import with_relative_paths
 from afterd.execution.flakiness import Prior
 from afterd.execution.oracle import Oracle
-from afterd.execution.runners.interpreters import own_modules
 from afterd.execution.signature import same_failure, telling_signature
 from afterd.localization.ranker import Ranker
 from afterd.model.change import NOTHING
@@ -29,17 +27,20 @@ from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
 from afterd.pipeline.bisected import Bisection, bisected_case
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.broken_build import broken_build
-from afterd.pipeline.case import Case, told_by_test
+from afterd.pipeline.case import Case
 from afterd.pipeline.elsewhere import Elsewhere, outcomes_elsewhere
-from afterd.pipeline.installed_copy import not_importable, untested_import
+from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
 from afterd.pipeline.reading_ahead import reading_ahead
+from afterd.pipeline.red_otherwise import lack_sentence, otherwise_clause, unfound_sentence
 from afterd.pipeline.same_root import reverted_changes, same_root
+from afterd.pipeline.unconfirmed import not_to_explain, unanswered
 from afterd.report.json import contract
 from afterd.report.masking import Masker
 from afterd.store.explanations import add_ranking, save
+from afterd.trace.python.stage import python_command
 from afterd.vcs.history import find_baseline
 from afterd.workspace import (
     THE_SUITE,
@@ -319,24 +320,33 @@ def _explained_failure(
 
     def confirming(one: Range) -> tuple[Oracle, Confirmation]:
         oracle = _oracle(case, one)
-        times = case.settings.confirmations
-        return oracle, confirm(oracle, one.everything, times, case.prior, remembers=halved)
+        times, prior = case.settings.confirmations, case.prior
+        off = not before and _is_recorded_as_run(case)
+        found = confirm(oracle, one.everything, times, prior, remembers=halved, puts_off=off)
+        return oracle, found
 
     with case.workspace.clock.during(Phase.CONFIRM), reading_ahead(_NEXT):
         ends = settled_ends(wanted, case.test, asking, confirming)
     wanted, oracle, confirmation = ends.wanted, ends.oracle, ends.confirmation
     if ends.reason:
-        unanswered = _unanswered(case, wanted, oracle, confirmation)
-        return unanswered(Status.ALREADY_RED, ends.reason)
+        unexplained = unanswered(case, wanted, oracle, confirmation)
+        return unexplained(Status.ALREADY_RED, ends.reason)
     if confirmation.ends is Ends.ALREADY_RED:
         return _from_last_green(case, wanted, oracle, confirmation, before)
     if confirmation.ends is not Ends.CONFIRMED:
-        return _not_to_explain(case, wanted, confirmation, oracle)
+        return not_to_explain(case, wanted, confirmation, oracle)
     found = same_root(case, wanted, oracle, confirmation, before) or _searched_range(
         case, wanted, oracle, confirmation, before, halved=halved
     )
-    lack = _lack(case, wanted, confirmation.bad)
+    lack = lack_sentence(case, wanted, confirmation.bad)
     return replace(found, remarks=(*filter(None, [ends.note, lack]), *found.remarks))
+
+
+def _is_recorded_as_run(case: Case) -> bool:
+    """Whether what records the test runs it as the user does: the same command in the same interpreter, unbuilt."""
+    recipe, strategy = case.test.recipe, case.settings.strategy
+    command = python_command(recipe.test, recipe.environment(Path()), Path())
+    return strategy is Strategy.AFTER and command is not None and not recipe.build
 
 
 def _searched_range(
@@ -391,34 +401,6 @@ def _oracle(case: Case, wanted: Range) -> Oracle:
     )
 
 
-def _not_to_explain(
-    case: Case, wanted: Range, confirmation: Confirmation, oracle: Oracle
-) -> Explanation:
-    spent = confirmation.ends is Ends.UNCONFIRMED
-    settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
-    status = Status.INCONCLUSIVE if spent else settled
-    seen = confirmation.ends.value
-    copy = "" if settled is not Status.GREEN else untested_import(case, wanted.variants.bad)
-    reason = (
-        f"{seen[:1].upper()}{seen[1:]}; raise it."
-        if spent
-        else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
-    )
-    return _unanswered(case, wanted, oracle, confirmation)(status, reason)
-
-
-def _unanswered(
-    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
-) -> Callable[[Status, str], Explanation]:
-    """Makes explanations that name no change: with a reason, what the test said, and the runs that it took."""
-
-    def explanation(status: Status, reason: str) -> Explanation:
-        found = unanswered_explanation(case.test.recipe.test_id, status, wanted.revisions, reason)
-        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
-
-    return explanation
-
-
 def _from_last_green(
     case: Case,
     wanted: Range,
@@ -429,18 +411,20 @@ def _from_last_green(
     """The left end is red as well: for want of something, or look for the last green commit before it; of several
     tests only for the first one, where nothing was found for that.
     """
-    unanswered = _unanswered(case, wanted, oracle, confirmation)
-    if lack := _lack(case, wanted, confirmation.good) or _unfound(case, wanted, confirmation):
-        return unanswered(Status.BROKEN, lack)
+    unexplained = unanswered(case, wanted, oracle, confirmation)
+    if lack := lack_sentence(case, wanted, confirmation.good) or unfound_sentence(
+        case, wanted, confirmation
+    ):
+        return unexplained(Status.BROKEN, lack)
     if not confirmation.bad.hangs and (copy := untested_import(case, wanted.variants.bad)):
         reason = f"The test fails at both versions. {copy}"
-        return unanswered(Status.ALREADY_RED, reason)
+        return unexplained(Status.ALREADY_RED, reason)
     if not case.settings.history and any(each.reason.startswith(_RED_AT_BOTH) for each in before):
         reason = (
-            f"{_RED_AT_BOTH}{_otherwise(confirmation)}; older commits were not tried, as none of them"
+            f"{_RED_AT_BOTH}{otherwise_clause(confirmation)}; older commits were not tried, as none of them"
             " passed another test (--history tries all)."
         )
-        return unanswered(Status.ALREADY_RED, reason)
+        return unexplained(Status.ALREADY_RED, reason)
     looking = "the good version is red too: looking for the last green commit"
     case.progress.stage(looking)
 
@@ -456,51 +440,17 @@ def _from_last_green(
         why = baseline.reason or "no older commit passes"
         if "budget" in why and not case.settings.history:
             why = f"none of the {budget} older commits that were tried passes (--history tries all)"
-        reason = f"{_RED_AT_BOTH}{_otherwise(confirmation)}, and {why}."
-        return unanswered(Status.ALREADY_RED, reason)
+        reason = f"{_RED_AT_BOTH}{otherwise_clause(confirmation)}, and {why}."
+        return unexplained(Status.ALREADY_RED, reason)
     shorter = range_between(case.workspace, RevisionRange(baseline.good, baseline.bad))
     again = _oracle(case, shorter)
     confirmed = confirm(again, shorter.everything, case.settings.confirmations, case.prior)
     if confirmed.ends is not Ends.CONFIRMED:
-        return _not_to_explain(case, shorter, confirmed, again)
+        return not_to_explain(case, shorter, confirmed, again)
     found = _searched_range(case, shorter, again, confirmed, halved=False)
     red, green = wanted.revisions.good[:12], baseline.good[:12]
     note = f"The test already failed at {red}; the last green commit is {green}."
     return replace(found, remarks=(note, *found.remarks))
-
-
-def _lack(case: Case, wanted: Range, outcome: Outcome | None) -> str:
-    """What is not installed, by the words of a failure, as a sentence; else empty."""
-    if outcome is None or lack_of(said := _words(outcome)) is None:
-        return ""
-    with case.workspace.executor.workbench(wanted.variants.bad) as bench:
-        slots = map(str, bench.slot.path.parent.iterdir())
-        lack = lack_of(with_relative_paths(said, slots), own_modules(bench.slot.path))
-    return lack.sentence(case.test.recipe.test[0]) if lack else ""
-
-
-def _unfound(case: Case, wanted: Range, confirmation: Confirmation) -> str:
-    """The project's own module that the test of neither version finds, as a sentence; else empty."""
-    ends = (confirmation.bad, confirmation.good)
-    said = [_words(end) for end in ends if end is not None]
-    return "" if lack_of(said[-1]) is None else not_importable(case, wanted.variants.bad, *said)
-
-
-def _otherwise(confirmation: Confirmation) -> str:
-    """What the test says at the good version, where that is another failure than the bad version's."""
-    bad, good = confirmation.bad, confirmation.good
-    if good is None or bad.signature is None or good.signature is None:
-        return ""
-    said = told_by_test(good)
-    if said is None or not said.message or same_failure(bad.signature, good.signature):
-        return ""
-    place = f"{said.place}: " if said.place else ""
-    return f", though otherwise ({place}{said.message})"
-
-
-def _words(outcome: Outcome) -> str:
-    """What a failure says."""
-    return f"{outcome.signature.message if outcome.signature else ''}\n{outcome.detail}"
 
 
 def _with_other_side(case: Case, wanted: Range, found: Explanation) -> Explanation:

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from afterd.causality.worth import bisection_work, run_work
 from afterd.config import Strategy
-from afterd.execution.confirmation import Confirmation
+from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.oracle import Oracle
+from afterd.execution.second_runs import with_last_runs
 from afterd.limits import SEARCH
 from afterd.model.change import NOTHING, Change, ChangeSet, in_order
 from afterd.model.explanation import ChangeCounts, Explanation, Failure, Status
@@ -22,6 +23,7 @@ from afterd.pipeline.by_commits import of_red_commits, range_of_changes, traced_
 from afterd.pipeline.case import Case, told_by_test
 from afterd.pipeline.search import Found, search
 from afterd.pipeline.tracing import Tracing, traced_failure
+from afterd.pipeline.unconfirmed import not_to_explain
 from afterd.workspace import FailingTest, Phase, Range, Workspace
 
 _UNCHECKED = (
@@ -45,6 +47,10 @@ def searched_explanation(
     tracing = _traced(
         case, wanted, oracle, _patient(test) if hangs else test, bisection, hangs=hangs
     )
+    with clock.during(Phase.CONFIRM):
+        confirmation = _confirmed_to_the_last(case, oracle, confirmation, tracing)
+    if confirmation.ends is not Ends.CONFIRMED:
+        return not_to_explain(case, wanted, confirmation, oracle)
     made = NOTHING
     searched = wanted
     if tracing.beside is not None:
@@ -61,6 +67,15 @@ def searched_explanation(
     )
     with clock.during(Phase.CONFIRM):
         return unless_by_chance(case, oracle, confirmation, answer, found.followed)
+
+
+def _confirmed_to_the_last(
+    case: Case, oracle: Oracle, confirmation: Confirmation, tracing: Tracing
+) -> Confirmation:
+    """With the last run of each end: the recorded one, unless warm processes have yet to be compared."""
+    reruns = case.workspace.reruns
+    compared = reruns.trusted(oracle.recipe) or not reruns.usable(oracle.recipe)
+    return with_last_runs(oracle, confirmation, tracing.outcomes if compared else {})
 
 
 def _of_few(

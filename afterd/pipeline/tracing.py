@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -13,6 +13,7 @@ from afterd.compare import CautiousExecution, Runs, RunT
 from afterd.errors import AfterdError, ToolchainError, TraceError
 from afterd.execution.recipe import Recipe
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress
 from afterd.model.trace import Execution, TwinExecution
 from afterd.pipeline.languages import COUNTED, changed_languages
@@ -56,7 +57,7 @@ class Tracing:
     not; ``variant`` traces a variant; ``twin`` is the failing run beside the bad version without a set
     of changes. ``beside`` gives what was put off: the failing run alone was recorded, and to read it beside the
     version without a set of changes costs more than to bisect the commits; ``executed`` are then the changes whose
-    lines it executed.
+    lines it executed. ``outcomes`` are those of the runs that were recorded, by their trees.
     """
 
     execution: Execution | None
@@ -70,6 +71,7 @@ class Tracing:
     twin: TracedTwin = no_twin
     beside: Callable[[ChangeSet], Tracing] | None = None
     executed: ChangeSet = NOTHING
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 
 def traced_failure(

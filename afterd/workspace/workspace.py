@@ -27,6 +27,7 @@ from afterd.execution.process import ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Recording, Reruns
 from afterd.execution.scratch import scratch
+from afterd.execution.told import test_outcome
 from afterd.limits import Limits
 from afterd.model.change import ChangeList, ChangeSet, FileKind
 from afterd.model.explanation import RevisionRange
@@ -102,9 +103,18 @@ class Workspace:
         return cache
 
     def recorded_warm(self, recipe: Recipe, recording: Recording) -> ProcessResult | None:
-        """A run that records itself, in a fork of a slot's warm process; None where only a fresh one can."""
+        """A run that records itself, in a fork of a slot's warm process; None where only a fresh one can. Where warm
+        processes are not trusted yet, only if it ends as a plain run of that version did.
+        """
         with self.local.workbench() as bench:
-            return self.reruns.recorded(bench.slot.path, recipe, recording)
+            result = self.reruns.recorded(bench.slot.path, recipe, recording)
+        if result is None or self.reruns.trusted(recipe):
+            return result
+        outcome, _ = test_outcome(result, recipe, recording.tree)
+        if self.reruns.earns(recipe, recording.version, outcome):
+            return result
+        result.remove()
+        return None
 
     def trace_slots(self) -> tuple[Slot, Slot]:
         """The work trees of traced builds, of the good and of the bad version."""

@@ -16,9 +16,10 @@ from afterd.errors import BuildError, LostRunError, SpaceError, TestError
 from afterd.execution.cache import MemoryCache, key_of_test
 from afterd.execution.confirmation import Confirmation, Ends, confirm
 from afterd.execution.executors import Job, LocalExecutor, workbench
-from afterd.execution.flakiness import Prior
+from afterd.execution.flakiness import Prior, Repeats
 from afterd.execution.oracle import Oracle
 from afterd.execution.recipe import Recipe
+from afterd.execution.second_runs import with_last_runs
 from afterd.limits import Limits, ProcessLimits
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.model.outcome import FailureKind, FailureSignature, Outcome, Unresolved, Verdict
@@ -243,6 +244,56 @@ def test_an_end_on_record_is_confirmed_by_that_and_fewer_runs(span: Range) -> No
     assert span.runs() - made == 2
     assert confirm(span.oracle(), ALL, 2, surely).ends is Ends.CONFIRMED
     assert span.runs() - made == 6
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "ends", "runs"),
+    [
+        ("alike", "alike", Ends.CONFIRMED, 0),
+        (None, "alike", Ends.CONFIRMED, 1),
+        ("alike", "otherwise", Ends.CONFIRMED, 1),
+        (None, None, Ends.CONFIRMED, 2),
+    ],
+)
+def test_a_recorded_run_is_the_last_one_of_its_end(
+    span: Range, bad: str | None, good: str | None, ends: Ends, runs: int
+) -> None:
+    """Where it ends as the plain ones did; else a plain one is made, as what records a run may change it."""
+    oracle = span.oracle()
+    confirmed = confirm(oracle, ALL, puts_off=True)
+    assert (confirmed.ends, confirmed.repeats.runs, span.runs()) == (Ends.CONFIRMED, 1, 2)
+    assert confirmed.good is not None
+    recorded = {
+        oracle.tree_of(each): seen if how == "alike" else other
+        for each, how, seen, other in (
+            (NOTHING, bad, confirmed.bad, confirmed.good),
+            (ALL, good, confirmed.good, confirmed.bad),
+        )
+        if how
+    }
+    found = with_last_runs(oracle, confirmed, recorded)
+    assert (found.ends, found.repeats.runs, found.put_off) == (ends, 2, None)
+    assert span.runs() == 2 + runs
+
+
+def test_a_last_run_that_ends_otherwise_is_a_flaky_end(span: Range) -> None:
+    test = f"n=$(wc -l < $COUNT); {TEST}; test $n -lt 2"
+    oracle = span.oracle(test)
+    confirmed = confirm(oracle, ALL, puts_off=True)
+    assert confirmed.ends is Ends.CONFIRMED
+    found = with_last_runs(oracle, confirmed, {oracle.tree_of(NOTHING): confirmed.bad})
+    assert (found.ends, found.repeats, found.flaky) == (Ends.FLAKY_GOOD, Repeats(2, 1), 1.0)
+
+
+@pytest.mark.parametrize("good", ["c1", "c2"])
+def test_what_is_not_as_it_should_be_is_run_again_at_once(span: Range, good: str) -> None:
+    """Nothing is recorded of a version that passes where it should fail, or fails where it should pass."""
+    passes = good == "c1"
+    test = f"true; {TEST}" if not passes else 'echo run >> "$COUNT"'
+    found = confirm(span.oracle(test, build=""), change_set(good), puts_off=True)
+    assert found.ends is (Ends.GREEN if passes else Ends.ALREADY_RED)
+    assert found.repeats.runs == 2
+    assert found.put_off is None
 
 
 def test_a_cached_failure_serves_another_question(span: Range) -> None:

@@ -38,6 +38,7 @@ class Again:
     probes: int = 1
     dies: bool = False
     closed: bool = False
+    probed: bool = False
 
     def run(self, timeout: float | None = None) -> ProcessResult:
         """Run the test, or the lie."""
@@ -47,6 +48,13 @@ class Again:
         return sandbox.run(
             replace(self.command, argv=argv), replace(self.limits, timeout=timeout or 9.0)
         )
+
+    def taken_probe(self) -> ProcessResult | None:
+        """A run for which nothing was imported ahead, once."""
+        if self.text or self.dies or self.probed:
+            return None
+        self.probed = True
+        return self.run()
 
     def record(self, recording: Recording) -> ProcessResult:
         """Run another command, or die."""
@@ -177,6 +185,52 @@ def test_a_runner_in_python_is_not_the_program(tmp_path: Path, made: list[Again]
     assert not span.reruns.wanted(recipe, "tree")
     assert span.reruns.wanted(RECIPE, span.trees[NOTHING])
     span.attempt(NOTHING)
+    span.executor.close()
+
+
+def test_the_first_fork_of_a_good_version_is_its_fresh_run(
+    tmp_path: Path, made: list[Again]
+) -> None:
+    """Nothing was imported ahead of it: it saves the run that gets a warm process ready. Where it does not pass, or
+    a warm process is there already, a fresh one tells.
+    """
+    span = Range(tmp_path, made)
+    first = span.oracle.attempt(span.trees[ALL], forked=True)
+    assert (first.outcome.passed, first.outcome.warm, first.tests, first.warm_tests) == (
+        *(True, True),
+        *(1, 1),
+    )
+    assert first.outcome.cpu > 0.0, "it cost what a fresh run costs"
+    assert span.oracle.attempt(span.trees[ALL]).outcome.warm
+    assert not span.reruns.trusted(RECIPE), "no failing tree was compared"
+    again = span.oracle.attempt(span.trees[NOTHING], forked=True)
+    assert (again.outcome.passed, again.outcome.warm, again.tests) == (False, False, 1)
+    assert span.oracle.attempt(span.trees[NOTHING]).outcome.warm
+    assert span.reruns.trusted(RECIPE)
+    span.executor.close()
+
+
+def test_a_first_fork_that_fails_is_run_afresh(tmp_path: Path, made: list[Again]) -> None:
+    span = Range(tmp_path, made)
+    red = span.oracle.attempt(span.trees[NOTHING], forked=True)
+    assert (red.outcome.verdict, red.outcome.warm, red.tests) == (Verdict.FAIL, False, 2)
+    span.executor.close()
+
+
+@pytest.mark.parametrize(("status", "earned"), [(1, True), (0, False)])
+def test_a_recorded_run_that_ends_as_the_fresh_one_earns_trust(
+    tmp_path: Path, made: list[Again], status: int, *, earned: bool
+) -> None:
+    """One that ends otherwise says nothing against warm ones: that it records itself may be why."""
+    span = Range(tmp_path, made)
+    span.oracle.attempt(span.trees[ALL], forked=True)
+    assert span.oracle.attempt(span.trees[ALL]).outcome.warm
+    fresh = span.attempt(NOTHING).outcome
+    verdict = Verdict.FAIL if status else Verdict.PASS
+    recorded = replace(fresh, verdict=verdict, signature=fresh.signature if status else None)
+    assert span.reruns.earns(RECIPE, span.trees[NOTHING], recorded) is earned
+    assert span.reruns.trusted(RECIPE) is earned
+    assert span.reruns.wanted(RECIPE, span.trees[NOTHING])
     span.executor.close()
 
 

@@ -15,8 +15,9 @@ class Job:
     """Build the tree ``tree`` and, unless ``build_only``, test it.
 
     ``seconds`` is what is left of the budget (None: no end); what it cuts off is NOT_RUN. ``fresh``:
-    the test must run in a process of its own. ``anew``: the tree is built from nothing, not upon what another left.
-    A job is a value that can be sent to another machine.
+    the test must run in a process of its own; ``forked``: where it passes in the first fork of a warm process, for
+    which nothing was imported ahead, that will do. ``anew``: the tree is built from nothing, not upon what another
+    left. A job is a value that can be sent to another machine.
     """
 
     tree: str
@@ -25,6 +26,7 @@ class Job:
     seconds: float | None = None
     fresh: bool = False
     anew: bool = False
+    forked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class Workbench:
             return Attempt(passed, builds=int(built.ran))
         attempt = self._test(_shortened_recipe(recipe, deadline), deadline, job)
         seen = attempt.outcome
-        cpu = 0.0 if seen.warm else seen.cpu + built.cpu
+        cpu = 0.0 if seen.warm and not job.forked else seen.cpu + built.cpu
         outcome = dataclasses.replace(seen, build_seconds=built.seconds, cpu=cpu)
         return dataclasses.replace(attempt, outcome=outcome, builds=int(built.ran))
 
@@ -82,9 +82,12 @@ class Workbench:
         """
         if _is_past(deadline):
             return Attempt(_not_run(Outcome(Verdict.UNRESOLVED)), lasting=False)
-        runs = 0
+        first, runs = self._first_fork(job, recipe, deadline) if job.forked else (None, 0)
+        if first is not None:
+            return first
         if not job.fresh and self._reruns.wanted(recipe, job.tree):
-            result, runs = self._reruns.run(self.slot.path, recipe, self._scratch)
+            result, warm_runs = self._reruns.run(self.slot.path, recipe, self._scratch)
+            runs += warm_runs
             if result is not None:
                 warm = self._taken(result, recipe, deadline)
                 outcome = dataclasses.replace(warm.outcome, warm=True)
@@ -94,6 +97,20 @@ class Workbench:
         fresh = self._taken(result, recipe, deadline)
         self._reruns.note(recipe, job.tree, fresh.outcome)
         return dataclasses.replace(fresh, tests=runs + 1)
+
+    def _first_fork(
+        self, job: Job, recipe: Recipe, deadline: float | None
+    ) -> tuple[Attempt | None, int]:
+        """The first run of a warm process that is made for it, where the test passes so; and how many runs it took."""
+        result, runs = self._reruns.probed(self.slot.path, recipe, self._scratch)
+        if result is None:
+            return None, runs
+        seen = self._taken(result, recipe, deadline)
+        if not seen.outcome.passed:
+            return None, runs
+        outcome = dataclasses.replace(seen.outcome, warm=True)
+        self._reruns.note(recipe, job.tree, outcome)
+        return dataclasses.replace(seen, outcome=outcome, tests=runs), runs
 
     def _taken(self, result: ProcessResult, recipe: Recipe, deadline: float | None) -> Attempt:
         """What a run showed; its directory is removed."""

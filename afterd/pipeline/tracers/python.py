@@ -13,8 +13,12 @@ from afterd.compare import CautiousExecution, Pair, Runs
 from afterd.compare.python import PythonTracer, executed_lines, executed_spans, loaded_files
 from afterd.errors import TraceError
 from afterd.execution.build import Builder
+from afterd.execution.process import ProcessResult
+from afterd.execution.rerunning import Recording
+from afterd.execution.told import test_outcome
 from afterd.limits import WORK
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import Outcome
 from afterd.pipeline.runs_as_builds import Clashing
 from afterd.pipeline.tracers.variant_files import variant_files
 from afterd.pipeline.tracing import Tracing, compared_with, twin_of
@@ -31,9 +35,11 @@ def traced_python(
     """Both ends, recorded; the failing one alone, where a ``bisection`` of the commits is less work than reading two
     runs. Raises TraceError.
     """
-    tracer, runs = _python_runs(workspace, wanted, test, hangs=hangs)
+    outcomes: dict[str, Outcome] = {}
+    tracer, runs = _python_runs(workspace, wanted, test, outcomes, hangs=hangs)
     alone = Tracing(
         None,
+        outcomes=outcomes,
         missing=MissingPieces(wanted.changes.by_id()),
         clashing=_python_clashes(wanted),
         twin=partial(twin_of, runs, NOTHING),
@@ -72,10 +78,17 @@ def _traced_beside(
 
 
 def _python_runs(
-    workspace: Workspace, wanted: Range, test: FailingTest, *, hangs: bool
+    workspace: Workspace,
+    wanted: Range,
+    test: FailingTest,
+    outcomes: dict[str, Outcome],
+    *,
+    hangs: bool,
 ) -> tuple[PythonTracer, Runs[RecordedRun]]:
-    """What records Python; how long the good run is says when one that hangs is ended."""
-    tracer = _python_tracer(workspace, wanted, test)
+    """What records Python; how long the good run is says when one that hangs is ended. ``outcomes`` takes how each run
+    ended, by the version's tree.
+    """
+    tracer = _python_tracer(workspace, wanted, test, outcomes)
     runs = Runs(tracer, wanted.changes.changes, workspace.executor.width)
     if hangs:
         tracer.end_after(runs.run(wanted.everything), test.recipe.limits.trace.beyond)
@@ -103,7 +116,9 @@ def _variant_check(
     )
 
 
-def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> PythonTracer:
+def _python_tracer(
+    workspace: Workspace, wanted: Range, test: FailingTest, outcomes: dict[str, Outcome]
+) -> PythonTracer:
     """Variants built where they must be; the slot's own folders first on the import path."""
     good, bad = workspace.trace_slots()
 
@@ -122,5 +137,10 @@ def _python_tracer(workspace: Workspace, wanted: Range, test: FailingTest) -> Py
         test=test.recipe.test_id if test.runner != "command" else "",
         piece="variants",
     )
-    request = replace(request, warm=partial(workspace.recorded_warm, test.recipe))
+
+    def ended(recording: Recording, result: ProcessResult) -> None:
+        outcomes[recording.version] = test_outcome(result, test.recipe, recording.tree)[0]
+
+    warm = partial(workspace.recorded_warm, test.recipe)
+    request = replace(request, warm=warm, ended=ended)
     return PythonTracer(request, built, wanted.variants.tree)

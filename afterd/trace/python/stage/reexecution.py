@@ -56,8 +56,8 @@ class WarmPython:
 
     ``command`` is as the sandbox takes it: arguments, directory, complete environment. ``tree`` is
     the source tree it runs in; its files may change between runs. ``seen`` is what another server
-    for the same test saw; without it the first run is a probe, and ``probes`` counts it. Use it from
-    one thread at a time, and close it.
+    for the same test saw; without it the first run is a probe, and ``probes`` counts it: nothing is imported
+    ahead of it, so that it shows what a fresh process shows. Use it from one thread at a time, and close it.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class WarmPython:
         self.probes = 0
         self.added = 0.0  # seconds of the last run that were not the test's own
         self.seen = seen
+        self._probed: ProcessResult | None = None
         self._staging = staging
         self._scratch = scratch
         self._cancelled = threading.Event()
@@ -97,6 +98,11 @@ class WarmPython:
         if self.cold:
             raise ColdError(self.cold)
         return self._run(timeout or self.limits.timeout, report=False)
+
+    def taken_probe(self) -> ProcessResult | None:
+        """The result of the probe, once; it is the taker's to remove."""
+        probed, self._probed = self._probed, None
+        return probed
 
     def record(self, recording: Recording) -> ProcessResult:
         """Run the test in a fork that records itself, in another tree than the server's.
@@ -123,6 +129,8 @@ class WarmPython:
     def close(self) -> None:
         """End the server and everything it started."""
         self.cold = self.cold or "the warm process was closed"
+        if (probed := self.taken_probe()) is not None:
+            probed.remove()
         for each in (self._stream, self._connection):
             if each is not None:
                 with suppress(OSError):  # what a server that was killed did not take
@@ -201,6 +209,7 @@ class WarmPython:
             said = json.loads((result.directory / "modules.json").read_text(encoding="utf-8"))
             home, tree = str(result.directory), f"{self.tree}/"
             beside = folders_beside(self.command.argv)  # the test's own, run each time
+            self._probed = result
             return Seen(
                 tuple(
                     (name, file)
@@ -212,9 +221,8 @@ class WarmPython:
                 tuple(said["rewritten"]),
             )
         except (OSError, ValueError) as error:
-            raise ColdError("its first run did not say what it imported") from error
-        finally:
             result.remove()
+            raise ColdError("its first run did not say what it imported") from error
 
     def _prepare(self, seen: Seen) -> None:
         files = [str(self.tree / file) for file in seen.inside]
@@ -232,6 +240,7 @@ class WarmPython:
     ) -> ProcessResult:
         directory = Path(tempfile.mkdtemp(prefix=RUN_FOLDER, dir=self._scratch)).resolve()
         (directory / "tmp").mkdir()
+        (directory / "stderr").touch()  # a recorded run writes all to its standard output
         limits = {"timeout": timeout, "output": self.limits.output}
         request = {"op": "run", "directory": str(directory), **limits, "report": report}
         request |= {"recorded": recorded} if recorded else {}

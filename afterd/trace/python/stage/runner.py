@@ -45,7 +45,8 @@ class PythonTraceRequest:
     run (in mode ``count``). A run is ended after about ``stop`` rows (0: it ends by itself).
     ``work`` names the piece of work, with the tree, that takes up what it recorded before it was
     killed; empty: everything is recorded anew. ``replaced`` is a value of the run that is set to another.
-    ``warm`` records a run in a fork of a warm process, and gives None where that cannot be.
+    ``warm`` records a run in a fork of a warm process, and gives None where that cannot be; ``ended`` is told how each
+    run that was made ended.
     """
 
     command: tuple[str, ...]
@@ -67,6 +68,7 @@ class PythonTraceRequest:
     stop: int = 0
     replaced: Replacement | None = None
     warm: Callable[[Recording], ProcessResult | None] | None = None
+    ended: Callable[[Recording, ProcessResult], None] | None = None
 
 
 _RUNTIME = Path(__file__).parents[1] / "record"
@@ -206,11 +208,17 @@ def _run(
     paths = tuple((tree / folder).resolve() for folder in request.pythonpath)
     environment = environment_for(request.environment, runtime.resolve(), settings.resolve(), paths)
     command = Command(request.command, (tree / request.folder).resolve(), environment, merge=True)
+    version = settings.parent.name  # what is recorded is kept by it
+    recording = Recording(command, tree, request.limits.timeout, version)
+    result = None
     if request.warm is not None and not request.stop and cancelled is None:
-        if (forked := request.warm(Recording(command, tree, request.limits.timeout))) is not None:
-            return forked
-        anew()
-    return sandbox.run(command, request.limits, cancelled=cancelled, anew=anew)
+        result = request.warm(recording)
+        if result is None:
+            anew()
+    result = result or sandbox.run(command, request.limits, cancelled=cancelled, anew=anew)
+    if request.ended is not None and request.replaced is None:
+        request.ended(recording, result)
+    return result
 
 
 def _telling_rank(raw: Raw) -> tuple[bool, int]:

@@ -1,0 +1,43 @@
+"""Where the ends of a range show nothing to explain: no failure, a flaky one, or none that was confirmed in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from afterd.execution.confirmation import Confirmation, Ends
+from afterd.execution.oracle import Oracle
+from afterd.model.explanation import Explanation, Status
+from afterd.pipeline.answer import unanswered_explanation
+from afterd.pipeline.case import Case, told_by_test
+from afterd.pipeline.installed_copy import untested_import
+from afterd.workspace import Range
+
+
+def not_to_explain(
+    case: Case, wanted: Range, confirmation: Confirmation, oracle: Oracle
+) -> Explanation:
+    """The explanation that says what was seen instead: the test is green, flaky, or the budget was spent."""
+    spent = confirmation.ends is Ends.UNCONFIRMED
+    settled = Status.GREEN if confirmation.ends is Ends.GREEN else Status.FLAKY
+    status = Status.INCONCLUSIVE if spent else settled
+    seen = confirmation.ends.value
+    copy = "" if settled is not Status.GREEN else untested_import(case, wanted.variants.bad)
+    reason = (
+        f"{seen[:1].upper()}{seen[1:]}; raise it."
+        if spent
+        else f"In {confirmation.repeats.runs} runs, {seen}. {copy}".rstrip()
+    )
+    return unanswered(case, wanted, oracle, confirmation)(status, reason)
+
+
+def unanswered(
+    case: Case, wanted: Range, oracle: Oracle, confirmation: Confirmation
+) -> Callable[[Status, str], Explanation]:
+    """Makes explanations that name no change: with a reason, what the test said, and the runs that it took."""
+
+    def explanation(status: Status, reason: str) -> Explanation:
+        found = unanswered_explanation(case.test.recipe.test_id, status, wanted.revisions, reason)
+        return replace(found, failure=told_by_test(confirmation.bad), runs=oracle.counts())
+
+    return explanation
