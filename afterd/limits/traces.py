@@ -16,7 +16,9 @@ class TraceLimits:
     reexecuted: int = 2_000_000_000  # records in all: about ten seconds of a program's own work
     slowdown: float = 60.0  # a traced run may take this many times the test's own time-out
     waiting: float = 5.0  # the same, where the test hangs
-    beyond: int = 100_000  # records of a run that hangs, past as many as the good one has
+    recorded: int = 50_000_000_000  # records of one process of either end: two minutes at most; more are not waited for
+    longer: int = 4  # times as many records as the ends have may a variant make, and so many
+    beyond: int = 100_000  # more; past as many as the good one has, where the failing run hangs
     rounds: int = 4_000  # of a loop that does not end, looked back through
     memory: int = 2 * GIB
 

@@ -140,6 +140,8 @@ class CRecorder:
         self._request = request
         self._others = 0
         self._tested: dict[Path, range] = {}  # what a version's test compiled, by where it ran
+        self._longest = 0  # records of a process of either end
+        self._endless: set[Path] = set()  # where versions ran that were ended
         self.seconds = 0.0
 
     def record(self, variant: ChangeSet) -> RecordedRun:
@@ -157,12 +159,35 @@ class CRecorder:
         return self._recorded(self._ends[1])
 
     def _stopped(self, version: Version) -> dict[str, str]:
-        """What ends a run that would not end: more records than the good version's run has by far."""
-        if not self._request.hangs or version.slot is self._request.slots[0]:
-            return {}
-        longest = max(process.recording.end for process in self._green.processes)
-        stop = longest + self._request.recipe.limits.trace.beyond
-        return {"AFTERD_STOP_RECORD": str(stop), "AFTERD_STOP_ENDS": "1"}
+        """What ends a run that makes by far more records than both ends do: undoing half of a change may leave a
+        loop that goes round for as long as one waits. Either end itself is ended where nobody would wait for it.
+        """
+        limits = self._request.recipe.limits.trace
+        if self._hangs(version):
+            return _ended_after(
+                max(process.recording.end for process in self._green.processes) + limits.beyond
+            )
+        return self._departed() if version.parked else _ended_after(limits.recorded)
+
+    def _departed(self) -> dict[str, str]:
+        """What ends a run that should have gone about as an end of the range does."""
+        limits = self._request.recipe.limits.trace
+        return _ended_after(min(limits.recorded, limits.longer * self._longest + limits.beyond))
+
+    def _wait_no_longer(self, version: Version) -> None:
+        """Processes of a run were ended: of a variant that tells that it does not end. Raises TraceError."""
+        if not version.parked and not self._hangs(version):
+            name, most = self._name(version), self._request.recipe.limits.trace.recorded
+            message = f"The {name} run was ended after {most:,} events of one process."
+            raise TraceError(message)
+        self._endless.add(version.runs)
+
+    def _name(self, version: Version) -> str:
+        return "good" if version.slot is self._request.slots[0] else "failing"
+
+    def _hangs(self, version: Version) -> bool:
+        """Whether a version's run need not end by itself."""
+        return self._request.hangs and version.slot is not self._request.slots[0]
 
     @cached_property
     def _ends(self) -> tuple[Version, Version]:
@@ -260,7 +285,7 @@ class CRecorder:
             if not version.parked:  # a variant's come after: those of the bad version are in use
                 shutil.rmtree(version.runs.with_name(_REPLAYS), ignore_errors=True)
             first = version.store.blocks()
-            name = "good" if version.slot is self._request.slots[0] else "failing"
+            name = self._name(version)
             self._request.progress.stage("recording a run of the test", f"the {name} one")
             with version.in_place():
                 tested = self._test(version, version.runs)
@@ -271,6 +296,10 @@ class CRecorder:
         recordings = [Recording(path) for path in recorded_processes(version.runs)]
         if not recordings:
             raise TraceError("The test started no program that was built with afterd-cc.")
+        if any(recording.stopped for recording in recordings):
+            self._wait_no_longer(version)
+        if not version.parked:
+            self._longest = max(self._longest, *(recording.end for recording in recordings))
         during = self._tested[version.runs] = range(*told["compiled"])
         modules = built_modules(version.store, version.base, version.own, version.inherited, during)
         program = Program(version.store, version.slot.path.resolve(), modules)
@@ -291,7 +320,8 @@ class CRecorder:
         version = run.version
         runs = version.runs.with_name("set")
         with version.in_place():
-            tested = self._test(version, runs, {"AFTERD_RING": "0", **replacement.settings})
+            settings = {"AFTERD_RING": "0", **self._departed(), **replacement.settings}
+            tested = self._test(version, runs, settings)
         self.seconds += tested.seconds
         recordings = [Recording(path) for path in recorded_processes(runs)]
         return ReplacedRun(
@@ -309,7 +339,11 @@ class CRecorder:
         return key_of(request.work, build, command.argv, command.cwd, surroundings, *more)
 
     def _rerun(self, version: Version, settings: Mapping[str, str]) -> Path:
-        """Where another run of a version with these settings was recorded."""
+        """Where another run of a version with these settings was recorded: one that ends by itself is not ended
+        where the recording stops, as other processes may wait for it.
+        """
+        ended = self._hangs(version) or version.runs in self._endless
+        settings = {**settings, "AFTERD_STOP_ENDS": str(int(ended))}
         runs = version.runs.with_name("new")
         key = self._key(version, sorted(settings.items()))
         kept = version.runs.with_name(_REPLAYS) / key
@@ -397,6 +431,10 @@ class CRecorder:
             return _Tested(result.seconds, outcome.passed)
         finally:
             result.remove()
+
+
+def _ended_after(records: int) -> dict[str, str]:
+    return {"AFTERD_STOP_RECORD": str(records), "AFTERD_STOP_ENDS": "1"}
 
 
 def _checked_out(slot: Slot) -> list[str]:

@@ -104,6 +104,8 @@ FAILURES = [
     ("closes_all", FailureKind.OUTPUT, "return write(own, text, 7)", "Qrompt", "Prompt"),
     ("read_less", FailureKind.OUTPUT, "printf(", "2 ab", "4 abcd"),
     ("table_of_functions", FailureKind.OUTPUT, "printf(", "64", "4"),
+    ("image", FailureKind.OUTPUT, "pwrite64(", "\x07", "\x03"),
+    ("image_in_parts", FailureKind.OUTPUT, "pwritev64(", "\x02", "\x01"),
 ]
 
 
@@ -186,6 +188,8 @@ GUILTY = {
     "examined": "-path[5] = 'n'; +path[6] = 'x';",
     "converted": "-int base = 16; +int base = 10;",
     "environment": "-name[3] = 'H'; +name[3] = 'h';",
+    "image": "-features &= ~4u;",
+    "image_in_parts": "-head[5] = 1; +head[5] = 2;",
     "closes_all": "-text[0] = 'P'; +text[0] = 'Q';",
     "read_less": "-size_t most = 4; +size_t most = 2;",
     "table_of_functions": '-{"half", halved}, +{"half", squared},',

@@ -15,10 +15,13 @@ import pytest
 from conftest import INSTALLED
 from two_versions import committed
 
+from afterd.errors import TraceError
 from afterd.execution.recipe import Recipe
 from afterd.model.change import NOTHING, ChangeSet
+from afterd.model.outcome import FailureKind
 from afterd.model.progress import Silent
 from afterd.trace.c.build.modules import modules_made
+from afterd.trace.c.failure import hang
 from afterd.trace.c.recorder import CRecorder, RecordedRun, TraceRequest
 from afterd.trace.c.window.segment import records_made
 from afterd.vcs.diff import changes_between
@@ -167,6 +170,58 @@ def test_whoever_is_killed_over_a_variant_leaves_what_the_next_run_recovers_from
         b"first 2\nsecond 2\n",
         b"first 1\nsecond 2\n",
     ]
+
+
+_LOOPING = """\
+#include <stdio.h>
+#include "first.h"
+#include "second.h"
+int main(void) {
+    unsigned seen = 0;
+    for (unsigned at = FIRST; at != END; at += STEP) seen++;
+    printf("%u\\n", seen);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def looping(tmp_path: Path) -> Path:
+    """Both ends go round a few times; with one of the two changes undone the loop never meets its end."""
+    common = {"p.c": _LOOPING, "Makefile": "all:\n\t$(CC) p.c -o prog\n", "run.sh": "./prog\n"}
+    versions = [
+        {
+            **common,
+            "first.h": f"#define FIRST {first}\n#define END 10000\n",
+            "second.h": f"#define STEP {step}\n",
+        }
+        for first, step in ((0, 2), (1, 3))
+    ]
+    committed(tmp_path / "repository", versions)
+    return tmp_path
+
+
+def with_trace_limits(request: TraceRequest, **wanted: int) -> TraceRequest:
+    limits = request.recipe.limits
+    limits = replace(limits, trace=replace(limits.trace, **wanted))
+    return replace(request, recipe=replace(request.recipe, limits=limits))
+
+
+def test_a_variant_that_goes_on_for_far_longer_than_both_ends_is_ended(looping: Path) -> None:
+    recorder = CRecorder(with_trace_limits(request_in(looping), beyond=5_000))
+    ends = [recorder.record(undone).processes[0].recording for undone in (NOTHING, FIRST | SECOND)]
+    most = 4 * max(end.end for end in ends) + 5_000
+    (process,) = recorder.record(FIRST).processes
+    assert process.recording.ending.how == "cut"
+    assert process.recording.stopped
+    assert most <= process.recording.end < most + 1_000
+    assert [failed.kind for failed in hang(process)] == [FailureKind.HANG]
+
+
+def test_an_end_that_makes_more_records_than_are_waited_for_is_said_to(looping: Path) -> None:
+    recorder = CRecorder(with_trace_limits(request_in(looping), recorded=2_000))
+    with pytest.raises(TraceError, match="failing run was ended after 2,000 events"):
+        recorder.record(NOTHING)
 
 
 def test_who_waits_hears_what_is_recorded_and_how_far_it_is(directory: Path) -> None:

@@ -396,7 +396,7 @@ static void stop_here(void) {
     head->stopped = records_now();
     word bytes = counter_blocks * sizeof(word), *snapshot = bytes ? map_file("counts-stop", bytes, NULL) : NULL;
     if (snapshot) memcpy(snapshot, counters, bytes);
-    if (setting("AFTERD_STOP_ENDS")) syscall(SYS_exit_group, 124); /* it would never end by itself */
+    if (number_from("AFTERD_STOP_ENDS", 0)) syscall(SYS_exit_group, 124); /* it would never end by itself */
     into_scrap(scrap);
     errno = saved;
 }

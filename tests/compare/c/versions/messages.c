@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "cases.h"
 #include <err.h>
 #include <error.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <syslog.h>
@@ -242,4 +245,24 @@ int case_closes_all(void) {
 -    text[0] = 'P';
 +    text[0] = 'Q';
     return write(own, text, 7) != 7;
+}
+
+/* As a file system is made: with an identity of its own, in a large file, and nobody prints it. */
+int case_image(void) {
+    unsigned char block[32] = "IMG";
+    unsigned features = 7;
+    int file = memfd_create("image", 0);
+    if (getrandom(block + 4, 8, 0) != 8) return 9;
+-    features &= ~4u;
+    block[16] = (unsigned char)features;
+    puts("made");
+    return pwrite64(file, block, sizeof block, 4096) != sizeof block;
+}
+
+int case_image_in_parts(void) {
+    unsigned char head[8] = "IMG", tail[8] = {0};
+-    head[5] = 1;
++    head[5] = 2;
+    struct iovec parts[] = {{head, sizeof head}, {tail, sizeof tail}};
+    return pwritev64(memfd_create("image", 0), parts, 2, 64) != sizeof head + sizeof tail;
 }
