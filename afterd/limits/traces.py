@@ -127,6 +127,7 @@ class CPairLimits:
     departures: int = 200  # of an output, that are looked at for one to explain
     transplanted: int = 60  # levels of a term that is computed with the other version's text
     copies: int = 16  # of copies that are looked through
+    drawn: int = 4  # bytes between two that another run has otherwise, which it may have by chance as they were
     levels: int = 16  # branches, or callers, above green's step that are looked at
     nested: int = 200  # instantiations within instantiations that are walked out of
     aligned: int = 400  # calls within calls that are aligned

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from afterd.compare.c.binary import differing_places, is_binary
 from afterd.compare.c.line_pairs import line_pairs
 from afterd.limits import C_PAIR
 from afterd.trace.c.window.recording import Recording, Written
@@ -52,12 +53,15 @@ def departures(bad: Recording, green: Recording) -> list[Departure]:
     here, there = _streams(bad.output()), _streams(green.output())
     if not any(_bytes(here.get(fd, [])) != _bytes(there.get(fd, [])) for fd in {*here, *there}):
         return []
-    unsteady = _unsteady_words(here, _streams(bad.repeated()))
-    found = [
-        departure
-        for fd in sorted(set(here) | set(there))
-        for departure in _in_stream(fd, here.get(fd, []), there.get(fd, []), unsteady)
-    ]
+    again = _streams(bad.repeated())
+    unsteady = _unsteady_words(here, again)
+    found: list[Departure] = []
+    for fd in sorted({*here, *there}):
+        mine, other = here.get(fd, []), there.get(fd, [])
+        if is_binary(_bytes(mine), _bytes(other)):
+            found.extend(_in_bytes(fd, mine, other, again.get(fd, [])))
+        else:
+            found.extend(_in_stream(fd, mine, other, unsteady))
     return sorted(found, key=lambda d: d.bad.position if d.bad else bad.end)
 
 
@@ -86,6 +90,16 @@ def _unsteady_words(
                 words = zip(_WORD.findall(one), _WORD.findall(other), strict=False)
                 found.update(word for word, instead in words if word != instead)
     return frozenset(found)
+
+
+def _in_bytes(
+    fd: int, here: Sequence[Written], there: Sequence[Written], again: Sequence[Written]
+) -> Iterator[Departure]:
+    """What is no text, place by place."""
+    mine, other = _bytes(here), _bytes(there)
+    for place in differing_places(mine, other, _bytes(again)):
+        bad, green = _event(here, place.start), _event(there, place.start)
+        yield Departure(fd, *bad, *green, mine[place], other[place])
 
 
 def _in_stream(

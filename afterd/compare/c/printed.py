@@ -23,10 +23,18 @@ from afterd.trace.c.read import (
     known_value,
 )
 
-_BUFFERS = {"@write": 1, "@pwrite": 1, "@send": 1, "@fwrite": 0, "@fwrite_unlocked": 0}
+_BUFFERS = {
+    "@write": 1,
+    "@pwrite": 1,
+    "@pwrite64": 1,
+    "@send": 1,
+    "@fwrite": 0,
+    "@fwrite_unlocked": 0,
+}
 _LENGTHS = {"@fwrite": (1, 2), "@fwrite_unlocked": (1, 2)} | dict.fromkeys(
-    ("@write", "@pwrite", "@send"), (2,)
+    ("@write", "@pwrite", "@pwrite64", "@send"), (2,)
 )
+_GATHERS = frozenset(["@writev", "@pwritev", "@pwritev64"])
 _STREAMED = re.compile(
     r"@_Z(?:NSols|Stls)"
 )  # operator<< of an ostream, which is its first argument
@@ -43,7 +51,7 @@ def printed_otherwise(
     name, given = callee(call.instruction), arguments(call.instruction)
     if name in WRITTEN:
         return _formatted_byte(process, call, departure, green, other)
-    if name == "@writev":
+    if name in _GATHERS:
         return _gathered_byte(process, call, departure)
     if name in _BUFFERS and other is not None and callee(other.instruction) == name:
         cut = _cut_length(process, call, departure, green, other)

@@ -5,6 +5,8 @@ A function that is not listed may write through any pointer it is given.
 
 from __future__ import annotations
 
+import re
+
 _READS_ONLY = frozenset(
     [
         "strlen",
@@ -30,6 +32,9 @@ _READS_ONLY = frozenset(
         "putchar",
         "fwrite",
         "write",
+        "pwrite",
+        "writev",
+        "pwritev",
         "dprintf",
         "perror",
         "exit",
@@ -173,19 +178,57 @@ _GIVEN_TEXT = frozenset(
 )
 
 
+_OF_LARGE_FILES = frozenset(
+    [
+        *(
+            "open",
+            "openat",
+            "creat",
+            "fopen",
+            "freopen",
+            "mkstemp",
+            "tmpfile",
+            "truncate",
+            "ftruncate",
+        ),
+        *(
+            "pread",
+            "pwrite",
+            "preadv",
+            "pwritev",
+            "lseek",
+            "fseeko",
+            "ftello",
+            "readdir",
+            "scandir",
+        ),
+        *("stat", "lstat", "fstat", "fstatat", "mmap"),
+    ]
+)
+
+
+def plain_name(name: str) -> str:
+    """The name by which a function of the C library is known here: its header gives it another one for files over
+    two gigabytes (``pread64``) and for a newer standard (``__isoc23_strtol``).
+    """
+    plain = name.removeprefix("@").removeprefix("__isoc99_").removeprefix("__isoc23_")
+    large = plain.removesuffix("64")
+    return large if large in _OF_LARGE_FILES else plain
+
+
 def is_given_text(name: str) -> bool:
     """Whether what a function does depends on every byte of the texts that it is given."""
-    return name.removeprefix("@") in _GIVEN_TEXT
+    return plain_name(name) in _GIVEN_TEXT
 
 
 def copies(name: str) -> tuple[int, int] | None:
     """The arguments that a function copies bytes to and from, byte by byte; -1 is what it returns."""
-    return _COPIES.get(name.removeprefix("@"))
+    return _COPIES.get(plain_name(name))
 
 
 def writes_through(name: str, argument: int) -> bool:
     """Whether ``@name`` may write through its argument of this number."""
-    plain = name.removeprefix("@")
+    plain = plain_name(name)
     if plain in _READS_ONLY:
         return False
     if plain.startswith("llvm."):
@@ -197,7 +240,7 @@ def at_most(name: str, argument: int) -> tuple[int, ...] | int | None:
     """How many bytes a function writes through an argument, or (-1) to what it returns, at most: the
     arguments whose product it is, or a number; None where that is not told here.
     """
-    plain = name.removeprefix("@")
+    plain = plain_name(name)
     if argument < 0:
         return _ALLOCATES.get(plain)
     return _WRITES.get(plain, {}).get(argument)
@@ -205,15 +248,15 @@ def at_most(name: str, argument: int) -> tuple[int, ...] | int | None:
 
 def allocates(name: str) -> tuple[int, ...]:
     """The arguments whose product is the size of what a function allocates; empty for other functions."""
-    return _ALLOCATES.get(name.removeprefix("@"), ())
+    return _ALLOCATES.get(plain_name(name), ())
 
 
 def returns_written(name: str) -> bool:
     """Whether what the result points to was filled by the call."""
-    return name.removeprefix("@") in _RETURNS_NEW
+    return plain_name(name) in _RETURNS_NEW
 
 
 def is_known_function(name: str) -> bool:
     """Whether the table has the function."""
-    plain = name.removeprefix("@")
+    plain = plain_name(name)
     return plain in _READS_ONLY or plain in _WRITES or plain in _RETURNS_NEW

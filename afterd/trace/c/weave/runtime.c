@@ -702,11 +702,25 @@ OURS ssize_t write(int fd, const void *from, size_t count) { return __afterd_wri
 ssize_t __afterd_pwrite(int fd, const void *from, size_t count, off_t at) {
     return took(fd, from, pwrite(fd, from, count, at));
 }
-ssize_t __afterd_writev(int fd, const struct iovec *parts, int number) {
-    ssize_t done = syscall(SYS_writev, fd, parts, number), left = done;
+ssize_t __afterd_pwrite64(int fd, const void *from, size_t count, off_t at) {
+    return __afterd_pwrite(fd, from, count, at);
+}
+
+static ssize_t took_parts(int fd, const struct iovec *parts, int number, ssize_t done) {
+    ssize_t left = done;
     for (int n = 0; n < number && left > 0; left -= (ssize_t)parts[n++].iov_len)
         took(fd, parts[n].iov_base, left < (ssize_t)parts[n].iov_len ? left : (ssize_t)parts[n].iov_len);
     return done;
+}
+
+ssize_t __afterd_writev(int fd, const struct iovec *parts, int number) {
+    return took_parts(fd, parts, number, syscall(SYS_writev, fd, parts, number));
+}
+ssize_t __afterd_pwritev(int fd, const struct iovec *parts, int number, off_t at) {
+    return took_parts(fd, parts, number, pwritev(fd, parts, number, at));
+}
+ssize_t __afterd_pwritev64(int fd, const struct iovec *parts, int number, off_t at) {
+    return __afterd_pwritev(fd, parts, number, at);
 }
 int __afterd_vdprintf(int fd, const char *format, va_list arguments) {
     va_list again;
