@@ -6,6 +6,8 @@ another run of the same version has otherwise at the same place.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,7 +37,7 @@ def _bytes_of(data: bytes) -> npt.NDArray[np.uint8]:
 def _closed(unsteady: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """With the few bytes between two unsteady ones: of sixteen drawn by chance one is often as it was before."""
     places = np.flatnonzero(unsteady)
-    for first, second in zip(places, places[1:], strict=False):
+    for first, second in pairwise(places):
         if second - first <= C_PAIR.drawn:
             unsteady[first:second] = True
     return unsteady

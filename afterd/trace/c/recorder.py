@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -34,7 +33,7 @@ from afterd.trace.c.build.modules import ModuleStore, built_modules, modules_mad
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.build.traced_build import begin_build, environment, prepare, recording_into
 from afterd.trace.c.failure.quoted import quoted_texts
-from afterd.trace.c.read.process import Process, recorded_processes
+from afterd.trace.c.read.process import Process, paired_recordings, recorded_processes
 from afterd.trace.c.read.program import Program
 from afterd.trace.c.window.recording import Recording, Written
 from afterd.trace.c.window.replacement import Replacement
@@ -368,24 +367,21 @@ class CRecorder:
         rerun = partial(self._rerun, version)
 
         @cache
-        def again() -> dict[tuple[str, ...], list[Recording]]:
-            found: dict[tuple[str, ...], list[Recording]] = defaultdict(list)
-            if sum(recording.end for recording in recordings) <= limits.reexecuted:
-                for path in recorded_processes(rerun({"AFTERD_RING": "0"})):
-                    other = Recording(path)
-                    other.output()  # before another run takes its place
-                    found[other.arguments].append(other)
-            return found
+        def again() -> list[Recording | None]:
+            if sum(recording.end for recording in recordings) > limits.reexecuted:
+                return [None] * len(recordings)
+            others = [*map(Recording, recorded_processes(rerun({"AFTERD_RING": "0"})))]
+            for other in others:
+                other.output()  # before another run takes its place
+            return paired_recordings(recordings, others)
 
-        def repeated(command: tuple[str, ...], rank: int) -> Sequence[Written]:
-            """What the process of this rank, of those of the same command, wrote again."""
-            same = again()[command]
-            return same[rank].output() if rank < len(same) else ()
+        def repeated(number: int) -> Sequence[Written]:
+            """What the process that is this one of the run wrote again."""
+            other = again()[number]
+            return () if other is None else other.output()
 
-        ranks = Counter[tuple[str, ...]]()
-        for recording in recordings:
-            recording.repeated = partial(repeated, recording.arguments, ranks[recording.arguments])
-            ranks[recording.arguments] += 1
+        for number, recording in enumerate(recordings):
+            recording.repeated = partial(repeated, number)
             if recording.first:
                 recording.replay = Reexecution(
                     rerun, recording.number, limits.reexecutions, limits.reexecuted

@@ -183,12 +183,13 @@ int main(void) {
     return 0;
 }
 """
+_IN_A_FOLDER = "d=$(mktemp -d)\n./prog $d/out\nrm -r $d\n"
 
 
 @pytest.fixture
 def looping(tmp_path: Path) -> Path:
     """Both ends go round a few times; with one of the two changes undone the loop never meets its end."""
-    common = {"p.c": _LOOPING, "Makefile": "all:\n\t$(CC) p.c -o prog\n", "run.sh": "./prog\n"}
+    common = {"p.c": _LOOPING, "Makefile": "all:\n\t$(CC) p.c -o prog\n", "run.sh": _IN_A_FOLDER}
     versions = [
         {
             **common,
@@ -216,6 +217,14 @@ def test_a_variant_that_goes_on_for_far_longer_than_both_ends_is_ended(looping: 
     assert process.recording.stopped
     assert most <= process.recording.end < most + 1_000
     assert [failed.kind for failed in hang(process)] == [FailureKind.HANG]
+
+
+def test_a_process_is_found_again_in_another_run_whose_folder_of_temporary_files_is_another(
+    looping: Path,
+) -> None:
+    (process,) = CRecorder(request_in(looping)).record(NOTHING).processes
+    again = process.recording.repeated()
+    assert [each.data for each in again] == [each.data for each in process.recording.output()]
 
 
 def test_an_end_that_makes_more_records_than_are_waited_for_is_said_to(looping: Path) -> None:

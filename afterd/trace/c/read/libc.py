@@ -5,8 +5,6 @@ A function that is not listed may write through any pointer it is given.
 
 from __future__ import annotations
 
-import re
-
 _READS_ONLY = frozenset(
     [
         "strlen",

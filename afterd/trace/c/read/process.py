@@ -39,26 +39,40 @@ def recorded_processes(trace: Path) -> list[Path]:
 def partners(
     mine: Sequence[Process], others: Sequence[Process]
 ) -> Iterator[tuple[Process, Process | None]]:
-    """Processes with the same command line, the n-th of the one run with the n-th of the other.
+    """The processes of one run with those of another, as their recordings are paired."""
+    by_number = {process.recording.number: process for process in others}
+    paired = paired_recordings(
+        [each.recording for each in mine], [each.recording for each in others]
+    )
+    for process, other in zip(mine, paired, strict=True):
+        yield process, None if other is None else by_number[other.number]
 
-    Directories in the command line differ between the two runs (they are slots), so only the base
+
+def paired_recordings(
+    mine: Sequence[Recording], others: Sequence[Recording]
+) -> list[Recording | None]:
+    """Of each process of one run the one of the other run that has its command line, the n-th with the n-th.
+
+    Directories in the command line differ between any two runs (slots, folders of temporary files), so only the base
     names of paths are compared; a process that has no such partner is paired by its rank.
     """
-    waiting: dict[tuple[str, ...], list[Process]] = defaultdict(list)
-    for process in others:
-        waiting[_command(process)].append(process)
+    waiting: dict[tuple[str, ...], list[Recording]] = defaultdict(list)
+    for recording in others:
+        waiting[_command(recording)].append(recording)
     used: set[int] = set()
-    found: list[tuple[Process, Process | None]] = []
-    for process in mine:
-        same = waiting[_command(process)]
+    found: list[Recording | None] = []
+    for recording in mine:
+        same = waiting[_command(recording)]
         partner = same.pop(0) if same else None
         if partner:
-            used.add(partner.recording.number)
-        found.append((process, partner))
-    spare = {each.recording.number: each for each in others if each.recording.number not in used}
-    for process, partner in found:
-        yield process, partner or spare.pop(process.recording.number, None)
+            used.add(partner.number)
+        found.append(partner)
+    spare = {each.number: each for each in others if each.number not in used}
+    return [
+        partner or spare.pop(recording.number, None)
+        for recording, partner in zip(mine, found, strict=True)
+    ]
 
 
-def _command(process: Process) -> tuple[str, ...]:
-    return tuple(argument.rsplit("/", 1)[-1] for argument in process.recording.arguments)
+def _command(recording: Recording) -> tuple[str, ...]:
+    return tuple(argument.rsplit("/", 1)[-1] for argument in recording.arguments)
