@@ -228,10 +228,13 @@ class Loop:
                 verdict = self._verdict_with(root)
                 if verdict is Verdict.FAIL:
                     break
-                order = structural_order(self._changes[change] for change in later)
+                own = root.changes | root.auxiliary
+                led = [suspect.change for suspect in self._plausible() if suspect.change in later]
+                found = self._leads_later(led, own) if verdict is Verdict.PASS else None
                 # of thousands that do not build nobody can tell what they lack
-                alone, own = self._standing.proves, root.changes | root.auxiliary
-                found = self._reversion.settle(later, order, own, alone=alone)
+                alone = self._standing.proves
+                order = [*led, *structural_order(self._changes[c] for c in later.difference(led))]
+                found = found or self._reversion.settle(later, order, own, alone=alone)
                 if found is None:
                     if verdict is Verdict.PASS:
                         self._reversion.halve()
@@ -245,6 +248,11 @@ class Loop:
         except BudgetSpentError:
             pass
         return root
+
+    def _leads_later(self, led: Sequence[ChangeId], own: ChangeSet) -> Root | None:
+        """A root out of the suspects that came later, where it takes nothing of what repairs the test as well along."""
+        found = self._reversion.leading(led[: SEARCH.leaders])
+        return None if found is None or (found.changes | found.auxiliary) & own else found
 
     def _verdict_with(self, root: Root) -> Verdict:
         """What the test says of the version with which all of a root was there, and nothing that came later."""

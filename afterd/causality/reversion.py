@@ -25,7 +25,7 @@ from afterd.causality.trials import BudgetSpentError, Trial, Trials
 from afterd.causality.worth import Worth
 from afterd.limits import SEARCH
 from afterd.model.change import NO_GUILT, NOTHING, ChangeId, ChangeSet, CommitGuilt, in_order
-from afterd.model.outcome import Verdict
+from afterd.model.outcome import Unresolved, Verdict
 from afterd.weights import RUNS
 
 
@@ -199,6 +199,7 @@ class Reversion:
                 continue
             first = self._try_standing(linked, field)
             trial = self._followed(first, halved=passing is None)
+            left *= passing is not None or not self._tells_another_way(whole, first, trial)
             field = self._informed(field)
             if trial.passed and (passing is None or trial.shrinks(passing)):
                 if passing is None or len(trial.asked) <= RUNS.shrunk * len(passing.asked):
@@ -207,6 +208,14 @@ class Reversion:
                 yield trial
                 if trial is not first and len(trial.asked) <= SEARCH.put_back:
                     return  # it hangs together: what is not needed shows when it is put back
+
+    def _tells_another_way(self, whole: ChangeSet, first: Trial, followed: Trial) -> bool:
+        """Whether all suspects together fail otherwise, with what stands around them as well: where that failure comes
+        from tells more than parts of what stands there, each of which costs a build.
+        """
+        otherwise = Unresolved.DIFFERENT_FAILURE
+        followed_too = self._trials.proves and first.asked == whole and followed is not first
+        return followed_too and first.outcome.reason is followed.outcome.reason is otherwise
 
     def _try_standing(self, reverted: ChangeSet, field: Field) -> Trial:
         """A trial; where the text of the variant already tells that it does not stand, of as many of the changes as

@@ -24,7 +24,7 @@ from paper_examples import critical_example, running_example
 from recorded import ABSENT, Recorded, aligned, compare, op
 from simulated import regression
 
-from afterd.causality.analysis import Analysis, Oracles, not_told
+from afterd.causality.analysis import Analysis, Oracles, TracedVariant, not_told, not_traced
 from afterd.causality.loop import Loop
 from afterd.causality.named import NOTHING_NAMED, NamedByFailure
 from afterd.causality.standing import NOTHING_TOLD, Standing
@@ -51,6 +51,7 @@ def looped(
     commits: Sequence[str] = (),
     verdict_at: Callable[[str], Verdict] = not_told,
     standing: Standing = NOTHING_TOLD,
+    traced: TracedVariant = not_traced,
 ) -> tuple[Loop, list[ChangeSet]]:
     """A loop, and the reversions that it has run so far, in order."""
     asked: list[ChangeSet] = []
@@ -69,6 +70,7 @@ def looped(
         commits=commits,
         verdict_at=verdict_at,
         standing=standing,
+        traced=traced,
     )
     return Loop(execution, changes, frozenset(changes), oracles, Silent()), asked
 
@@ -202,6 +204,27 @@ def test_what_repairs_the_test_and_did_not_break_it_is_no_root(
     assert asked[0] == {"c1"}
 
 
+def test_of_what_came_later_the_suspects_are_tried_before_all_of_it() -> None:
+    """Kmod: of eighteen later changes the third suspect was guilty, and all of them were put back in thirteen runs."""
+    run = Recorded()
+    newer = run.assign(1, "newer", op(Op.ADD, run.input(11, "a", 0), 1), green=0, changes=["c9"])
+    older = run.assign(2, "older", op(Op.ADD, run.input(12, "b", 0), 1), green=0, changes=["c1"])
+    both = run.assign(3, "both", op(Op.MUL, older, newer), green=0)
+    run.fail(99, compare(Op.EQ, both, 0))
+    changes = by_commits("old", *["new"] * 19)
+    loop, asked = looped(
+        aligned(run),
+        changes,
+        repaired_by({"c1"}, {"c9"}),
+        commits=("old", "new"),
+        verdict_at=lambda commit: Verdict.PASS if commit == "old" else Verdict.FAIL,
+    )
+    found = loop.explain()
+    assert found.root == {"c9"}
+    assert (found.verified, found.minimal) == (True, True)
+    assert asked == [{"c1"}, {"c9"}]
+
+
 def test_a_root_with_which_its_own_commit_was_red_is_not_doubted() -> None:
     """Pcre2: the version without the 2,400 changes that came later was to be built, with ever more of them, when the
     commit's own had said it in one run.
@@ -331,6 +354,35 @@ def test_half_a_rewritten_function_that_fails_otherwise_is_followed_by_all_of_it
     loop, asked = looped(chain(at=3, length=6), made(300) | rewritten, answer)
     assert loop.explain().root == rewritten.keys()
     assert asked[1] == rewritten.keys()
+
+
+def test_the_other_failure_of_the_only_suspect_is_traced_before_parts_of_its_function_are_tried() -> (
+    None
+):
+    """Uncrustify: the option had its old type again, and another function took a negative number for an unsigned one,
+    which no change beside the suspect had to do with: ten sets of these were run before that failure was traced.
+    """
+    beside = {f"c{n}": change(n, "0.c", "f") for n in (3, *range(200, 214))}
+    further = Recorded()
+    further.fail(
+        99,
+        compare(
+            Op.EQ, further.assign(1, "n", further.input(2, "m", 4), green=3, changes=["c50"]), 3
+        ),
+    )
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        if "c3" not in reverted:
+            return FAIL
+        return PASS if "c50" in reverted else DIFFERENT
+
+    loop, asked = looped(
+        chain(at=3, length=3), made(300) | beside, answer,
+        traced=lambda reverted: aligned(further) if reverted == {"c3"} else None,
+    )  # fmt: skip
+    found = loop.explain()
+    assert found.root == {"c3", "c50"}
+    assert asked[:3] == [{"c3"}, beside.keys(), {"c3", "c50"}]
 
 
 def test_methods_that_rest_on_each_other_are_undone_with_their_class() -> None:

@@ -13,7 +13,8 @@ from afterd.compare.c.conduct import conduct
 from afterd.compare.c.counterpart import Counterparts
 from afterd.compare.c.coverage import executed_changes
 from afterd.compare.c.dual import DualSlice
-from afterd.compare.c.failures import failures, kept_going
+from afterd.compare.c.failures import failures, kept_going, written_from
+from afterd.compare.c.handed_on import HandedOn
 from afterd.compare.c.intervention import Again, Intervention
 from afterd.compare.c.replaced import Replaced
 from afterd.compare.c.shown import Shown, turned_red
@@ -81,6 +82,8 @@ class LlvmExecution:
         self._pairs: dict[int, ProcessPair] = {}
         for process, green in partners(pair.mine.processes, others):
             self._pairs[process.recording.number] = _paired_process(process, green, pair)
+        each = [(paired.bad, paired.green) for paired in self._pairs.values()]
+        self._handed = HandedOn(each, written_from)
         self._failed: dict[StepId, Failed] = {}
         self._concrete: dict[str, None] = {}
         self.step = cache(self._step)
@@ -143,19 +146,20 @@ class LlvmExecution:
         tied = self._tied(pair, statement)
         self._pair_onward(pair, statement)
         place = pair.ties.place(statement) if pair.ties is not None else statement.location
+        green = _green_value(pair, statement, tied)
         return Step(
             id=identifier,
             location=place,
             text=self._sources.text(place.file, place.line),
             kind=statement.kind,
-            term=statement.term,
+            term=self._handed.term(statement, green),
             value=statement.value,
             rendered=_readable_statement(pair.bad, statement),
             target=statement.target,
             control=pair.bad.statements.control(identifier),
             choices=choices(pair.bad.statements, statement),
             changes=tied,
-            green=_green_value(pair, statement, tied),
+            green=green,
             effect=pair.transplant.effect(statement)
             if pair.transplant and tied
             else Effect.UNKNOWN,

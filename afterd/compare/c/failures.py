@@ -15,7 +15,7 @@ from afterd.compare.c.printed import printed_otherwise
 from afterd.compare.c.results import departures as given_otherwise
 from afterd.limits import C_PAIR
 from afterd.model.outcome import FailureKind
-from afterd.model.term import Term
+from afterd.model.term import Read, Term, reads
 from afterd.model.trace import StepKind
 from afterd.trace.c.build.source import Sources
 from afterd.trace.c.failure import (
@@ -103,8 +103,8 @@ def _output(bad: Process, green: Process, departure: Departure) -> Iterator[Fail
     if departure.bad is None:
         yield from _missing_writes(bad, green, departure)
         return
-    call = _output_call(bad, departure.bad.position)
-    other = _output_call(green, departure.green.position) if departure.green else None
+    call = output_call(bad, departure.bad.position)
+    other = output_call(green, departure.green.position) if departure.green else None
     if call is None:
         return
     if not departure.bad.data and not _calls_are_alike(call, other):
@@ -141,10 +141,19 @@ def _calls_are_alike(call: Call, other: Call | None) -> bool:
     )
 
 
-def _output_call(process: Process, position: int) -> Call | None:
+def output_call(process: Process, position: int) -> Call | None:
     """The call that wrote: the last CALL record before the position in the log."""
     at = process.recording.last(position, 0, records.TAG, records.CALL << records.TAG_SHIFT)
     return call_at(process, at)
+
+
+def written_from(bad: Process, green: Process, departure: Departure) -> list[Read]:
+    """What the failing run made the byte of that was not as in green; empty where that is not known."""
+    if departure.bad is None or (call := output_call(bad, departure.bad.position)) is None:
+        return []
+    other = output_call(green, departure.green.position) if departure.green else None
+    condition = printed_otherwise(bad, call, departure, green, other)
+    return [] if condition is None else list(reads(condition))
 
 
 def _missing_writes(bad: Process, green: Process, departure: Departure) -> Iterator[Failed]:
@@ -156,7 +165,7 @@ def _missing_writes(bad: Process, green: Process, departure: Departure) -> Itera
         step = bad.ids.of(position) if position >= 0 else None
     if step is None:
         return
-    other = _output_call(green, departure.green.position) if departure.green else None
+    other = output_call(green, departure.green.position) if departure.green else None
     yield Failed(
         FailureKind.OUTPUT,
         step,

@@ -105,6 +105,8 @@ FAILURES = [
     ("read_less", FailureKind.OUTPUT, "printf(", "2 ab", "4 abcd"),
     ("table_of_functions", FailureKind.OUTPUT, "printf(", "64", "4"),
     ("image", FailureKind.OUTPUT, "pwrite64(", "\x07", "\x03"),
+    ("reading", FailureKind.OUTPUT, "puts(", "can do it", "plain"),
+    ("reading_text", FailureKind.OUTPUT, "printf(", "at level 6", "at level 5"),
     ("image_in_parts", FailureKind.OUTPUT, "pwritev64(", "\x02", "\x01"),
 ]
 
@@ -190,6 +192,10 @@ GUILTY = {
     "environment": "-name[3] = 'H'; +name[3] = 'h';",
     "image": "-features &= ~4u;",
     "image_in_parts": "-head[5] = 1; +head[5] = 2;",
+    "making": "-header.flags &= ~4u;",
+    "reading": "-header.flags &= ~4u;",
+    "making_text": "-level += 1; +level += 2;",
+    "reading_text": "-level += 1; +level += 2;",
     "closes_all": "-text[0] = 'P'; +text[0] = 'Q';",
     "read_less": "-size_t most = 4; +size_t most = 2;",
     "table_of_functions": '-{"half", halved}, +{"half", squared},',

@@ -266,3 +266,42 @@ int case_image_in_parts(void) {
     struct iovec parts[] = {{head, sizeof head}, {tail, sizeof tail}};
     return pwritev64(memfd_create("image", 0), parts, 2, 64) != sizeof head + sizeof tail;
 }
+
+struct header {
+    char magic[4];
+    unsigned flags, size;
+};
+
+/* Two programs of one test: what the one made of a file is what the other says of it. */
+int case_making(void) {
+    struct header header = {"IMG", 5, 12};
+    int file = open("handed.bin", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+-    header.flags &= ~4u;
+    return write(file, &header, sizeof header) != sizeof header;
+}
+
+int case_reading(void) {
+    struct header header;
+    int file = open("handed.bin", O_RDONLY);
+    if (pread64(file, &header, sizeof header, 0) != sizeof header) return 9;
+    puts(header.flags & 4 ? "can do it" : "plain");
+    return 0;
+}
+
+int case_making_text(void) {
+    FILE *file = fopen("handed.txt", "w");
+    int level = 4;
+-    level += 1;
++    level += 2;
+    fprintf(file, "level %d\n", level);
+    return fclose(file);
+}
+
+int case_reading_text(void) {
+    FILE *file = fopen("handed.txt", "r");
+    int c, level = 0;
+    while ((c = getc(file)) != EOF)
+        if (c >= '0' && c <= '9') level = c - '0';
+    printf("at level %d\n", level);
+    return fclose(file);
+}
