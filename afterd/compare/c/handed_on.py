@@ -14,8 +14,7 @@ from afterd.limits import C_PAIR
 from afterd.model.term import Concrete, Read, SortKind, Term, Value
 from afterd.model.trace import GreenValue, StepKind
 from afterd.trace.c.ir.recorded import callee
-from afterd.trace.c.read import Process, Statement, StepIds
-from afterd.trace.c.read.libc import plain_name
+from afterd.trace.c.read import Process, Statement, StepIds, plain_name
 
 _READS = frozenset(
     [

@@ -12,7 +12,7 @@ from afterd.trace.c.read.formats import (
 from afterd.trace.c.read.frames import Call, Frames, Instance
 from afterd.trace.c.read.influence import Influence
 from afterd.trace.c.read.inner_branches import choices
-from afterd.trace.c.read.libc import allocates
+from afterd.trace.c.read.libc import allocates, plain_name
 from afterd.trace.c.read.process import Process, partners, recorded_processes
 from afterd.trace.c.read.program import DEFINITION, FunctionView, Program, Unit
 from afterd.trace.c.read.statements import Passed, Statement
@@ -52,6 +52,7 @@ __all__ = [
     "initial_counterpart",
     "known_value",
     "partners",
+    "plain_name",
     "recorded_processes",
     "same_address",
 ]
