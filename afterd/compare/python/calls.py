@@ -28,8 +28,8 @@ from afterd.trace.python.read import (
     FUNCTIONS,
     Frame,
     Node,
-    Recorded,
     Steps,
+    Unknown,
     is_generator,
 )
 from afterd.trace.python.record.rows import Kind
@@ -195,7 +195,7 @@ class Calls:
 
     def _by_default(self, frame: Frame) -> Conduct | None:
         """What is known of an activation whose deeds cannot be told apart: a default of its own."""
-        given = (row for _, _, row in self.deeds.given(frame))
+        given = (deed.row for deed in self.deeds.given(frame))
         altered = (row for row in given if self.ties.of_row(self.steps.trace, row))
         defaults = (row for row in altered if self.steps.parameters.is_default(row))
         differs = any(self._bound(row) is Conduct.PARTED for row in defaults)
@@ -236,12 +236,17 @@ class Calls:
             return False
         return all(
             len(here[place]) == len(there[place])
-            and all(
-                self.likeness.alike(value, row, twin, green_row)
-                for (value, row), (twin, green_row) in zip(here[place], there[place], strict=True)
-            )
+            and all(map(self._same_deed, here[place], there[place]))
             for place in here.keys() & there.keys()
         )
+
+    def _same_deed(self, mine: Deed, other: Deed) -> bool:
+        """Whether the same was done, and to what may be the same object."""
+        into, beside = mine.owner, other.owner
+        if not isinstance(into, Unknown) and not isinstance(beside, Unknown):
+            if self.likeness.is_unlike(into, mine.row, beside, other.row):
+                return False
+        return self.likeness.alike(mine.value, mine.row, other.value, other.row)
 
     # -- changes -----------------------------------------------------------------------------
 
@@ -342,10 +347,10 @@ def _some_frames(frames: Sequence[Frame]) -> Sequence[Frame]:
     return frames if len(frames) <= PYTHON_PAIR.activations else [*frames[:half], *frames[-half:]]
 
 
-def _by_place(deeds: Iterable[Deed]) -> dict[str, list[tuple[Recorded, int]]]:
-    found: dict[str, list[tuple[Recorded, int]]] = {}
-    for place, value, row in deeds:
-        found.setdefault(place, []).append((value, row))
+def _by_place(deeds: Iterable[Deed]) -> dict[str, list[Deed]]:
+    found: dict[str, list[Deed]] = {}
+    for deed in deeds:
+        found.setdefault(deed.place, []).append(deed)
     return found
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import (
+    UNKNOWN,
     Frame,
     Node,
     Recorded,
@@ -33,15 +34,22 @@ _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
 
 _NEW = "new"
 
-Deed = tuple[str, Recorded, int]
-"""What was done: where to, the value, the row. ``in_container`` tells what may be written otherwise,
-``in_new`` what may have another name.
-"""
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What was done at a ``row``: where to (``place``), the value, and into which object, where it is one.
+    ``in_container`` tells what may be written otherwise, ``in_new`` what may have another name.
+    """
+
+    place: str
+    value: Recorded
+    row: int
+    owner: Recorded | Unknown = UNKNOWN
 
 
 def in_container(deed: Deed) -> bool:
     """Whether it is a store into a list, dict or set: ``d.update(…)`` is ``d[k] = …`` as well."""
-    return deed[0].startswith("[]")
+    return deed.place.startswith("[]")
 
 
 def in_new(place: str) -> bool:
@@ -85,17 +93,17 @@ class Deeds:
         for row in frame.rows[: PYTHON_PAIR.rows]:
             node = self.run.trace.node(row)
             if node is not None and node.type == "arg" and node.frame is frame.node:
-                yield str(node["arg"]), self.run.trace.value(row), row
+                yield Deed(str(node["arg"]), self.run.trace.value(row), row)
 
     def done(self, frame: Frame) -> Iterator[Deed]:
         """What it did: what it handed out, then what it left in objects that are not its own."""
         trace = self.run.trace
         for row in frame.rows[: PYTHON_PAIR.rows]:
             if trace.kind(row) in _HANDED:
-                yield _HANDED[trace.kind(row)], trace.value(row), row
+                yield Deed(_HANDED[trace.kind(row)], trace.value(row), row)
         yield from self.left(frame)
         if self._left_by_exception(frame) and frame.left is not None:
-            yield "exception", True, frame.left
+            yield Deed("exception", True, frame.left)  # noqa: FBT003 # it was left so
 
     def left(self, frame: Frame) -> Iterator[Deed]:
         """What it, or what it called, left in objects that are not its own.
@@ -103,7 +111,8 @@ class Deeds:
         Of several stores into one place the last, in the order of the first ones.
         """
         for each in {each.place: each for each in self._writes(frame)}.values():
-            yield each.where, self.run.effect(each.row) if each.is_call else each.value, each.row
+            value = self.run.effect(each.row) if each.is_call else each.value
+            yield Deed(each.where, value, each.row, each.owner)
 
     def _writes(self, frame: Frame) -> list[_Write]:
         """In order, those of its callees among them."""

@@ -104,6 +104,14 @@ class Likeness:
         aligned = None if born is None else self.alignment.row(born)
         return aligned is not None and twin is not None and aligned != twin
 
+    def is_unlike(self, value: Recorded, position: int, other: Recorded, row: int) -> bool:
+        """Whether two objects, whatever they hold, are certainly not each other's counterpart: of classes that have
+        nothing to do with each other, or another one than green's.
+        """
+        if self.comparison.of_one_class(value, other):
+            return self.is_another(value, position, other, row)
+        return not self.comparison.related(value, other)
+
     def _same_content(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int
     ) -> bool:

@@ -235,6 +235,40 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f() == 1\n",
         [None, Conduct.PARTED],
     ),
+    "the same, written to another object: of one class, and of another one that is found elsewhere": (
+        ("import contextlib, io, sys\n"
+         "def put(out, spare, x):\n"
+         "    out.append(x)\n"
+         "def told(text):\n"
+         "    sys.stderr.write(text)\n"
+         "def tell(text):\n"
+         "    with contextlib.redirect_stderr(sys.stderr):\n"
+         "        told(text)\n"
+         "def f(x):\n"
+         "    out = []\n"
+         "    spare = []\n"
+         "    put(out, spare, x)\n"
+         "    with contextlib.redirect_stderr(io.StringIO()) as text:\n"
+         "        tell('x')\n"
+         "    return text.getvalue(), out, spare\n"),
+        ("import contextlib, io, os, sys\n"
+         "def put(out, spare, x):\n"
+         "    spare.append(x)\n"
+         "def told(text):\n"
+         "    sys.stderr.write(text)\n"
+         "def tell(text):\n"
+         "    with open(os.devnull, 'w') as nowhere, contextlib.redirect_stderr(nowhere):\n"
+         "        told(text)\n"
+         "def f(x):\n"
+         "    out = []\n"
+         "    spare = []\n"
+         "    put(out, spare, x)\n"
+         "    with contextlib.redirect_stderr(io.StringIO()) as text:\n"
+         "        tell('x')\n"
+         "    return text.getvalue(), out, spare\n"),
+        "from lib import f\ndef test():\n    assert f(1) == ('x', [1], [])\n",
+        [None, Conduct.PARTED, Conduct.PASSED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",

@@ -22,6 +22,7 @@ from afterd.trace.python.read.ssa import Steps, location, statement_text
 from afterd.trace.python.read.trace import Trace
 from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import (
+    UNKNOWN,
     Comparison,
     Unknown,
     identity,
@@ -37,6 +38,7 @@ __all__ = [
     "FRAMES",
     "FUNCTIONS",
     "MODULE_SCOPE",
+    "UNKNOWN",
     "Comparison",
     "Frame",
     "Influence",
