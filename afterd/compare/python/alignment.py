@@ -172,15 +172,16 @@ class Alignment:
         node, frame = self.bad.node(position), self.bad.frame(position)
         if node is None or frame is None:
             return None
+        kind, twin = self.bad.kind(position), self.matching.good.get(node)
         green = self.frame(frame)
+        if frame.node.type == "Module" and twin is not None:
+            green = self._moved_to(twin, green)
         if green is None:
             return None
-        kind = self.bad.kind(position)
         if (raising := self.bad.raised.statement(position)) is not None:
             return self._instead(raising, position, frame, green)
         if kind in {Kind.RETURN, Kind.EXIT}:
             return self._end(green, kind)
-        twin = self.matching.good.get(node)
         if twin is None:
             return None
         keys = self._green_keys(green, twin)
@@ -190,6 +191,11 @@ class Alignment:
                 if found is not None and self._trusted(name, found, green, frame):
                     return found
         return None
+
+    def _moved_to(self, twin: Node, green: Frame | None) -> Frame | None:
+        """The green activation of the module to which the counterpart of a module's statement belongs."""
+        loaded = self._activations.get(twin.frame)
+        return loaded[0] if loaded else green
 
     def _trusted(self, name: _Key, row: int, green: Frame, frame: Frame) -> bool:
         """An iteration found by count must not be one that another finds by its item."""

@@ -14,6 +14,7 @@ from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.calls import Calls
+from afterd.compare.python.imports import Imports
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
@@ -296,7 +297,9 @@ class PythonExecution:
                 mentioned_names(self.trace) | mentioned_names(self.green.trace)
             )
             relaid_here = relaid(self.changes, annotations=annotations)
-            self._conduct = {**calls.conduct(), **dict.fromkeys(relaid_here, Conduct.NEUTRAL)}
+            imported = Imports(self.steps, self.alignment, self._is_as_green).mere(self.changes)
+            neutral = dict.fromkeys((*relaid_here, *imported), Conduct.NEUTRAL)
+            self._conduct = {**calls.conduct(), **neutral}
         return self._conduct
 
     def _failing_frames(self) -> Iterator[Frame]:
@@ -339,6 +342,9 @@ class PythonExecution:
             others = [f"{more} other expressions"] if more > 0 else []
             found.append(f"The solver took as it was: {'; '.join([*shown, *others])}.")
         return found
+
+    def _is_as_green(self, row: int) -> bool:
+        return self._green_value(row).alignment is Aligned.SAME
 
     def _differs(self, position: int) -> Aligned:
         return self._green_value(position).alignment

@@ -13,11 +13,18 @@ from difflib import SequenceMatcher
 
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.linemap import LineMap
-from afterd.trace.python.read import BLOCKS, Module, Node, qualified_name
+from afterd.trace.python.read import (
+    BLOCKS,
+    IMPORTS,
+    Module,
+    Node,
+    qualified_name,
+)
 from afterd.weights import SIMILARITY
 
 _Key = Callable[[Node], str]
 _DEFINITIONS = frozenset({"FunctionDef", "AsyncFunctionDef", "ClassDef"})
+_NAMED = frozenset({"alias", "arg", "keyword"})
 _ROLES = ("value", "test", "iter", "target", "exc", "subject", "context_expr", "func", "type")
 
 
@@ -196,12 +203,25 @@ class _Matcher:
         elif isinstance(bad, list) and isinstance(good, list):
             mine = [item for item in bad if isinstance(item, Node)]
             other = [item for item in good if isinstance(item, Node)]
-            if len(mine) == len(other):
+            if all(item.type in _NAMED for item in (*mine, *other)):
+                self._named(mine, other)
+            elif len(mine) == len(other):
                 for item, twin in zip(mine, other, strict=True):
                     self._expression(item, twin, role=len(mine) == 1)
             else:
                 for item, twin in _alike_nodes(mine, other, lambda node: node.source or node.type):
                     self._identical(item, twin)
+
+    def _named(self, bad: Sequence[Node], good: Sequence[Node]) -> None:
+        """Imported names, parameters and keywords: by their name, wherever they stand; what is imported by no other."""
+        others = {_bound_name(node): node for node in good}
+        for node in bad:
+            twin = others.get(_bound_name(node))
+            if twin is not None:
+                self._expression(node, twin, role=False)
+        if len(bad) == len(good) and all(node.type != "alias" for node in bad):
+            for node, twin in zip(*self._unpaired(bad, good), strict=False):
+                self._expression(node, twin, role=False)
 
     def _expression(self, bad: Node, good: Node, *, role: bool) -> None:
         """The same role is enough for a pair; only the same kind is looked into."""
@@ -212,13 +232,26 @@ class _Matcher:
             self.pair(bad, good)
 
     def _leftovers(self, bad: Node, good: Node) -> None:
-        """Statements that were only moved in or out of another one (a new ``if`` around them)."""
+        """Statements that were only moved in or out of another one (a new ``if`` around them), and names that are
+        imported from elsewhere, or beside others.
+        """
         mine = [node for node in _statements(bad) if node not in self.good]
         other = [node for node in _statements(good) if node not in self.bad]
         for statement, twin in _alike_nodes(
             mine, other, lambda node: " ".join(node.source.split())
         ):
             self._identical(statement, twin)
+        self._named(*self._unpaired(_imported_names(bad), _imported_names(good)))
+
+
+def _imported_names(frame: Node) -> list[Node]:
+    """The names that the imports of a module, class or function bind."""
+    return [name for node in _statements(frame) if node.type in IMPORTS for name in node["names"]]
+
+
+def _bound_name(node: Node) -> str:
+    """By what a name is imported, a parameter or a keyword known."""
+    return str(node["asname"] or node["name"] if node.type == "alias" else node["arg"])
 
 
 def _statements(frame: Node) -> Iterable[Node]:

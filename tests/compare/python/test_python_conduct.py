@@ -267,7 +267,7 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
          "        tell('x')\n"
          "    return text.getvalue(), out, spare\n"),
         "from lib import f\ndef test():\n    assert f(1) == ('x', [1], [])\n",
-        [None, Conduct.PARTED, Conduct.PASSED],
+        [Conduct.NEUTRAL, Conduct.PARTED, Conduct.PASSED],
     ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",

@@ -142,3 +142,23 @@ def test_a_condition_is_paired_with_the_one_that_it_is_most_like(tmp_path: Path)
     twin = found.good.get(statement(mine, "if not patterns and known:"))
     assert twin is statement(other, "if not patterns and known is not None:")
     assert found.good.get(statement(mine, "if nodir:")) is None
+
+
+def test_imports_and_parameters_are_paired_by_their_names(tmp_path: Path) -> None:
+    """Laid out anew, in another order, from elsewhere: a name in the place of another one is not that one."""
+    good = "from a import Z, f, g\nimport os\ndef h(x, y):\n    return k(a=x, b=y)\n"
+    bad = (
+        "import os, re\nfrom a import (\n    Y,\n    f,\n    Z,\n)\nfrom b import g\n"
+        "def h(y, x):\n    return k(b=y, a=x)\n"
+    )
+    mine, other, found = matched(bad, good, tmp_path)
+    kinds = ("alias", "arg", "keyword")
+    names = {node: str(node["name"] or node["arg"]) for node in other.of_type(*kinds)}
+    pairs = {
+        str(node["name"] or node["arg"]): names.get(twin) if (twin := found.good.get(node)) else None
+        for node in mine.of_type(*kinds)
+    }
+    assert pairs == {name: name for name in ("os", "f", "Z", "g", "x", "y", "a", "b")} | {
+        "re": None,
+        "Y": None,
+    }

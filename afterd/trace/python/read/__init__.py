@@ -12,9 +12,11 @@ from afterd.trace.python.read.program import (
     BUILTIN,
     FRAMES,
     FUNCTIONS,
+    IMPORTS,
     MODULE_SCOPE,
     Module,
     Node,
+    bound_name,
     qualified_name,
 )
 from afterd.trace.python.read.purity import is_unchanging, may_write, pure_function
@@ -37,6 +39,7 @@ __all__ = [
     "FIRST_SEEN_IN",
     "FRAMES",
     "FUNCTIONS",
+    "IMPORTS",
     "MODULE_SCOPE",
     "UNKNOWN",
     "Comparison",
@@ -48,6 +51,7 @@ __all__ = [
     "Steps",
     "Trace",
     "Unknown",
+    "bound_name",
     "called_method",
     "constant",
     "definition_row",

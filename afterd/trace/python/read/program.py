@@ -23,6 +23,7 @@ STATEMENTS = FRAMES - {"Module", "Lambda"} | frozenset(
     Raise Try TryStar Assert Import ImportFrom Global Nonlocal Expr Pass Break Continue
     ExceptHandler match_case""".split()  # noqa: SIM905 # a table of words
 )
+IMPORTS = frozenset({"Import", "ImportFrom"})
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 MODULE_SCOPE = 0
