@@ -20,7 +20,7 @@ from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.conversation import Parting, first_parting
 from afterd.compare.python.deeds import Deed, Deeds, in_container, in_new
 from afterd.compare.python.likeness import Likeness
-from afterd.compare.python.unread import bound_by, mentioned_names, not_looked_up, strings
+from afterd.compare.python.unread import bound_by, not_looked_up, strings
 from afterd.limits import PYTHON_PAIR
 from afterd.model.change import ChangeId
 from afterd.model.trace import Conduct
@@ -317,9 +317,9 @@ class Calls:
         names = bound_by(node)
         return names is not None and not names & self._mentioned
 
-    @cached_property
+    @property
     def _mentioned(self) -> frozenset[str]:
-        return mentioned_names(self.steps.trace) | mentioned_names(self.green.trace)
+        return self.likeness.mentioned
 
     def _bound(self, row: int) -> Conduct | None:
         twin = self.alignment.row(row)

@@ -20,7 +20,6 @@ from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.matching import match
 from afterd.compare.python.relaid import READERS, relaid
 from afterd.compare.python.transplant import Transplant
-from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR, WORK
 from afterd.model.change import Change, ChangeId, ChangeSet
 from afterd.model.outcome import FailureKind
@@ -293,9 +292,7 @@ class PythonExecution:
                 self.ties,
                 self._failing_frames(),
             )
-            annotations = not READERS & (
-                mentioned_names(self.trace) | mentioned_names(self.green.trace)
-            )
+            annotations = not READERS & self.likeness.mentioned
             relaid_here = relaid(self.changes, annotations=annotations)
             imported = Imports(self.steps, self.alignment, self._is_as_green).mere(self.changes)
             neutral = dict.fromkeys((*relaid_here, *imported), Conduct.NEUTRAL)

@@ -2,14 +2,18 @@
 
 A row keeps of an object its type and identity only. What it holds is read off the rows that wrote
 its attributes, or that gave it its parts when it was made (a generated ``__init__`` leaves no
-other trace). Attributes that only one version has are left out: they were renamed, or are new.
+other trace). Attributes that only one version has are left out: they were renamed, or are new. Where one run alone wrote one
+that both have, that two objects are alike is a guess.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
 
 from afterd.compare.python.alignment import Alignment
+from afterd.compare.python.unread import mentioned_names
 from afterd.limits import PYTHON_PAIR
 from afterd.trace.python.read import (
     FIRST_SEEN_IN,
@@ -26,6 +30,14 @@ _TOLD_BY_TYPE = frozenset({"generator", "coroutine", "function", "method", "modu
 _ITEMS = {"l": 3, "s": 3, "d": 3, "t": 1}  # where a description's items begin
 
 
+class _Known(NamedTuple):
+    """An answer that was given, and how often it rests on types alone, or on what was recorded of neither."""
+
+    alike: bool
+    guessed: int = 0
+    unseen: int = 0
+
+
 class Likeness:
     """Compares values of the failing run with values of the green one."""
 
@@ -36,7 +48,7 @@ class Likeness:
         types, green_types = (run.trace.raw.header["types"] for run in (steps, green))
         addresses = steps.trace.addresses, green.trace.addresses
         self.comparison = Comparison(types, green_types, addresses)
-        self._known: dict[tuple[int, int, int, int, int], bool] = {}
+        self._known: dict[tuple[int, int, int, int, int], _Known] = {}
         self.guessed = 0  # answers so far for which nothing but a type was known
         self.unseen = 0  # those for which what lies deeper was recorded of neither
 
@@ -70,10 +82,16 @@ class Likeness:
         if value[0] != "o" or self.steps.trace.raw.header["types"][value[2]][1] in _TOLD_BY_TYPE:
             return True
         key = (identity(value) or 0, position, identity(other) or 0, row, depth)
-        if key not in self._known:
-            self._known[key] = True  # what holds itself is as alike as the rest of it
-            self._known[key] = self._same_content(value, position, other, row, depth)
-        return self._known[key]
+        known = self._known.get(key)
+        if known is not None:
+            self.guessed += known.guessed
+            self.unseen += known.unseen
+            return known.alike
+        self._known[key] = _Known(True)  # what holds itself is as alike as the rest of it
+        guessed, unseen = self.guessed, self.unseen
+        alike = self._same_content(value, position, other, row, depth)
+        self._known[key] = _Known(alike, self.guessed - guessed, self.unseen - unseen)
+        return alike
 
     def _relatives(
         self, value: Recorded, position: int, other: Recorded, row: int, depth: int
@@ -123,10 +141,25 @@ class Likeness:
     def _shared(
         self, value: Recorded, position: int, other: Recorded, row: int
     ) -> list[tuple[int, int]]:
-        """Where each attribute that both have was written, by name."""
+        """Where each attribute that both have was written, by name. One that was written in one run alone, though the
+        other's code reads it too, has there what it was made with, which nobody saw.
+        """
         mine = self.steps.cells.attributes.attributes(value, position)
         theirs = self.green.cells.attributes.attributes(other, row)
+        read, read_there = self._read_names
+        unseen = (mine.keys() - theirs.keys()) & read_there | (theirs.keys() - mine.keys()) & read
+        self.guessed += bool(unseen)
         return [(mine[name], theirs[name]) for name in sorted(mine.keys() & theirs.keys())]
+
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """The names that the code reads which ran, in either version."""
+        read, read_there = self._read_names
+        return read | read_there
+
+    @cached_property
+    def _read_names(self) -> tuple[frozenset[str], frozenset[str]]:
+        return mentioned_names(self.steps.trace), mentioned_names(self.green.trace)
 
     def _hold_alike(self, shared: list[tuple[int, int]], depth: int) -> bool:
         written = self.steps.trace.value, self.green.trace.value

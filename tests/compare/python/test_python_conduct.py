@@ -269,6 +269,32 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == ('x', [1], [])\n",
         [Conduct.NEUTRAL, Conduct.PARTED, Conduct.PASSED],
     ),
+    "an attribute that one run alone wrote over: its caller did not do as in green": (
+        ("from dataclasses import dataclass\n"
+         "@dataclass\n"
+         "class P:\n"
+         "    x: object\n"
+         "def spec(p):\n"
+         "    return None\n"
+         "def found(p):\n"
+         "    spec(p)\n"
+         "    return [p]\n"
+         "def f(x):\n"
+         "    return [p.x for p in found(P(x))]\n"),
+        ("from dataclasses import dataclass\n"
+         "@dataclass\n"
+         "class P:\n"
+         "    x: object\n"
+         "def spec(p):\n"
+         "    p.x = {'a': 1}\n"
+         "def found(p):\n"
+         "    spec(p)\n"
+         "    return [p]\n"
+         "def f(x):\n"
+         "    return [p.x for p in found(P(x))]\n"),
+        "from lib import f\ndef test():\n    assert f(1) == [1]\n",
+        [Conduct.PARTED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",
