@@ -164,6 +164,58 @@ SCENARIOS = {
         "def div(a, b):\n    return a // b\n",
         "from lib import div\ndef test():\n    assert div(1, 0) == 0\n",
     ),
+    "options that are handed over together": (
+        "def size(x):\n    return x\ndef put(**options):\n    return options.get('size')\n"
+        "def make(x, **options):\n    options['size'] = size(x)\n    found = put(**options)\n"
+        "    return found\n",
+        "def size(x):\n    return x + 1\ndef put(**options):\n    return options.get('size')\n"
+        "def make(x, **options):\n    options['size'] = size(x)\n    found = put(**options)\n"
+        "    return found\n",
+        "from lib import make\ndef test():\n    assert make(1) == 1\n",
+    ),
+    "another base class": (
+        "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
+        "class A(Sized):\n    def __getattr__(self, name):\n        return lambda: len(name)\n",
+        "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
+        "class A(Plain):\n    def __getattr__(self, name):\n        return lambda: len(name)\n",
+        "from lib import A\ndef test():\n    a = A()\n    assert a.size() == 1\n",
+    ),
+    "another base class, and what looks attributes up is left by an exception": (
+        "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
+        "class A(Sized):\n    fields = {'a': 1}\n"
+        "    def __getattr__(self, name):\n        return self[name]\n"
+        "    def __getitem__(self, item):\n        try:\n            return self.fields[item]\n"
+        "        except KeyError:\n            raise AttributeError(item) from None\n",
+        "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
+        "class A(Plain):\n    fields = {'a': 1}\n"
+        "    def __getattr__(self, name):\n        return self[name]\n"
+        "    def __getitem__(self, item):\n        try:\n            return self.fields[item]\n"
+        "        except KeyError:\n            raise AttributeError(item) from None\n",
+        "from lib import A\ndef test():\n    a = A()\n    n = a.size()\n    assert n == 1\n",
+    ),
+    "an attribute that no base class has any more": (
+        "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
+        "class A(Sized):\n    x = 1\ndef made(kinds):\n    return [kind() for kind in kinds]\n",
+        "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
+        "class A(Plain):\n    x = 1\ndef made(kinds):\n    return [kind() for kind in kinds]\n",
+        "from lib import A, made\ndef test():\n    a, = made([A])\n    n = a.size()\n    assert n == 1\n",
+    ),
+    "who it is an instance of": (
+        "class Sized:\n    pass\nclass Plain:\n    pass\nclass A(Sized):\n    x = 1\n"
+        "def made(kinds):\n    return [kind() for kind in kinds]\n"
+        "def ok(each):\n    return isinstance(each, Sized)\n",
+        "class Sized:\n    pass\nclass Plain:\n    pass\nclass A(Plain):\n    x = 1\n"
+        "def made(kinds):\n    return [kind() for kind in kinds]\n"
+        "def ok(each):\n    return isinstance(each, Sized)\n",
+        "from lib import A, made, ok\ndef test():\n    a, = made([A])\n    assert ok(a)\n",
+    ),
+    "what a class's decorator does": (
+        "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n"
+        "def move(p):\n    p.x = 2\n    return p\n",
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass P:\n    x: int\n"
+        "def move(p):\n    p.x = 2\n    return p\n",
+        "from lib import P, move\ndef test():\n    p = P(1)\n    move(p)\n    assert p.x == 2\n",
+    ),
     "a fixture's value": (
         "START = 1\n",
         "START = 2\n",

@@ -29,9 +29,7 @@ TEST = "from lib import f\ndef test():\n    assert f(1) == 2\n"
 def test_a_change_that_only_imports(imports: str, neutral: bool, tmp_path: Path) -> None:
     files = {"helper.py": HELPER, "other.py": "print()\n", "test_lib.py": TEST}
     bad = imports + GOOD.format(2).partition(")")[2]
-    execution = traced_pair(
-        tmp_path, {**files, "lib.py": GOOD.format(1)}, {**files, "lib.py": bad}
-    )
+    execution = traced_pair(tmp_path, {**files, "lib.py": GOOD.format(1)}, {**files, "lib.py": bad})
     first, *_ = (change.id for change in execution.changes)
     assert (execution.conduct().get(first) is Conduct.NEUTRAL) == neutral
 

@@ -155,7 +155,9 @@ def test_imports_and_parameters_are_paired_by_their_names(tmp_path: Path) -> Non
     kinds = ("alias", "arg", "keyword")
     names = {node: str(node["name"] or node["arg"]) for node in other.of_type(*kinds)}
     pairs = {
-        str(node["name"] or node["arg"]): names.get(twin) if (twin := found.good.get(node)) else None
+        str(node["name"] or node["arg"]): names.get(twin)
+        if (twin := found.good.get(node))
+        else None
         for node in mine.of_type(*kinds)
     }
     assert pairs == {name: name for name in ("os", "f", "Z", "g", "x", "y", "a", "b")} | {

@@ -172,6 +172,24 @@ CASES = {
         {"a.py": "from b import *\nprint(x)\n", "b.py": "from c import *\n", "c.py": "x = 1\n"},
         "",
     ),
+    "what a star takes, as __all__ says": Case(
+        {
+            "p/a.py": "__all__ = ['f', 'g']\ndef f(): pass\ndef g(): pass\n",
+            "p/b.py": "from .a import *\n",
+        },
+        {"p/a.py": "__all__ = ['f']\ndef f(): pass\n", "p/b.py": "from .a import *\n"},
+        {"p/a.py": "__all__ = ['f', 'g']\ndef f(): pass\n", "p/b.py": "from .a import *\n"},
+        "module 'p.a' has no attribute 'g'",
+    ),
+    "what no star takes": Case(
+        {
+            "p/a.py": "__all__ = ['f', 'g']\ndef f(): pass\ndef g(): pass\n",
+            "p/b.py": "from .a import f\n",
+        },
+        {"p/a.py": "__all__ = ['f']\ndef f(): pass\n", "p/b.py": "from .a import f\n"},
+        {"p/a.py": "__all__ = ['f', 'g']\ndef f(): pass\n", "p/b.py": "from .a import f\n"},
+        "",
+    ),
     "a star of another package": Case(
         {"a.py": "from os.path import *\n"},
         {"a.py": "from os.path import *\nprint(join)\n"},

@@ -6,12 +6,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from afterd.limits import PYTHON_TRACE
 from afterd.model.term import Read, Term, reads
 from afterd.trace.python.read.cells import Cells
 from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.program import Node
 from afterd.trace.python.read.terms import Terms
 from afterd.trace.python.read.trace import Trace
+from afterd.trace.python.read.tracefile import Recorded
 from afterd.trace.python.read.values import Unknown, same_object
 from afterd.trace.python.record.rows import Kind
 
@@ -42,7 +44,11 @@ class Parameters:
         default = self._default(node, frame)
         if default is not None and same_object(self.trace.value(default), value):
             return self.terms.read(default, name)
-        found = [*self._receiver(expression, row, caller), *self._all(expression, row, caller)]
+        found = [
+            *self._receiver(expression, row, caller),
+            *self._all(expression, row, caller),
+            *self._spread(expression, frame.entered, caller),
+        ]
         return self.terms.concrete(value, f"{name}: passed on by {expression.source[:40]}", found)
 
     def is_default(self, position: int) -> bool:
@@ -179,6 +185,13 @@ class Parameters:
     def _all(self, call: Node, row: int, caller: Frame) -> Iterator[Read]:
         yield from self.terms.reads_below(call, row, caller)
 
+    def _spread(self, call: Node, entered: int, caller: Frame) -> Iterator[Read]:
+        """What was put into the containers that a call hands over item by item: ``*args``, ``**options``."""
+        words = [word["value"] for word in call["keywords"] or [] if word["arg"] is None]
+        items = [item["value"] for item in call["args"] or [] if item.type == "Starred"]
+        for part in (*items, *words):
+            yield from self.terms.contents(part, entered, caller)
+
     def _from_outside(self, name: str, position: int, frame: Frame) -> Term:
         """Called by code that is not followed: a test runner (fixtures), a callback."""
         value = self.trace.value(position)
@@ -186,10 +199,23 @@ class Parameters:
         for index in range(bisect_left(handed, position) - 1, -1, -1):
             if same_object(self.terms.defined_value(handed[index]), value):
                 return self.terms.read(handed[index], name)
-        found: list[Read] = []
+        found = self._seen_by_caller(value, frame)
         if (definition := self.trace.last_at(frame.node, None, position)) is not None:
             found.append(self.terms.read(definition))
         return self.terms.concrete(value, f"{name}: called by code that is not followed", found)
+
+    def _seen_by_caller(self, value: Recorded, frame: Frame) -> list[Read]:
+        """Where the calling activation had an object or a text that it handed over by an operation that left no row:
+        ``self[name]`` that raised.
+        """
+        caller = frame.parent
+        if caller is None or not (isinstance(value, (str, tuple)) and value):
+            return []
+        index = bisect_left(caller.rows, frame.entered)
+        for row in reversed(caller.rows[max(0, index - PYTHON_TRACE.candidates) : index]):
+            if same_object(self.terms.defined_value(row), value):
+                return [self.terms.read(row)]
+        return []
 
     @cached_property
     def _handed_by_name(self) -> Mapping[str, Sequence[int]]:

@@ -104,7 +104,7 @@ class Mentions:
     whole. ``unbound``: names read that no scope around them binds, but for what a star may have
     brought (``stars``). ``functions`` and ``calls``: parameters by a function's name, and what calls by
     that name pass. ``classes``: what they give and read of their own. ``foreign``: attributes that are
-    given to other objects. ``error`` is what keeps it from compiling; then nothing else is known.
+    given to other objects. ``exported``: what ``__all__`` says a star takes. ``error`` is what keeps it from compiling; then nothing else is known.
     """
 
     defined: frozenset[str] = frozenset()
@@ -117,6 +117,7 @@ class Mentions:
     calls: frozenset[Call] = frozenset()
     classes: frozenset[ClassPart] = frozenset()
     foreign: frozenset[str] = frozenset()
+    exported: frozenset[str] = frozenset()
     error: str = ""
 
 
@@ -188,6 +189,7 @@ def _joined_mentions(parts: Sequence[_Part]) -> Mentions:
         calls=frozenset[Call]().union(*(each.calls for each in found)),
         classes=frozenset(merged_class_parts(part for each in found for part in each.classes)),
         foreign=frozenset[str]().union(*(each.foreign for each in found)),
+        exported=frozenset[str]().union(*(each.exported for each in found)),
     )
 
 
@@ -296,6 +298,7 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
         ),
         classes=frozenset(class_parts(nodes, places)),
         foreign=frozenset(foreign_attributes(nodes)),
+        exported=frozenset(name for node in tree.body for name in _exported_names(node)),
     )
     if not of_class:
         return _Part(found, _with_class(own, inner))
@@ -327,6 +330,23 @@ def _needed_names(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Attribute(attr=name, ctx=ast.Load()) | ast.keyword(arg=str(name)):
             yield name
+
+
+def _exported_names(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case (
+            ast.Assign(
+                targets=[ast.Name(id="__all__")], value=ast.List(elts=names) | ast.Tuple(elts=names)
+            )
+            | ast.AugAssign(
+                target=ast.Name(id="__all__"), value=ast.List(elts=names) | ast.Tuple(elts=names)
+            )
+        ):
+            yield from (
+                name.value
+                for name in names
+                if isinstance(name, ast.Constant) and isinstance(name.value, str)
+            )
 
 
 def _imports(node: ast.AST, places: Places) -> Iterator[Import]:

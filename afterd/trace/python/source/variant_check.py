@@ -231,6 +231,7 @@ class _Program:
             if file.mentions.error:
                 continue
             yield from self._missing(file, gone)
+            yield from self._unexported(file)
             yield from self._unbound(file)
             if like is None or file not in like.files:
                 yield from self._miscalled(file, self._taken.keys())
@@ -254,6 +255,18 @@ class _Program:
                 yield Fault(path, f"ModuleNotFoundError: No module named '{module}'", place)
             elif name in gone and module in self.modules:
                 yield Fault(path, f"ImportError: cannot import name '{name}'", place)
+
+    def _unexported(self, file: _File) -> Iterator[Fault]:
+        """What a star asks a module for, because its ``__all__`` says so, and it has not."""
+        for module in file.stars:
+            for source in self._by_module.get(module, ()):
+                found = source.mentions
+                if "__getattr__" in found.names or not source.stars <= self._by_module.keys():
+                    continue
+                has = found.names | self.modules | self._brought(source, frozenset())
+                for name in found.exported - has:
+                    said = f"AttributeError: module '{module}' has no attribute '{name}'"
+                    yield Fault(source.path, said, _NOWHERE)
 
     def _unbound(self, file: _File) -> Iterator[Fault]:
         if not file.mentions.unbound:
