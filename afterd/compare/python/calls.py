@@ -243,9 +243,9 @@ class Calls:
     def _same_deed(self, mine: Deed, other: Deed) -> bool:
         """Whether the same was done, and to what may be the same object."""
         into, beside = mine.owner, other.owner
-        if not isinstance(into, Unknown) and not isinstance(beside, Unknown):
-            if self.likeness.is_unlike(into, mine.row, beside, other.row):
-                return False
+        known = not isinstance(into, Unknown) and not isinstance(beside, Unknown)
+        if known and self.likeness.is_unlike(into, mine.row, beside, other.row):
+            return False
         return self.likeness.alike(mine.value, mine.row, other.value, other.row)
 
     # -- changes -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from afterd.compare.pair import Pair
@@ -14,6 +15,7 @@ from afterd.compare.python.acted import Acted
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.callbacks import Callbacks
 from afterd.compare.python.calls import Calls
+from afterd.compare.python.classes import Classes
 from afterd.compare.python.imports import Imports
 from afterd.compare.python.intervention import Again, Intervention
 from afterd.compare.python.likeness import Likeness
@@ -120,6 +122,7 @@ class PythonExecution:
             self.callbacks = Callbacks(bad, self.alignment)
             self.absence = Absence(self.alignment, self.green, self.ties)
             self.transplant = Transplant(self.steps, matching)
+            self._classes = Classes(self.steps, self.alignment, self.ties)
             self._intervention = Intervention(pair, self.steps, self.green, self.alignment)
             self._acted = Acted(self.alignment, self.absence, self.ties, self._differs)
         self._made: dict[StepId, Step] = {}
@@ -242,10 +245,14 @@ class PythonExecution:
         return all(alignment is Aligned.SAME for alignment in inputs)
 
     def omitted(self, step: StepId) -> Sequence[ChangeId]:
-        """Changes that removed what the green run's counterpart of the step depended on."""
+        """Changes that removed what the green run's counterpart of the step depended on, or act by the class of what it
+        was done to.
+        """
         if self.green is None:
             return []
-        return list(dict.fromkeys(self.absence.changes(self.trace.position(step))))
+        position = self.trace.position(step)
+        around = chain(self.absence.changes(position), self._classes.changes(position))
+        return list(dict.fromkeys(around))
 
     def counterpart(self, step: StepId) -> Term | None:
         """What green's row was made from."""

@@ -2,8 +2,8 @@
 
 A row keeps of an object its type and identity only. What it holds is read off the rows that wrote
 its attributes, or that gave it its parts when it was made (a generated ``__init__`` leaves no
-other trace). Attributes that only one version has are left out: they were renamed, or are new. Where one run alone wrote one
-that both have, that two objects are alike is a guess.
+other trace). Attributes that only one version has are left out: they were renamed, or are new. Where one run
+alone wrote one that both have, that two objects are alike is a guess.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Likeness:
             self.guessed += known.guessed
             self.unseen += known.unseen
             return known.alike
-        self._known[key] = _Known(True)  # what holds itself is as alike as the rest of it
+        self._known[key] = _Known(alike=True)  # what holds itself is as alike as the rest of it
         guessed, unseen = self.guessed, self.unseen
         alike = self._same_content(value, position, other, row, depth)
         self._known[key] = _Known(alike, self.guessed - guessed, self.unseen - unseen)

@@ -104,7 +104,8 @@ class Mentions:
     whole. ``unbound``: names read that no scope around them binds, but for what a star may have
     brought (``stars``). ``functions`` and ``calls``: parameters by a function's name, and what calls by
     that name pass. ``classes``: what they give and read of their own. ``foreign``: attributes that are
-    given to other objects. ``exported``: what ``__all__`` says a star takes. ``error`` is what keeps it from compiling; then nothing else is known.
+    given to other objects. ``exported``: what ``__all__`` says a star takes. ``error`` is what keeps it from
+    compiling; then nothing else is known.
     """
 
     defined: frozenset[str] = frozenset()
