@@ -24,6 +24,7 @@ from afterd.model.explanation import Explanation, RevisionRange, Status
 from afterd.model.outcome import Outcome
 from afterd.model.progress import Progress, Silent
 from afterd.pipeline.answer import answered_meanwhile, unanswered_explanation
+from afterd.pipeline.beside import begin_bad_run, reading_ahead
 from afterd.pipeline.bisected import Bisection, bisected_case
 from afterd.pipeline.broken import Broken, which_broke
 from afterd.pipeline.broken_build import broken_build
@@ -33,7 +34,6 @@ from afterd.pipeline.installed_copy import untested_import
 from afterd.pipeline.merge_sides import with_both_sides
 from afterd.pipeline.older_tests import settled_ends
 from afterd.pipeline.on_record import narrowed_range
-from afterd.pipeline.reading_ahead import reading_ahead
 from afterd.pipeline.red_otherwise import lack_sentence, otherwise_clause, unfound_sentence
 from afterd.pipeline.same_root import reverted_changes, same_root
 from afterd.pipeline.unconfirmed import not_to_explain, unanswered
@@ -126,6 +126,7 @@ def _explain(
     """Explain each failing test, in the sandbox that the settings name; ``note`` goes into each answer."""
     doing = f"explains {settings.diff or settings.range}"
     with opened_workspace(settings, doing=doing, waiting=heard, clock=clock) as workspace:
+        begin_bad_run(workspace, settings)
         wanted = wanted_range(workspace, settings)
         if known := answered_meanwhile(workspace, settings, wanted, heard):
             return known

@@ -20,9 +20,11 @@ from afterd.errors import BusyError, SandboxError, UsageError
 from afterd.execution.cache import OutcomeCache
 from afterd.execution.compiler_shims import path_with_compiler, path_with_older_compilers
 from afterd.execution.confinement import Confinement, confined_programs, strongest_confinement
+from afterd.execution.executors.begun import BegunFirst
 from afterd.execution.executors.chosen import BenchExecutor, chosen_executor
 from afterd.execution.executors.journal import Journal, JournalFirst, JournalledExecutor
 from afterd.execution.executors.local import LocalExecutor
+from afterd.execution.executors.protocol import Job
 from afterd.execution.process import ProcessResult
 from afterd.execution.recipe import Recipe
 from afterd.execution.rerunning import Recording, Reruns
@@ -66,7 +68,7 @@ class Workspace:
 
     ``clock`` counts where the time goes. ``work`` names what is done here so that it finds its recordings
     again after a kill; empty where it is not resumed. ``asked`` is when its turn was asked for (Unix time),
-    if it had to wait.
+    if it had to wait. ``begin`` starts a job that the executor is asked for later.
     """
 
     repository: pygit2.Repository
@@ -83,6 +85,7 @@ class Workspace:
     work: str
     clock: PhaseClock
     local: LocalExecutor
+    begin: Callable[[Job], None]
     asked: float | None = None
 
     @property
@@ -167,7 +170,7 @@ def opened_workspace(
         reruns = Reruns(WarmTests(state / "warm"))
         local = LocalExecutor(slots, reruns=reruns)
         stack.callback(local.close)
-        executor = chosen_executor(settings.executor, Path(objects.path), local)
+        executor = BegunFirst(chosen_executor(settings.executor, Path(objects.path), local))
         stack.callback(executor.close)
         yield Workspace(
             repository=repository,
@@ -186,6 +189,7 @@ def opened_workspace(
             work="" if journal is None else journal.work,
             clock=clock or PhaseClock(),
             local=local,
+            begin=executor.begin,
             asked=asked,
         )
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from pipeline_runs import repository
 
-from afterd.pipeline.reading_ahead import reading_ahead
+from afterd.config import Settings
+from afterd.pipeline import explain
+from afterd.pipeline.beside import reading_ahead
+from afterd.workspace import Range, Workspace, wanted_range
 
 _SHOWN = "import sys, {}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
 
@@ -52,7 +56,7 @@ def test_a_single_test_is_explained_without_what_ranks_lines(tmp_path: Path) -> 
 
 def test_what_is_read_ahead_is_there_afterwards() -> None:
     program = (
-        "import sys\nfrom afterd.pipeline.reading_ahead import reading_ahead\n"
+        "import sys\nfrom afterd.pipeline.beside import reading_ahead\n"
         "with reading_ahead('wave'): pass\nassert 'wave' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -63,3 +67,27 @@ def test_what_cannot_be_read_ahead_says_so_where_it_is_used() -> None:
         pass
     with pytest.raises(ValueError, match="the stage"), reading_ahead("afterd.errors"):
         raise ValueError("the stage")
+
+
+def test_the_bad_version_is_run_while_the_range_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first run is under way when the range is asked for, and is the one that confirms that end."""
+    count = tmp_path / "count"
+    test = f"echo run >> {count}; grep -q good fees"
+    place = repository(tmp_path / "one", {"fees": "good\n"}, {"fees": "bad\n"})
+    running: list[bool] = []
+
+    def slowly(workspace: Workspace, settings: Settings) -> Range:
+        for _ in range(1000):
+            if count.exists():
+                break
+            time.sleep(0.01)
+        running.append(count.exists())
+        return wanted_range(workspace, settings)
+
+    monkeypatch.setattr(sys.modules["afterd.pipeline.explain"], "wanted_range", slowly)
+    [found] = explain(Settings(repository=place, test=("sh", "-c", test), confirmations=1))
+    assert running == [True]
+    assert [change.file for change in found.root] == ["fees"]
+    assert count.read_text().count("run") == found.runs.tests + found.runs.confirmation
