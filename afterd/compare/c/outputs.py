@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from afterd.compare.c.binary import differing_places, is_binary
+from afterd.compare.c.binary import differing_places, event_pairs, is_binary
 from afterd.compare.c.line_pairs import line_pairs
 from afterd.limits import C_PAIR
 from afterd.trace.c.window.recording import Recording, Written
@@ -58,7 +58,7 @@ def departures(bad: Recording, green: Recording) -> list[Departure]:
     found: list[Departure] = []
     for fd in sorted({*here, *there}):
         mine, other = here.get(fd, []), there.get(fd, [])
-        if is_binary(_bytes(mine), _bytes(other)):
+        if is_binary(mine, other):
             found.extend(_in_bytes(fd, mine, other, again.get(fd, [])))
         else:
             found.extend(_in_stream(fd, mine, other, unsteady))
@@ -96,10 +96,17 @@ def _in_bytes(
     fd: int, here: Sequence[Written], there: Sequence[Written], again: Sequence[Written]
 ) -> Iterator[Departure]:
     """What is no text, place by place."""
-    mine, other = _bytes(here), _bytes(there)
-    for place in differing_places(mine, other, _bytes(again)):
-        bad, green = _event(here, place.start), _event(there, place.start)
-        yield Departure(fd, *bad, *green, mine[place], other[place])
+    repeated = [event.data for event in again]
+    same = [len(data) for data in repeated] == [len(event.data) for event in here]
+    for number, (bad, green) in enumerate(event_pairs(here, there)):
+        if green is None or len(green.data) != len(bad.data):
+            other = green.data if green else b""
+            at, _ = _first_difference(bad.data, other, 0, 0)
+            yield Departure(fd, bad, at, green, at, bad.data[at:], other[at:])
+            continue
+        for place in differing_places(bad.data, green.data, repeated[number] if same else b""):
+            shown = bad.data[place], green.data[place]
+            yield Departure(fd, bad, place.start, green, place.start, *shown)
 
 
 def _in_stream(

@@ -275,9 +275,12 @@ struct header {
 /* Two programs of one test: what the one made of a file is what the other says of it. */
 int case_making(void) {
     struct header header = {"IMG", 5, 12};
+    char body[40] = "body";
     int file = open("handed.bin", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+-    if (pwrite(file, body, 30, 64) != 30) return 9;
++    if (pwrite(file, body, 16, 64) != 16 || pwrite(file, body, 14, 80) != 14) return 9;
 -    header.flags &= ~4u;
-    return write(file, &header, sizeof header) != sizeof header;
+    return pwrite(file, &header, sizeof header, 0) != sizeof header;
 }
 
 int case_reading(void) {
