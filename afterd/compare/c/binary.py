@@ -62,8 +62,8 @@ def _replaced_pairs(
 
 
 def differing_places(mine: bytes, other: bytes, again: bytes) -> list[slice]:
-    """The stretches in which ``other``, as long as ``mine``, has other bytes, but for those in which ``again``, what the
-    same version wrote in another run, has others as well.
+    """The stretches in which ``other``, as long as ``mine``, has other bytes, but for those in which ``again``, what
+    the same version wrote in another run, has others as well.
     """
     differs = _bytes_of(mine) != _bytes_of(other)
     if len(again) == len(mine):

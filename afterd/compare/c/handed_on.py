@@ -1,7 +1,7 @@
-"""What one program of a test wrote otherwise and another one read: a file that the one made, a pipe between them.
+"""What a program of a test wrote otherwise and another one read: a file that the one made, a pipe between them.
 
-Nobody follows bytes through the kernel. But what a program read, and green's did not, is what one that began before it
-wrote where green's wrote what green's read: the bytes themselves say which.
+Nobody follows bytes through the kernel. But what a program read, and green's did not, is what one that began before it,
+or it itself, wrote where green's wrote what green's read: the bytes themselves say which.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ class _Written:
     length: int
     reads: tuple[Read, ...]
 
+    @property
+    def moment(self) -> tuple[int, int]:
+        """The process and its record, in the order in which both came: a program may read back what it wrote."""
+        return self.process, self.departure.bad.position if self.departure.bad else -1
+
     def has(self, mine: bytes, other: bytes) -> bool:
         """Whether a program that read ``mine``, and ``other`` in green, may have read some of what differs."""
         here, there = self.departure.bad, self.departure.green
@@ -52,7 +57,7 @@ class _Written:
 
 
 class HandedOn:
-    """Of the pairs of processes of a test what each may have had from those that began before it."""
+    """Of the pairs of processes of a test what each may have had from what was written before."""
 
     def __init__(self, pairs: Sequence[tuple[Process, Process | None]], printed: Printed) -> None:
         self._pairs = pairs
@@ -66,17 +71,22 @@ class HandedOn:
             return read
         size = _size_read(statement)
         mine, other = (_as_bytes(value, size) for value in (statement.value, green.value))
-        if mine is None or other in {None, mine} or len(self._pairs) < 2:
+        if mine is None or other in {None, mine}:
             return read
-        number = StepIds.process(statement.step)
+        before = self._moment(statement)
         found = [
             written
             for written in self._written()
-            if written.process < number and written.has(mine, other)
+            if written.moment < before and written.has(mine, other)
         ]
         files = [written for written in found if written.departure.fd > _ERROR]
         made_of = (each for written in files or found for each in written.reads)
         return replace(read, reads=tuple(dict.fromkeys((*read.reads, *made_of))))
+
+    def _moment(self, statement: Statement) -> tuple[int, int]:
+        number = StepIds.process(statement.step)
+        own = next(bad for bad, _ in self._pairs if bad.recording.number == number)
+        return number, own.ids.position(statement.step)
 
     def _written(self) -> tuple[_Written, ...]:
         if self._known is None:

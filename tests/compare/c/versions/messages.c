@@ -276,11 +276,12 @@ struct header {
 int case_making(void) {
     struct header header = {"IMG", 5, 12};
     char body[40] = "body";
-    int file = open("handed.bin", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int file = open("handed.bin", O_RDWR | O_CREAT | O_TRUNC, 0600);
 -    if (pwrite(file, body, 30, 64) != 30) return 9;
 +    if (pwrite(file, body, 16, 64) != 16 || pwrite(file, body, 14, 80) != 14) return 9;
 -    header.flags &= ~4u;
-    return pwrite(file, &header, sizeof header, 0) != sizeof header;
+    if (pwrite(file, &header, sizeof header, 0) != sizeof header) return 9;
+    return pread64(file, body, 12, 0) != 12 || pwrite(file, body, 12, 0) != 12; /* as if with a checksum */
 }
 
 int case_reading(void) {
