@@ -85,14 +85,20 @@ class Runs(Generic[RunT]):
 
     def pair(self, mine: ChangeSet, other: ChangeSet) -> Pair[RunT]:
         """Both runs, and what their variants differ in. Raises TraceError, ToolchainError."""
-        missing = [variant for variant in (mine, other) if variant not in self._recorded]
+        self.record_beside(mine, other)
+        first, second = self.run(mine), self.run(other)
+        return Pair(first, second, differences(self._changes, mine, other))
+
+    def record_beside(self, *variants: ChangeSet) -> None:
+        """Record what is not yet recorded of them side by side, where so many may be. Raises TraceError,
+        ToolchainError.
+        """
+        missing = [variant for variant in variants if variant not in self._recorded]
         if min(self._width, len(missing)) > 1:
             with ThreadPoolExecutor(len(missing), "afterd-record") as pool:
                 self._recorded.update(
                     zip(missing, pool.map(self._tracer.record, missing), strict=True)
                 )
-        first, second = self.run(mine), self.run(other)
-        return Pair(first, second, differences(self._changes, mine, other))
 
     def run(self, variant: ChangeSet) -> RunT:
         """One run. Raises TraceError, ToolchainError."""

@@ -166,17 +166,20 @@ class Reruns:
         self._of(recipe).losses = 0  # they are counted in a row
         return result, probes + 1
 
-    def recorded(self, slot: Path, recipe: Recipe, recording: Recording) -> ProcessResult | None:
+    def recorded(
+        self, slot: Path, recipe: Recipe, recording: Recording, scratch: Path | None
+    ) -> ProcessResult | None:
         """A recorded run in the slot's warm process; None where there is none that is trusted, or that can be
-        compared with a fresh run of the same tree, or where only a fresh process can record it.
+        compared with a fresh run of the same tree, or where only a fresh process can record it. One is made where
+        another slot has one: that takes no run any more.
         """
-        ready = self._tests.get(slot)
-        if ready is None or not ready.serves(recipe, slot):
-            return None
         if not self.wanted(recipe, recording.version):
             return None
+        if all(each.key != _key(recipe) for each in tuple(self._tests.values())):
+            return None
+        test, _ = self._ready(slot, recipe, scratch)
         try:
-            return ready.test.record(recording)
+            return test.record(recording) if test is not None else None
         except (ColdError, OSError):
             return None
 
@@ -223,6 +226,10 @@ class Reruns:
         if self._warm is None or not trust.meant or not trust.cold:
             return ""
         return f"The test was run in processes of its own alone: {trust.cold}."
+
+    def compared(self, recipe: Recipe, verdict: Verdict) -> bool:
+        """Whether no warm run has yet to be held against a fresh one that ended so."""
+        return not self.usable(recipe) or verdict in self._of(recipe).agreed
 
     def trusted(self, recipe: Recipe) -> bool:
         """Whether further runs are warm."""

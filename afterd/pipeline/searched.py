@@ -74,8 +74,9 @@ def _confirmed_to_the_last(
 ) -> Confirmation:
     """With the last run of each end: the recorded one, unless warm processes have yet to be compared."""
     reruns = case.workspace.reruns
-    compared = reruns.trusted(oracle.recipe) or not reruns.usable(oracle.recipe)
-    return with_last_runs(oracle, confirmation, tracing.outcomes if compared else {})
+    seen = tracing.outcomes.items()
+    compared = {tree: each for tree, each in seen if reruns.compared(oracle.recipe, each.verdict)}
+    return with_last_runs(oracle, confirmation, compared)
 
 
 def _of_few(

@@ -110,7 +110,7 @@ class Workspace:
         processes are not trusted yet, only if it ends as a plain run of that version did.
         """
         with self.local.workbench() as bench:
-            result = self.reruns.recorded(bench.slot.path, recipe, recording)
+            result = bench.recorded(recipe, recording)
         if result is None or self.reruns.trusted(recipe):
             return result
         outcome, _ = test_outcome(result, recipe, recording.tree)

@@ -160,19 +160,21 @@ def test_only_where_it_is_trusted_a_warm_process_records(tmp_path: Path, made: l
     span = Range(tmp_path, made)
     [slot] = (bench.slot.path for bench in span.executor._free)  # the one that works
     recording = Recording(Command(("echo", "recorded"), tmp_path), tmp_path, 9.0)
-    assert span.reruns.recorded(slot, RECIPE, recording) is None, "there is none yet"
+    assert span.reruns.recorded(slot, RECIPE, recording, None) is None, "there is none yet"
     span.attempt(NOTHING)
     span.attempt(NOTHING)
-    assert span.reruns.recorded(slot, RECIPE, recording) is None, "no passing tree was compared"
+    assert span.reruns.recorded(slot, RECIPE, recording, None) is None, (
+        "no passing tree was compared"
+    )
     span.attempt(ALL)
     span.attempt(ALL)
-    assert span.reruns.recorded(slot, replace(RECIPE, test_id="another"), recording) is None
-    found = span.reruns.recorded(slot, RECIPE, recording)
+    assert span.reruns.recorded(slot, replace(RECIPE, test_id="another"), recording, None) is None
+    found = span.reruns.recorded(slot, RECIPE, recording, None)
     assert found is not None
     assert found.stdout.text() == "recorded\n"
     found.remove()
     made[0].dies = True
-    assert span.reruns.recorded(slot, RECIPE, recording) is None
+    assert span.reruns.recorded(slot, RECIPE, recording, None) is None
     assert span.reruns.trusted(RECIPE)
     span.executor.close()
 

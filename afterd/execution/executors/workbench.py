@@ -13,7 +13,7 @@ from afterd.execution.build import Builder, Built
 from afterd.execution.executors.protocol import Attempt, Job
 from afterd.execution.process import Command, Ending, ProcessResult
 from afterd.execution.recipe import Recipe
-from afterd.execution.rerunning import Reruns
+from afterd.execution.rerunning import Recording, Reruns
 from afterd.execution.sandbox import Watch
 from afterd.execution.told import Told, test_outcome
 from afterd.execution.verdict import unrunnable_reason
@@ -71,6 +71,10 @@ class Workbench:
     ) -> ProcessResult:
         """Run something else in the slot, as a suite whose tests are counted as they end."""
         return self._builder.test(command, limits, watch)
+
+    def recorded(self, recipe: Recipe, recording: Recording) -> ProcessResult | None:
+        """A run that records itself in the slot's warm process; None where only a fresh process can record it."""
+        return self._reruns.recorded(self.slot.path, recipe, recording, self._scratch)
 
     def judged(self, result: ProcessResult, recipe: Recipe) -> Attempt:
         """What such a run of the test command showed. Raises SpaceError when the disk is full."""

@@ -45,6 +45,9 @@ def traced_python(
         twin=partial(twin_of, runs, NOTHING),
     )
     beside = partial(_traced_beside, workspace, wanted, tracer, runs, alone)
+    runs.record_beside(
+        NOTHING, wanted.everything
+    )  # the green one takes no longer then, if it is in vain
     if bisection and not hangs and 2 * _reading_work(runs.run(NOTHING)) > bisection:
         executed = executed_spans(runs.run(NOTHING), wanted.changes.live)
         return replace(alone, seconds=tracer.seconds, beside=beside, executed=executed)
