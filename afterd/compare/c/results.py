@@ -134,13 +134,17 @@ def _texts(mine: _Given, theirs: _Given) -> tuple[bytes, bytes] | None:
 
 def _text(given: _Given) -> bytes | None:
     """The text behind a pointer, up to its end; None where it is none, or not known. Of a pointer whose
-    type is not known the bytes tell, and none are no text.
+    type is not known the bytes tell, and none are no text; nor is an address that was stored there, whose bytes
+    may all be letters.
     """
-    address = given.value
+    address, process = given.value, given.process
     assert isinstance(address, int), "asked for pointers"
+    first = process.values.memory.read(address, 8, given.before, bitvec(64), None)
+    if not given.is_text and _is_address(process, first):
+        return None
     found = bytearray()
     for offset in range(C_PAIR.text):
-        byte = given.process.values.memory.byte(address + offset, given.before)
+        byte = process.values.memory.byte(address + offset, given.before)
         if byte is None:
             return None
         if not byte:
