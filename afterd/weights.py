@@ -71,7 +71,7 @@ class GuiltOdds:
     What stands here for a tier, ``level`` or a sign was chosen by hand, and is where the fit begins
     (``odds.json``);
     ``sizes`` and ``one_file`` were counted over the real regressions of the benchmarks, ``whole_home`` over the 39
-    answers of first runs of 2026-11-25 and 26 (docs/benchmarks.md): four were all changes of one function or class
+    answers of first runs of 2026-11-25 and 26 (docs/first-runs.md): four were all changes of one function or class
     (rounded up: such a set also tells most);
     what is left was chosen and then kept because no pair got worse.
     """

@@ -73,7 +73,7 @@ def subject(directory: Path, flags: tuple[str, ...] = ()) -> Subject:
     folders = sorted((path for path in holder.iterdir() if path.is_dir()), key=_natural)
     versions = tuple(version for path in folders for version in _versions(directory, path))
     if not versions:
-        raise UsageError(f"There is no faulty version in {directory}; see docs/benchmarks.md.")
+        raise UsageError(f"There is no faulty version in {directory}; see docs/localization.md.")
     folder = _folder(directory, {test: None for version in versions for test in version.tests})
     gone = {t: None for v in versions for t in v.tests if not _has_input(t, folder)}
     kept = (replace(v, tests=tuple(t for t in v.tests if t not in gone)) for v in versions)
@@ -115,12 +115,12 @@ def _tests(directory: Path, version: str) -> tuple[str, ...]:
     found = [path for folder in places for name in _UNIVERSES for path in sorted(folder.glob(name))]
     if not found:
         raise UsageError(
-            f"{directory} has no {_PLANS[0]}/universe (the list of tests); see docs/benchmarks.md."
+            f"{directory} has no {_PLANS[0]}/universe (the list of tests); see docs/localization.md."
         )
     lines = found[0].read_text(errors="replace").splitlines()
     tests = tuple(test for test in map(_test, lines) if test is not None)
     if not tests:
-        raise UsageError(f"There is no test in {found[0]}; see docs/benchmarks.md.")
+        raise UsageError(f"There is no test in {found[0]}; see docs/localization.md.")
     return tests
 
 
@@ -140,7 +140,7 @@ def _first_path(directory: Path, names: tuple[str, ...], what: str) -> Path:
     for name in names:
         if (directory / name).exists():
             return directory / name
-    raise UsageError(f"{directory} has no {names[0]} ({what}); see docs/benchmarks.md.")
+    raise UsageError(f"{directory} has no {names[0]} ({what}); see docs/localization.md.")
 
 
 def _natural(path: Path) -> tuple[int, str]:
