@@ -147,15 +147,30 @@ class AuxiliarySearch:
         if change not in self._along:
             candidates = self._read(self._candidates(alone, ""))
             if self.standing.proves:
-                found = self._mended(alone, candidates, SEARCH.few_along, self._needed(alone))
+                cheaply = self._against_for_a_run()
+                found = self._mended(
+                    alone, candidates, SEARCH.few_along, self._needed(alone), cheaply
+                )
                 if found and len(found) <= SEARCH.leaner:
-                    found = self._find_aux_change(alone, found, self._stands)
+                    found = self._find_aux_change(alone, found, lambda tried: not cheaply(tried))
                 self._along[change] = found
             else:  # the text tells in milliseconds
                 found = self._read_off(alone, candidates)
                 few = found is not None and len(found) <= SEARCH.few_along
                 self._along[change] = found if few else None
         return self._along[change]
+
+    def _against_for_a_run(self) -> Unbuildable:
+        """What is known against building a variant, until to ask that has cost as much as a run; a blank after it: a
+        C++ file is read in a second, and for one suspect all who include a header were read two dozen times.
+        """
+        before = self.standing.work()
+
+        def against(reverted: ChangeSet) -> str:
+            affordable = self._worth.beats_running(self.standing.work() - before, 1)
+            return self.unbuildable(reverted) if affordable else " "
+
+        return against
 
     def _stands(self, reverted: ChangeSet) -> bool:
         return not self.unbuildable(reverted)
@@ -197,7 +212,9 @@ class AuxiliarySearch:
 
     def _built_with(self, reverted: ChangeSet, candidates: Sequence[ChangeId]) -> ChangeSet | None:
         """What builds ask for in their own words, else as few of the candidates as it builds with."""
-        mended = self._mended(reverted, candidates, most_along(reverted), against=self._refusal)
+        mended = self._mended(
+            reverted, candidates, most_along(reverted), against=self._refusal, closed=True
+        )
         return self._smallest(reverted, candidates, self._builds) if mended is None else mended
 
     def _refusal(self, reverted: ChangeSet) -> str:
@@ -259,9 +276,11 @@ class AuxiliarySearch:
         most: int,
         needed: ChangeSet = NOTHING,
         against: Unbuildable | None = None,
+        *,
+        closed: bool = False,
     ) -> ChangeSet | None:
         """What is ``needed``, and candidates undone for what the compiler says, or whoever else speaks ``against``
-        it, until there is nothing to say.
+        it, until there is nothing to say. ``closed``: with what the names of what is undone ask for.
 
         A fixed prefix of all candidates does worse: each that is not needed needs others itself.
         """
@@ -277,7 +296,7 @@ class AuxiliarySearch:
             in_vain = self.standing.proves and max(unanswered.values()) > SEARCH.in_vain
             if not more or in_vain or len(gamma | more) > most:
                 return None
-            gamma = self._closed(reverted, gamma | more) if against else gamma | more
+            gamma = self._closed(reverted, gamma | more) if closed else gamma | more
         return None
 
     def _smallest(

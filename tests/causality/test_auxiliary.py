@@ -216,6 +216,32 @@ def test_prefixes_are_tried_while_that_costs_less_than_runs(each: int, prefixes:
     assert len(asked) == 1 + prefixes
 
 
+@pytest.mark.parametrize(("each", "questions"), [(1, 13), (WORK.second, 4)])
+def test_what_a_suspect_takes_along_is_asked_while_that_costs_less_than_a_run(
+    each: int, questions: int
+) -> None:
+    """Jsonnet: each of a dozen complaints about one suspect was answered by reading eight C++ files again."""
+    asked: list[ChangeSet] = []
+    names = [f"name{number}" for number in range(2, COUNT)]
+
+    def against(reverted: ChangeSet) -> str:
+        asked.append(reverted)
+        return f"a.c:1:1: error: use of undeclared identifier '{names[len(reverted) - 1]}'"
+
+    changes = {
+        identifier: replace(each_change, patch=f"-int {name};\n", file="a.c")
+        for (identifier, each_change), name in zip(
+            made(COUNT).items(), ["", *names, ""], strict=True
+        )
+    }
+    standing = Standing(against, work=lambda: len(asked) * each)
+    search = AuxiliarySearch(
+        lambda _reverted: True, changes, ids(COUNT), standing, worth=Worth(run=2 * WORK.second)
+    )
+    assert search.along("c1") is None
+    assert len(asked) == questions
+
+
 @pytest.mark.parametrize(
     ("missing", "along"), [("two", frozenset({"c2"})), ("nowhere", None), ("", NOTHING)]
 )
