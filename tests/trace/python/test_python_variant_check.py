@@ -42,6 +42,13 @@ class Case:
     certain: bool = False
 
 
+ONE = "class A:\n    def f(self):\n        self.z = 1\n        y = self.z\n        self.x = y + 2\n"
+HEAD = "    @property\n    def x(self):\n        if self._x: return self._x\n"
+TWO = (
+    "class A:\n    def f(self):\n        self.z = 1\n"
+    f"{HEAD}        y = self.z\n        self._x = y + 1\n        return self._x\n"
+)
+
 CASES = {
     "the bad version": Case(SPANS, {}, SPANS, ""),
     "does not parse": Case(SPANS, SPANS, {"src/p/spans.py": "class Span\n"}, "SyntaxError"),
@@ -188,6 +195,28 @@ CASES = {
         },
         {"p/a.py": "__all__ = ['f']\ndef f(): pass\n", "p/b.py": "from .a import f\n"},
         {"p/a.py": "__all__ = ['f', 'g']\ndef f(): pass\n", "p/b.py": "from .a import f\n"},
+        "",
+    ),
+    "the head of a new function undone, and its end is not": Case(
+        {"a.py": TWO},
+        {"a.py": ONE},
+        {"a.py": TWO.replace(HEAD, "")},
+        "'return self._x' stands in 'A.f'",
+    ),
+    "its end undone, and its head is not": Case(
+        {"a.py": TWO},
+        {"a.py": ONE},
+        {
+            "a.py": TWO.replace("  return self._x\n", "  self.x = y + 2\n", 2).replace(
+                "if self._x: self.x = y + 2", "if self._x: return self._x"
+            )
+        },
+        "'self.x = y + 2' stands in 'A.x'",
+    ),
+    "a function that was renamed, half undone": Case(
+        {"a.py": TWO},
+        {"a.py": TWO.replace("def x", "def z").replace("y + 1", "y + 2")},
+        {"a.py": TWO.replace("y + 1", "y + 2")},
         "",
     ),
     "a star of another package": Case(

@@ -27,6 +27,7 @@ from afterd.trace.python.source.families import (
     foreign_attributes,
     merged_class_parts,
 )
+from afterd.trace.python.source.halves import Stand, stands_of
 from afterd.trace.python.source.scoping import NOTHING_NAMED, Names, Use, names_of
 from afterd.trace.python.source.statements import Place, Places
 from afterd.trace.python.source.syntax import nodes_below
@@ -104,8 +105,8 @@ class Mentions:
     whole. ``unbound``: names read that no scope around them binds, but for what a star may have
     brought (``stars``). ``functions`` and ``calls``: parameters by a function's name, and what calls by
     that name pass. ``classes``: what they give and read of their own. ``foreign``: attributes that are
-    given to other objects. ``exported``: what ``__all__`` says a star takes. ``error`` is what keeps it from
-    compiling; then nothing else is known.
+    given to other objects. ``exported``: what ``__all__`` says a star takes. ``stands``: in which function a
+    statement is. ``error`` is what keeps it from compiling; then nothing else is known.
     """
 
     defined: frozenset[str] = frozenset()
@@ -119,6 +120,7 @@ class Mentions:
     classes: frozenset[ClassPart] = frozenset()
     foreign: frozenset[str] = frozenset()
     exported: frozenset[str] = frozenset()
+    stands: frozenset[Stand] = frozenset()
     error: str = ""
 
 
@@ -191,6 +193,7 @@ def _joined_mentions(parts: Sequence[_Part]) -> Mentions:
         classes=frozenset(merged_class_parts(part for each in found for part in each.classes)),
         foreign=frozenset[str]().union(*(each.foreign for each in found)),
         exported=frozenset[str]().union(*(each.exported for each in found)),
+        stands=frozenset[Stand]().union(*(each.stands for each in found)),
     )
 
 
@@ -300,6 +303,7 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
         classes=frozenset(class_parts(nodes, places)),
         foreign=frozenset(foreign_attributes(nodes)),
         exported=frozenset(name for node in tree.body for name in _exported_names(node)),
+        stands=frozenset(stands_of(tree, text)),
     )
     if not of_class:
         return _Part(found, _with_class(own, inner))

@@ -21,6 +21,7 @@ from typing import Self
 from afterd.limits import PYTHON_TRACE
 from afterd.model.change import NOTHING, ChangeSet
 from afterd.trace.python.source.families import orphans
+from afterd.trace.python.source.halves import Ends
 from afterd.trace.python.source.mentions import Arity, Mentions, compiler_error, mentions
 from afterd.trace.python.source.statements import Place, Ran, executed_in_run
 
@@ -35,14 +36,21 @@ Lines = Mapping[str, frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a file, as Python would say it, and where; no place: nothing of it works."""
+    """What is wrong with a file, as Python would say it, and where; no place: nothing of it works. ``shown``: a
+    line that is told as a compiler tells one.
+    """
 
     path: str
     text: str
     place: Place | None = None
+    shown: str = ""
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.text}"
+        return (
+            f"{self.path}:1:1: error: {self.text}\n{self.shown}"
+            if self.shown
+            else f"{self.path}: {self.text}"
+        )
 
 
 class VariantCheck:
@@ -86,7 +94,11 @@ class VariantCheck:
 
     def _faults(self, reverted: ChangeSet) -> list[Fault]:
         program = self._program(reverted - self._nameless)
-        for found in (program.unparsed(), program.faults(self._known, self._bad)):
+        for found in (
+            program.unparsed(),
+            program.faults(self._known, self._bad),
+            self._strayed(program),
+        ):
             faults = [
                 fault
                 for fault in found
@@ -95,6 +107,24 @@ class VariantCheck:
             if faults:
                 return faults
         return []
+
+    def _strayed(self, program: _Program) -> Iterator[Fault]:
+        """What stands in another function than in the version that it is from."""
+        for file in program.files - self._bad.files - self._good.files:
+            ends = self._ends.get(file.path)
+            for (function, line), shown in ends.strayed(file.mentions.stands) if ends else ():
+                said = f"'{line}' stands in '{function}', where no version has it"
+                yield Fault(file.path, said, _NOWHERE, shown)
+
+    @cached_property
+    def _ends(self) -> dict[str, Ends]:
+        """Where the statements stand of the files that both versions have, by path."""
+        good = {file.path: file.mentions.stands for file in self._good.files}
+        return {
+            file.path: Ends(file.mentions.stands, good[file.path])
+            for file in self._bad.files
+            if file.path in good
+        }
 
     def _is_certain(self, fault: Fault) -> bool:
         """Executed whenever the file is imported, or by the run of a version that has the statement, in
