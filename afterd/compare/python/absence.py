@@ -19,7 +19,8 @@ from afterd.limits import PYTHON_PAIR
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.model.term import reads
 from afterd.trace.linemap import LineMap
-from afterd.trace.python.read import BLOCKS, FRAMES, FUNCTIONS, Node, Steps, Trace
+from afterd.trace.python.read import BLOCKS, FRAMES, FUNCTIONS, Node, Recorded, Steps, Trace
+from afterd.trace.python.record.describe import CUT
 from afterd.trace.python.record.rows import Kind
 
 
@@ -159,6 +160,28 @@ def _stands_for(node: Node, statement: Node) -> bool:
 _CONTAINERS = frozenset({"l", "d", "s"})
 
 
+def _is_rest(parameter: Node) -> bool:
+    """Whether a parameter takes what is given by name and has no parameter of its own."""
+    arguments = parameter.parent
+    return (
+        arguments is not None and arguments.type == "arguments" and arguments["kwarg"] is parameter
+    )
+
+
+def _parameters(rest: Node) -> dict[str, Node]:
+    """The parameters beside it that can be given by name."""
+    arguments = rest.parent
+    assert arguments is not None
+    return {each["arg"]: each for each in (*arguments["args"], *arguments["kwonlyargs"])}
+
+
+def _may_hold(options: Recorded, name: str) -> bool:
+    """Whether a recorded dictionary has this key, as far as it was recorded."""
+    if not isinstance(options, tuple) or options[0] != "d":
+        return False
+    return name in options[3::2] or CUT in options
+
+
 class Absence:
     """Walks green from a row's counterpart over what the failing run had not done by then."""
 
@@ -177,6 +200,7 @@ class Absence:
             yield from self._reached_by(position)
             return
         yield from self._own(counterpart)
+        yield from self._taken_out(position, counterpart)
         yield from self._called(counterpart)
         yield from self._entered(counterpart)
         pending = [counterpart]
@@ -195,6 +219,23 @@ class Absence:
     def _own(self, row: int) -> tuple[ChangeId, ...]:
         node = self.green.trace.node(row)
         return self.ties.removed(node) if node is not None else ()
+
+    def _taken_out(self, position: int, counterpart: int) -> Iterator[ChangeId]:
+        """For the rest of what a function is given by name, ``**options``: changes to parameters that only one version
+        has, and that are or were in it.
+        """
+        bad, green = self.alignment.bad, self.green.trace
+        mine, other = bad.node(position), green.node(counterpart)
+        if mine is None or other is None or not (_is_rest(mine) and _is_rest(other)):
+            return
+        here, there = _parameters(mine), _parameters(other)
+        held, held_there = bad.value(position), green.value(counterpart)
+        for name in here.keys() - there.keys():
+            if _may_hold(held_there, name):
+                yield from self.ties.of_node(here[name])
+        for name in there.keys() - here.keys():
+            if _may_hold(held, name):
+                yield from self.ties.removed(there[name])
 
     def _called(self, row: int) -> Iterator[ChangeId]:
         """Changes to the definitions of what green called: a decorator that was removed."""

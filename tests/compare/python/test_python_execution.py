@@ -173,6 +173,19 @@ SCENARIOS = {
         "    return found\n",
         "from lib import make\ndef test():\n    assert make(1) == 1\n",
     ),
+    "a parameter that takes an option out of those that are passed on": (
+        "class Options:\n    def __init__(self, **options):\n        self.options = {}\n"
+        "        self.options.update(options)\n        self.prepare(**self.options)\n"
+        "    def prepare(self, size=1):\n        self.size = size\n"
+        "def connect(host, *,\n            port=0,\n            **options):\n"
+        "    made = Options(**options)\n    return made.size\n",
+        "class Options:\n    def __init__(self, **options):\n        self.options = {}\n"
+        "        self.options.update(options)\n        self.prepare(**self.options)\n"
+        "    def prepare(self, size=1):\n        self.size = size\n"
+        "def connect(host, *,\n            port=0, size=0,\n            **options):\n"
+        "    made = Options(**options)\n    return made.size\n",
+        "from lib import connect\ndef test():\n    n = connect('h', size=5)\n    assert n == 5\n",
+    ),
     "another base class": (
         "class Sized:\n    def size(self):\n        return 1\nclass Plain:\n    pass\n"
         "class A(Sized):\n    def __getattr__(self, name):\n        return lambda: len(name)\n",

@@ -41,13 +41,19 @@ class Parameters:
             seen = self.cells.value_of(argument, frame.entered, caller)
             if isinstance(seen, Unknown) or same_object(seen, value):
                 return self.terms.term(argument, frame.entered, caller)
+        spread = list(self._spread(expression, frame.entered, caller))
         default = self._default(node, frame)
         if default is not None and same_object(self.trace.value(default), value):
-            return self.terms.read(default, name)
+            taken = self.terms.read(default, name)
+            if not spread:
+                return taken
+            return self.terms.concrete(
+                value, f"{name}: not among what is passed on", [taken, *spread]
+            )
         found = [
             *self._receiver(expression, row, caller),
             *self._all(expression, row, caller),
-            *self._spread(expression, frame.entered, caller),
+            *spread,
         ]
         return self.terms.concrete(value, f"{name}: passed on by {expression.source[:40]}", found)
 
@@ -186,10 +192,11 @@ class Parameters:
         yield from self.terms.reads_below(call, row, caller)
 
     def _spread(self, call: Node, entered: int, caller: Frame) -> Iterator[Read]:
-        """What was put into the containers that a call hands over item by item: ``*args``, ``**options``."""
+        """The containers that a call hands over item by item (``*args``, ``**options``), and what was put into them."""
         words = [word["value"] for word in call["keywords"] or [] if word["arg"] is None]
         items = [item["value"] for item in call["args"] or [] if item.type == "Starred"]
         for part in (*items, *words):
+            yield from reads(self.terms.term(part, entered, caller, 3))
             yield from self.terms.contents(part, entered, caller)
 
     def _from_outside(self, name: str, position: int, frame: Frame) -> Term:
