@@ -49,6 +49,11 @@ TWO = (
     f"{HEAD}        y = self.z\n        self._x = y + 1\n        return self._x\n"
 )
 
+ABOVE = (
+    "y = z = 1\nclass Base:\n    def go(self, {}):\n        pass\n"
+    "class A(Base):\n    def go(self, x, w=0):\n        super().go({})\n"
+)
+
 CASES = {
     "the bad version": Case(SPANS, {}, SPANS, ""),
     "does not parse": Case(SPANS, SPANS, {"src/p/spans.py": "class Span\n"}, "SyntaxError"),
@@ -217,6 +222,18 @@ CASES = {
         {"a.py": TWO},
         {"a.py": TWO.replace("def x", "def z").replace("y + 1", "y + 2")},
         {"a.py": TWO.replace("y + 1", "y + 2")},
+        "",
+    ),
+    "what a class above takes": Case(
+        {"a.py": ABOVE.format("z", "z")},
+        {"a.py": ABOVE.format("y", "y")},
+        {"a.py": ABOVE.format("y, z", "y")},
+        "'Base.go' needs an argument 'z'",
+    ),
+    "what a class above takes that is not of the program": Case(
+        {"a.py": ABOVE.format("z", "z").replace("A(Base)", "A(Base, Other)")},
+        {"a.py": ABOVE.format("y", "y").replace("A(Base)", "A(Base, Other)")},
+        {"a.py": ABOVE.format("y, z", "y").replace("A(Base)", "A(Base, Other)")},
         "",
     ),
     "a star of another package": Case(

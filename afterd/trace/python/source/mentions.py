@@ -104,7 +104,8 @@ class Mentions:
     names). ``needed``: attributes read, keywords passed. ``imports``: what is imported, by name or
     whole. ``unbound``: names read that no scope around them binds, but for what a star may have
     brought (``stars``). ``functions`` and ``calls``: parameters by a function's name, and what calls by
-    that name pass. ``classes``: what they give and read of their own. ``foreign``: attributes that are
+    that name pass; ``methods``: parameters by class and name, ``supers``: calls of what is above a class in one of its
+    methods. ``classes``: what they give and read of their own. ``foreign``: attributes that are
     given to other objects. ``exported``: what ``__all__`` says a star takes. ``stands``: in which function a
     statement is. ``error`` is what keeps it from compiling; then nothing else is known.
     """
@@ -117,6 +118,8 @@ class Mentions:
     names: frozenset[str] = frozenset()
     functions: frozenset[tuple[str, Arity]] = frozenset()
     calls: frozenset[Call] = frozenset()
+    methods: frozenset[tuple[str, str, Arity]] = frozenset()
+    supers: frozenset[tuple[str, Call]] = frozenset()
     classes: frozenset[ClassPart] = frozenset()
     foreign: frozenset[str] = frozenset()
     exported: frozenset[str] = frozenset()
@@ -190,6 +193,8 @@ def _joined_mentions(parts: Sequence[_Part]) -> Mentions:
         names=frozenset[str]().union(*(part.own.binds | part.own.declared for part in parts)),
         functions=frozenset[tuple[str, Arity]]().union(*(each.functions for each in found)),
         calls=frozenset[Call]().union(*(each.calls for each in found)),
+        methods=frozenset[tuple[str, str, Arity]]().union(*(each.methods for each in found)),
+        supers=frozenset[tuple[str, Call]]().union(*(each.supers for each in found)),
         classes=frozenset(merged_class_parts(part for each in found for part in each.classes)),
         foreign=frozenset[str]().union(*(each.foreign for each in found)),
         exported=frozenset[str]().union(*(each.exported for each in found)),
@@ -300,6 +305,8 @@ def _part(text: str, *, of_class: bool = False) -> _Part:
             for node in nodes
             if isinstance(node, ast.Call) and (call := _call(node, places)) is not None
         ),
+        methods=frozenset(_methods(nodes)),
+        supers=frozenset(_supers(nodes, places)),
         classes=frozenset(class_parts(nodes, places)),
         foreign=frozenset(foreign_attributes(nodes)),
         exported=frozenset(name for node in tree.body for name in _exported_names(node)),
@@ -379,6 +386,31 @@ def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
             yield node.name, _arity_of_fields(fields)
         elif isinstance(node, ast.Assign) and (named := named_tuple_fields(node)) is not None:
             yield named[0], _arity_of_fields(named[1])
+
+
+def _methods(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str, Arity]]:
+    """What the methods of each class take, but for their object."""
+    for node in nodes:
+        for item in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert isinstance(node, ast.ClassDef)
+                yield node.name, item.name, _arity(item, 1)
+
+
+def _supers(nodes: Sequence[ast.AST], places: Places) -> Iterator[tuple[str, Call]]:
+    """Calls of ``super().name(…)``, with the class in which they stand."""
+    for node in nodes:
+        for item in node.body if isinstance(node, ast.ClassDef) else ():
+            assert isinstance(node, ast.ClassDef)
+            if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            for each in nodes_below(item):
+                match each:
+                    case ast.Call(
+                        func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]))
+                    ):
+                        if (call := _call(each, places)) is not None:
+                            yield node.name, call
 
 
 def _arity_of_fields(fields: Sequence[FieldArgument]) -> Arity:

@@ -262,6 +262,7 @@ class _Program:
                 continue
             yield from self._missing(file, gone)
             yield from self._unexported(file)
+            yield from self._miscalled_above(file)
             yield from self._unbound(file)
             if like is None or file not in like.files:
                 yield from self._miscalled(file, self._taken.keys())
@@ -330,6 +331,44 @@ class _Program:
             against = [arity.against(call) for arity in taken]
             if against and all(against):
                 yield Fault(file.path, f"TypeError: '{call.name}' {min(against)}", call.place)
+
+    def _miscalled_above(self, file: _File) -> Iterator[Fault]:
+        """Calls of ``super().name(…)`` that no class above takes so, where all of them are the program's."""
+        for name, call in file.mentions.supers:
+            above = self._above(name, call.name)
+            against = [(each.against(call), owner) for owner, each in above or ()]
+            if against and all(said for said, _ in against):
+                said, owner = min(against)
+                said = f"TypeError: '{owner}.{call.name}' {said}"
+                yield Fault(file.path, said, call.place.doubted())
+
+    def _above(
+        self, name: str, method: str, seen: frozenset[str] = frozenset()
+    ) -> list[tuple[str, Arity]] | None:
+        """The methods of a name that a class's bases give it, with their classes; None where a base is not known."""
+        found: list[tuple[str, Arity]] = []
+        for base in self._bases.get(name, frozenset()) - seen - {name}:
+            own = self._methods.get((base, method), ())
+            further = None if own else self._above(base, method, seen | {name})
+            if base not in self._bases or (not own and further is None):
+                return None
+            found += [(base, arity) for arity in own] or further or []
+        return found or None
+
+    @cached_property
+    def _bases(self) -> dict[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for part in (part for file in self.files for part in file.mentions.classes):
+            found[part.name] = found.get(part.name, frozenset()) | part.bases
+        return found
+
+    @cached_property
+    def _methods(self) -> dict[tuple[str, str], list[Arity]]:
+        found: dict[tuple[str, str], list[Arity]] = {}
+        for file in self.files:
+            for owner, name, arity in file.mentions.methods:
+                found.setdefault((owner, name), []).append(arity)
+        return found
 
     def _orphaned(self) -> Iterator[Fault]:
         """What objects are asked for by their own methods, and nobody gives them."""
