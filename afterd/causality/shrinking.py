@@ -98,6 +98,7 @@ class Shrinking:
         nothing that is not undone, as far as the text tells.
         """
         attempts = self._attempts
+        tried = set[ChangeSet]()  # some pass, and take more along
         untried = True
         while untried:
             untried = False
@@ -105,8 +106,9 @@ class Shrinking:
                 needing = attempts.needing(change, passing.asked)
                 left = passing.asked - needing - {change}
                 idle = attempts.failed_within(left) or attempts.left_over(left)
-                if left and needing and not idle:
+                if left and needing and not idle and left not in tried:
                     self._weigh(passing)
+                    tried.add(left)
                     untried = True
                     trial = attempts.make(left)
                     if trial.shrinks(passing):

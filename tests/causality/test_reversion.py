@@ -427,6 +427,24 @@ def test_what_needs_nothing_else_is_tried_before_single_changes_are_put_back() -
     assert len(oracle.asked) <= 6
 
 
+def test_a_part_that_passes_with_more_along_is_tried_once() -> None:
+    """asyncssh: what was left passed, and took more along than what was known to pass; it was tried for ever."""
+
+    def suspicion(reverted: ChangeSet) -> str:
+        lacking = sorted({"c4", "c5", "c6", "c7"} - reverted)
+        asked = lacking if "c3" in reverted and "c1" not in reverted else []
+        return " ".join(f"'name{each[1:]}' is not defined" for each in asked)
+
+    oracle = Counting(repaired_by({"c1", "c2", "c3"}, {"c3", "c4", "c5", "c6", "c7"}))
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 8)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(7), Standing(suspicion, proves=False))
+    reversion = Reversion(Trials(oracle, auxiliary), changes)
+    suspects = _suspects(3)
+    suspects[1] = replace(suspects[1], needs=frozenset({"c1"}))
+    found = reversion.find_root(suspects, 0.15)
+    assert found == Root(frozenset({"c1", "c2", "c3"}), frozenset(), minimal=True)
+
+
 @pytest.mark.parametrize("guilty", [{"c3"}, {"c17"}, {"c31"}, {"c8", "c29"}])
 def test_side_by_side_the_same_root_is_found_in_fewer_rounds(guilty: set[str]) -> None:
     """A round is what takes the time of one test: four runs at the same time are one."""

@@ -18,7 +18,14 @@ from itertools import islice
 from afterd.compare.python.absence import Ties, is_special, targets
 from afterd.compare.python.alignment import Alignment
 from afterd.compare.python.conversation import Parting, first_parting
-from afterd.compare.python.deeds import Deed, Deeds, in_container, in_new
+from afterd.compare.python.deeds import (
+    Deed,
+    Deeds,
+    called_for_effect,
+    in_container,
+    in_new,
+    name_of_called,
+)
 from afterd.compare.python.likeness import Likeness
 from afterd.compare.python.unread import bound_by, not_looked_up, strings
 from afterd.limits import PYTHON_PAIR
@@ -181,10 +188,12 @@ class Calls:
 
     def _did_alike(self, mine: Sequence[Deed], other: Sequence[Deed]) -> bool | None:
         """Whether the same was done; None where that rests on types, or was written otherwise."""
-        plain, others = ([d for d in each if not in_container(d)] for each in (mine, other))
+        effects = self._effected_alike(*(filter(called_for_effect, each) for each in (mine, other)))
+        plain, others = ([d for d in each if _is_plain(d)] for each in (mine, other))
         alike = self.likeness.sure(lambda: self._alike(plain, others))
-        if alike is False:
+        if effects is False or alike is False:
             return False
+        alike = alike and effects
         inside, beside = ([d for d in each if in_container(d)] for each in (mine, other))
         if bool(inside) != bool(beside):
             return False
@@ -192,6 +201,18 @@ class Calls:
             return None
         held = self.likeness.sure(lambda: self._alike(inside, beside))
         return held if alike or held is False else None
+
+    def _effected_alike(self, mine: Iterable[Deed], other: Iterable[Deed]) -> bool | None:
+        """Whether the same functions were called for what they do, with the same; None where one is known to one
+        version alone: the other may do it otherwise.
+        """
+        here, there = _by_place(mine), _by_place(other)
+        alone = {name_of_called(place) for place in here.keys() ^ there.keys()}
+        both = self.likeness.mentioned_in_both
+        if not alone <= both:
+            return None
+        done, beside = ([d for each in found.values() for d in each] for found in (here, there))
+        return False if alone else self.likeness.sure(lambda: self._alike(done, beside))
 
     def _by_default(self, frame: Frame) -> Conduct | None:
         """What is known of an activation whose deeds cannot be told apart: a default of its own."""
@@ -340,6 +361,10 @@ class Calls:
             return False
         differing = targets(mine) ^ targets(other)
         return any(name in self._mentioned or is_special(name) for name in differing)
+
+
+def _is_plain(deed: Deed) -> bool:
+    return not in_container(deed) and not called_for_effect(deed)
 
 
 def _some_frames(frames: Sequence[Frame]) -> Sequence[Frame]:

@@ -33,6 +33,7 @@ from afterd.trace.python.record.rows import Kind
 _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
 
 _NEW = "new"
+_CALLED = "()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,16 @@ class Deed:
 def in_container(deed: Deed) -> bool:
     """Whether it is a store into a list, dict or set: ``d.update(…)`` is ``d[k] = …`` as well."""
     return deed.place.startswith("[]")
+
+
+def called_for_effect(deed: Deed) -> bool:
+    """Whether it is a call of a function that is not followed and whose result nobody takes: ``os.remove(path)``."""
+    return deed.place.startswith(_CALLED)
+
+
+def name_of_called(place: str) -> str:
+    """By what name such a function was called."""
+    return place.removeprefix(_CALLED)
 
 
 def in_new(place: str) -> bool:
@@ -73,11 +84,14 @@ class _Write:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """What the rows of one site write: targets stored into, targets deleted, and a method called that may write."""
+    """What the rows of one site write: targets stored into, targets deleted, a method called that may write, and a
+    function called for what it does.
+    """
 
     stored: tuple[Node, ...] = ()
     deleted: tuple[Node, ...] = ()
     method: Node | None = None
+    function: Node | None = None
 
 
 class Deeds:
@@ -150,6 +164,7 @@ class Deeds:
             tuple(self._targets.get((node, kind), ())),
             tuple(target for target in deleted if target.type in {"Attribute", "Subscript"}),
             _writing_method(node) if kind is Kind.VALUE else None,
+            _function_for_effect(node) if kind is Kind.VALUE else None,
         )
         return None if found == _Site() else found
 
@@ -160,8 +175,13 @@ class Deeds:
             owner = self.run.cells.value_of(target["value"], row, frame)
             inside = "[]" if target.type == "Subscript" else f".{target['attr']}"
             yield _Write(row, f"{inside} deleted", row, owner)
-        if site.method is not None and self.run.cells.returned(row, frame) is None:
+        called = site.method or site.function
+        if called is None or self.run.cells.returned(row, frame) is not None:
+            return
+        if site.method is not None:
             yield from self._called(frame, site.method, row)
+        if site.function is not None:
+            yield from self._effected(frame, site.function, row)
 
     def _stored(self, target: Node, row: int, frame: Frame) -> Iterator[_Write]:
         evaluation = self.run.cells.evaluation
@@ -197,11 +217,25 @@ class Deeds:
             inside = "[]" if owner[0] in {"l", "d", "s"} else ""
             yield _Write(row, f"{inside}.{method['attr']}()", row, owner, is_call=True)
 
+    def _effected(self, frame: Frame, function: Node, row: int) -> Iterator[_Write]:
+        """A function, of a module or by a name, that is not followed and was called for what it does."""
+        known = function["value"] if function.type == "Attribute" else function
+        owner = self.run.cells.value_of(known, row, frame)
+        if isinstance(owner, Unknown) or not isinstance(owner, tuple) or owner[0] != "o":
+            return
+        kind = self.run.trace.raw.header["types"][owner[2]][1]
+        if function.type == "Name" or kind == "module":
+            name = f"{_CALLED}{function['attr'] or function['id']}"
+            yield _Write(row, name, row, UNKNOWN, is_call=True)
+
     def _seen_of(self, write: _Write, frame: Frame) -> Iterator[_Write]:
         """The store as others see it; none into an object that the activation made, or that is not known.
 
         The ``self`` of a constructor was made for it, and is what it is called for.
         """
+        if write.where.startswith(_CALLED):
+            yield write  # into what, nobody knows
+            return
         if isinstance(write.owner, Unknown) or identity(write.owner) is None:
             return
         born = self.run.cells.births.made(write.owner, write.row)
@@ -230,6 +264,15 @@ def _writing_method(node: Node) -> Node | None:
     """The method that a call is of, if it may write into its object."""
     method = called_method(node) if node.type == "Call" and not pure_function(node) else None
     return method if method is not None and may_write(method["attr"]) else None
+
+
+def _function_for_effect(node: Node) -> Node | None:
+    """What is called by a statement that takes no result, where that is no method by another name."""
+    statement = node.type == "Call" and node.parent is not None and node.parent.type == "Expr"
+    function = node["func"] if statement and not pure_function(node) else None
+    if function is None or function.type not in {"Name", "Attribute"}:
+        return None
+    return function if called_method(node) in {None, function} else None
 
 
 def _is_held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:

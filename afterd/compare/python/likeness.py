@@ -158,6 +158,12 @@ class Likeness:
         return read | read_there
 
     @cached_property
+    def mentioned_in_both(self) -> frozenset[str]:
+        """Those that both versions' code reads."""
+        read, read_there = self._read_names
+        return read & read_there
+
+    @cached_property
     def _read_names(self) -> tuple[frozenset[str], frozenset[str]]:
         return mentioned_names(self.steps.trace), mentioned_names(self.green.trace)
 

@@ -295,6 +295,33 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f(1) == [1]\n",
         [Conduct.PARTED],
     ),
+    "a function that is called for what it does, and no longer is": (
+        ("class P:\n"
+         "    def __init__(self):\n"
+         "        self.y = 0\n"
+         "    def restore(self, state):\n"
+         "        put = object.__setattr__.__get__(self)\n"
+         "        for name, value in state.items():\n"
+         "            put(name, value)\n"
+         "def f(state):\n"
+         "    p = P()\n"
+         "    p.restore(state)\n"
+         "    return p\n"),
+        ("class P:\n"
+         "    def __init__(self):\n"
+         "        self.y = 0\n"
+         "    def restore(self, state):\n"
+         "        put = object.__setattr__.__get__(self)\n"
+         "        for name, value in state.items():\n"
+         "            if name.isupper():\n"
+         "                put(name, value)\n"
+         "def f(state):\n"
+         "    p = P()\n"
+         "    p.restore(state)\n"
+         "    return p\n"),
+        "from lib import f\ndef test():\n    assert f({'x': 1}).x == 1\n",
+        [Conduct.PARTED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",
