@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import reduce
 from typing import Any, Final
@@ -51,9 +51,11 @@ class Evaluator:
         self._done: set[int] = set()
         self._alive: list[Term] = []  # an id is only unique among the living
 
-    def value(self, term: Term) -> Known:
-        """The value of ``term``, or UNKNOWN."""
-        for node in bottom_up(term, self._done):
+    def value(self, term: Term, order: Iterable[Term] | None = None) -> Known:
+        """The value of ``term``, or UNKNOWN. ``order`` are its sub-terms that were not evaluated yet, operands first,
+        where that is known.
+        """
+        for node in bottom_up(term, self._done) if order is None else order:
             self._alive.append(node)
             self._values[id(node)] = self._node(node)
         return self._values[id(term)]

@@ -14,8 +14,8 @@ from itertools import chain, islice
 from afterd.limits import LOGIC
 from afterd.logic.constraint import Constraint, Kind, Problem
 from afterd.logic.evaluation import UNKNOWN, Evaluator, Known, observed_value
-from afterd.logic.terms import distinct_reads
-from afterd.model.term import Read, Sort, SortKind, StepId
+from afterd.logic.terms import bottom_up, distinct_reads
+from afterd.model.term import Read, Sort, SortKind, StepId, Term
 
 Valuation = dict[StepId, Known]
 
@@ -26,7 +26,9 @@ def refuted(problem: Problem, core: Sequence[StepId]) -> bool:
     steps = [c for c in reversed(problem.constraints) if c.step in wanted]
     inputs = _inputs(problem, steps)
     samples = islice(_valuations(inputs), 1 + LOGIC.evaluated // (1 + len(steps)))
-    return any(_all_hold(problem, steps, sample) for sample in samples)
+    seen: set[int] = set()  # each sample evaluates the same terms: in which order is found once
+    orders = [tuple(bottom_up(term, seen)) for term in (*(c.term for c in steps), problem.goal)]
+    return any(_all_hold(problem, steps, orders, sample) for sample in samples)
 
 
 def _inputs(problem: Problem, steps: Sequence[Constraint]) -> list[Read]:
@@ -37,20 +39,25 @@ def _inputs(problem: Problem, steps: Sequence[Constraint]) -> list[Read]:
     return [free[step] for step in sorted(free)]
 
 
-def _all_hold(problem: Problem, steps: Sequence[Constraint], free: Valuation) -> bool:
+def _all_hold(
+    problem: Problem,
+    steps: Sequence[Constraint],
+    orders: Sequence[Sequence[Term]],
+    free: Valuation,
+) -> bool:
     values = dict(free)
 
     def value_of(read: Read) -> Known:
         return values.get(read.step, UNKNOWN)
 
     evaluator = Evaluator(value_of)  # in execution order: a read's value is there before its use
-    for constraint in steps:
-        value = evaluator.value(constraint.term)
+    for constraint, order in zip(steps, orders, strict=False):
+        value = evaluator.value(constraint.term, order)
         if constraint.kind is Kind.DEFINES:
             values[constraint.step] = value
         elif value is not True:
             return False
-    return evaluator.value(problem.goal) is True
+    return evaluator.value(problem.goal, orders[-1]) is True
 
 
 def _valuations(inputs: Sequence[Read]) -> Iterator[Valuation]:

@@ -15,6 +15,7 @@ from afterd.limits import PYTHON_PAIR
 from afterd.trace.linemap import LineMap
 from afterd.trace.python.read import (
     BLOCKS,
+    FRAMES,
     IMPORTS,
     Module,
     Node,
@@ -255,9 +256,14 @@ def _bound_name(node: Node) -> str:
 
 
 def _statements(frame: Node) -> Iterable[Node]:
-    for node in frame.walk():
-        if node is not frame and node.is_statement and node.frame is frame:
+    """The statements that the frame executes itself, in order: not those of functions and classes within."""
+    stack = list(reversed(frame.children()))
+    while stack:
+        node = stack.pop()
+        if node.is_statement and node.frame is frame:
             yield node
+        if node.type not in FRAMES:
+            stack.extend(reversed(node.children()))
 
 
 def _alike_nodes(bad: Sequence[Node], good: Sequence[Node], key: _Key) -> list[tuple[Node, Node]]:

@@ -48,17 +48,22 @@ class Node:
     module: Module
     parent: Node | None = None
     yields: frozenset[str] = frozenset()
+    _children: tuple[Node, ...] | None = None
 
     def __getitem__(self, name: str) -> Field:
         return self.fields.get(name)
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> tuple[Node, ...]:
         """Child nodes in source order of their fields."""
-        for value in self.fields.values():
-            if isinstance(value, Node):
-                yield value
-            elif isinstance(value, list):
-                yield from (item for item in value if isinstance(item, Node))
+        if self._children is None:  # a tree that was read changes no more
+            found: list[Node] = []
+            for value in self.fields.values():
+                if isinstance(value, Node):
+                    found.append(value)
+                elif isinstance(value, list):
+                    found.extend(item for item in value if isinstance(item, Node))
+            self._children = tuple(found)
+        return self._children
 
     def walk(self) -> Iterator[Node]:
         """This node and everything below it."""
@@ -66,7 +71,7 @@ class Node:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(list(node.children())))
+            stack.extend(reversed(node.children()))
 
     def ancestors(self) -> Iterator[Node]:
         """The nodes around this one, nearest first."""
@@ -258,13 +263,18 @@ def _is_node(value: object) -> bool:
 def innermost_statement(root: Node, line: int) -> Node | None:
     """The innermost statement whose lines cover ``line``; rewritten asserts share theirs."""
     found: Node | None = None
-    for node in root.walk():
-        if node.is_statement and node.type not in {"ExceptHandler", "match_case"}:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_statement and node.line:  # a case has no lines of its own
             first = min([node.line, *(item.line for item in node["decorator_list"] or [])])
-            if first <= line <= node.end_line and (
+            if not first <= line <= node.end_line:
+                continue  # nor does anything below it cover the line
+            if node.type != "ExceptHandler" and (
                 found is None or (node.line >= found.line and node.end_line <= found.end_line)
             ):
                 found = node
+        stack.extend(reversed(node.children()))
     return found
 
 
