@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +68,8 @@ def differing_places(mine: bytes, other: bytes, again: bytes) -> list[slice]:
     if len(again) == len(mine):
         differs &= ~_closed(_bytes_of(mine) != _bytes_of(again))
     edges = np.flatnonzero(np.diff(np.concatenate(([0], differs.view(np.int8), [0]))))
-    return [slice(int(first), int(end)) for first, end in edges.reshape(-1, 2)]
+    places = edges.reshape(-1, 2)[: C_PAIR.departures]
+    return [slice(int(first), int(end)) for first, end in places]
 
 
 def _bytes_of(data: bytes) -> npt.NDArray[np.uint8]:
@@ -79,7 +79,7 @@ def _bytes_of(data: bytes) -> npt.NDArray[np.uint8]:
 def _closed(unsteady: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """With the few bytes between two unsteady ones: of sixteen drawn by chance one is often as it was before."""
     places = np.flatnonzero(unsteady)
-    for first, second in pairwise(places):
-        if second - first <= C_PAIR.drawn:
-            unsteady[first:second] = True
+    apart = np.diff(places)
+    for further in range(1, C_PAIR.drawn):
+        unsteady[places[:-1][(apart > further) & (apart <= C_PAIR.drawn)] + further] = True
     return unsteady

@@ -384,7 +384,11 @@ class CRecorder:
             recording.repeated = partial(repeated, number)
             if recording.first:
                 recording.replay = Reexecution(
-                    rerun, recording.number, limits.reexecutions, limits.reexecuted
+                    rerun,
+                    recording.number,
+                    limits.reexecutions,
+                    limits.reexecuted,
+                    limits.recorded,
                 )
 
     def _test(

@@ -81,3 +81,16 @@ def test_a_run_that_did_not_come_so_far_again_gives_no_records(tmp_path: Path, b
     again = Reexecution(lambda _: tmp_path, 0, 1)
     assert again.ending_at(5, segment(9, np.ones(4, np.uint64))) is None
     assert again.departed
+
+
+def test_a_run_is_not_made_again_for_longer_than_one_is_recorded(tmp_path: Path) -> None:
+    made: list[object] = []
+
+    def rerun(settings: object) -> Path:
+        made.append(settings)
+        return tmp_path
+
+    again = Reexecution(rerun, 0, 12, most=30)
+    again.executed = 25
+    assert again.last_write(8, 4, segment(9, np.ones(4, np.uint64))) is None
+    assert not made

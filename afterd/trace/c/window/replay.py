@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -30,16 +31,20 @@ class Reexecution:
     """Answers about one process by running the test again with watches.
 
     ``budget`` runs may be made, and as many more as run through ``records`` in all: twelve were spent
-    on the first cause of a run whose records before the window take 0.3 seconds to make again.
+    on the first cause of a run whose records before the window take 0.3 seconds to make again. None is
+    made that would make more than ``most`` of all of them.
     ``executed`` counts the records that were run through again.
     """
 
-    def __init__(self, rerun: Rerun, process: int, budget: int, records: int = 0) -> None:
+    def __init__(
+        self, rerun: Rerun, process: int, budget: int, records: int = 0, most: float = inf
+    ) -> None:
         self._rerun = rerun
         self._process = process
         self.left = budget
         self.executed = 0
         self._records = records
+        self._most = most
         self.departed = False
 
     def last_word(
@@ -89,7 +94,8 @@ class Reexecution:
         return {"AFTERD_STOP_RECORD": str(stop), "AFTERD_STOP_PROCESS": str(self._process)}
 
     def _watch(self, before: Segment, watches: list[str]) -> list[_Kept | None]:
-        if self.departed or (self.left <= 0 and self.executed >= self._records):
+        spent = self.left <= 0 and self.executed >= self._records
+        if self.departed or spent or self.executed + before.first > self._most:
             return []
         self.left -= 1
         self.executed += before.first
