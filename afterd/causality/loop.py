@@ -359,6 +359,10 @@ class Loop:
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
         self._progress.stage("searching all changes", "nearest to the trace first")
+        ran = [each for each in self._execution.executed_changes() if each in self._changes]
+        root = self._reversion.leading(ran) if len(ran) <= SEARCH.leaders else None
+        if root is not None:
+            return root
         suspects = self._all_suspects()
         if not self._standing.proves:  # the text tells in milliseconds
             suspects.sort(key=lambda each: -each.weight)

@@ -412,6 +412,15 @@ def test_without_a_trace_the_search_is_delta_debugging_over_all_changes() -> Non
     assert len(asked) < 40
 
 
+def test_the_few_changes_that_ran_are_tried_before_all_are_undone() -> None:
+    """Toybox: of twelve changes the run had executed one, which was found by halving."""
+    run = Recorded()
+    run.assign(1, "n", op(Op.ADD, run.input(2, "m", 4), 1), changes=["c7"])
+    loop, asked = looped(run, made(12), repaired_by({"c7"}))
+    assert loop.explain().root == {"c7"}
+    assert asked == [{"c7"}]
+
+
 def test_what_does_not_build_alone_takes_along_what_it_needs() -> None:
     def answer(reverted: ChangeSet) -> Outcome:
         if ("c3" in reverted) != ("c5" in reverted):
