@@ -174,7 +174,12 @@ def _first_line(span: LineSpan) -> int:
 
 
 class UntracedExecution:
-    """The execution of a test that could not be traced: it has nothing to say."""
+    """The execution of a test that could not be traced, or of which only the ``executed`` changes are asked for: it has
+    nothing else to say.
+    """
+
+    def __init__(self, executed: Sequence[ChangeId] = ()) -> None:
+        self._executed = executed
 
     def failures(self) -> Sequence[Predicate]:
         """None was recognised."""
@@ -214,8 +219,8 @@ class UntracedExecution:
         return {}
 
     def executed_changes(self) -> Sequence[ChangeId]:
-        """Not known."""
-        return ()
+        """Those that are known."""
+        return self._executed
 
     def work(self) -> int:
         """None was done."""

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 
 from afterd.causality.worth import bisection_work, run_work
+from afterd.compare import UntracedExecution
 from afterd.config import Strategy
 from afterd.execution.confirmation import Confirmation, Ends
 from afterd.execution.oracle import Oracle
@@ -89,8 +90,9 @@ def _of_few(
     made = of_red_commits(case, wanted, oracle, bisection, SEARCH.all_sets, needed)
     if not made:
         return None
-    if len(made) <= SEARCH.put_back:
-        tracing = replace(tracing, execution=None)  # each is put back at once
+    if len(made) <= SEARCH.put_back:  # each is put back at once, what ran is tried alone
+        ran = tracing.execution.executed_changes() if tracing.execution is not None else ()
+        tracing = replace(tracing, execution=UntracedExecution(ran))
     found = _checked_search(case, range_of_changes(wanted, made), oracle, tracing, None)
     return found if found.verified else None
 
