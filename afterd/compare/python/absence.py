@@ -19,7 +19,16 @@ from afterd.limits import PYTHON_PAIR
 from afterd.model.change import Change, ChangeForm, ChangeId
 from afterd.model.term import reads
 from afterd.trace.linemap import LineMap
-from afterd.trace.python.read import BLOCKS, FRAMES, FUNCTIONS, Node, Recorded, Steps, Trace
+from afterd.trace.python.read import (
+    BLOCKS,
+    FRAMES,
+    FUNCTIONS,
+    Node,
+    Recorded,
+    Steps,
+    Trace,
+    takes_the_rest,
+)
 from afterd.trace.python.record.describe import CUT
 from afterd.trace.python.record.rows import Kind
 
@@ -160,14 +169,6 @@ def _stands_for(node: Node, statement: Node) -> bool:
 _CONTAINERS = frozenset({"l", "d", "s"})
 
 
-def _is_rest(parameter: Node) -> bool:
-    """Whether a parameter takes what is given by name and has no parameter of its own."""
-    arguments = parameter.parent
-    return (
-        arguments is not None and arguments.type == "arguments" and arguments["kwarg"] is parameter
-    )
-
-
 def _parameters(rest: Node) -> dict[str, Node]:
     """The parameters beside it that can be given by name."""
     arguments = rest.parent
@@ -226,7 +227,7 @@ class Absence:
         """
         bad, green = self.alignment.bad, self.green.trace
         mine, other = bad.node(position), green.node(counterpart)
-        if mine is None or other is None or not (_is_rest(mine) and _is_rest(other)):
+        if mine is None or other is None or not (takes_the_rest(mine) and takes_the_rest(other)):
             return
         here, there = _parameters(mine), _parameters(other)
         held, held_there = bad.value(position), green.value(counterpart)

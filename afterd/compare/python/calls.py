@@ -38,6 +38,7 @@ from afterd.trace.python.read import (
     Steps,
     Unknown,
     is_generator,
+    takes_the_rest,
 )
 from afterd.trace.python.record.rows import Kind
 
@@ -137,8 +138,9 @@ class Calls:
 
     def _given_other(self, frame: Frame, twin: Frame) -> Conduct | None:
         """The conduct of an activation that had other arguments than green's; else None."""
-        mine, other = self.deeds.given(frame), self.green_deeds.given(twin)
-        if self._alike(mine, other, shared=True):
+        mine, other = list(self.deeds.given(frame)), list(self.green_deeds.given(twin))
+        lacking = _lacks_options(self.green, other, mine) or _lacks_options(self.steps, mine, other)
+        if not lacking and self._alike(mine, other, shared=True):
             return None
         return self._by_default(frame) or Conduct.CARRIED
 
@@ -361,6 +363,13 @@ class Calls:
             return False
         differing = targets(mine) ^ targets(other)
         return any(name in self._mentioned or is_special(name) for name in differing)
+
+
+def _lacks_options(run: Steps, given: Iterable[Deed], beside: Iterable[Deed]) -> bool:
+    """Whether one activation was ``given`` an option that the other was not, under whatever parameter."""
+    known = {deed.place for deed in beside}
+    rows = (deed.row for deed in given if deed.place not in known)
+    return any((node := run.trace.node(row)) is not None and takes_the_rest(node) for row in rows)
 
 
 def _is_plain(deed: Deed) -> bool:

@@ -27,7 +27,9 @@ from afterd.trace.python.read import (
     may_write,
     pure_function,
     same_object,
+    takes_the_rest,
 )
+from afterd.trace.python.record.describe import CUT
 from afterd.trace.python.record.rows import Kind
 
 _HANDED = {Kind.RETURN: "return", Kind.YIELD: "yield", Kind.RAISE: "raise"}
@@ -103,11 +105,17 @@ class Deeds:
         self._sites: dict[int, _Site | None] = {}  # None: its rows write nothing, as most do
 
     def given(self, frame: Frame) -> Iterator[Deed]:
-        """The parameters of an activation."""
+        """The parameters of an activation, and each option by its own name: a parameter may take it out of them."""
         for row in frame.rows[: PYTHON_PAIR.rows]:
             node = self.run.trace.node(row)
-            if node is not None and node.type == "arg" and node.frame is frame.node:
-                yield Deed(str(node["arg"]), self.run.trace.value(row), row)
+            if node is None or node.type != "arg" or node.frame is not frame.node:
+                continue
+            value = self.run.trace.value(row)
+            options = _options(value) if takes_the_rest(node) else None
+            if options is None:
+                yield Deed(str(node["arg"]), value, row)
+            else:
+                yield from (Deed(name, option, row) for name, option in options)
 
     def done(self, frame: Frame) -> Iterator[Deed]:
         """What it did: what it handed out, then what it left in objects that are not its own."""
@@ -273,6 +281,13 @@ def _function_for_effect(node: Node) -> Node | None:
     if function is None or function.type not in {"Name", "Attribute"}:
         return None
     return function if called_method(node) in {None, function} else None
+
+
+def _options(value: Recorded) -> list[tuple[str, Recorded]] | None:
+    """The items of a dictionary, if all of them were recorded."""
+    if not isinstance(value, tuple) or value[0] != "d" or CUT in value:
+        return None
+    return list(zip(value[3::2], value[4::2], strict=True))
 
 
 def _is_held(owner: Recorded | Unknown, key: Recorded | Unknown, value: Recorded) -> bool:

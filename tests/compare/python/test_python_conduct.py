@@ -322,6 +322,18 @@ CASES: dict[str, tuple[str, str, str, list[Conduct | None]]] = {
         "from lib import f\ndef test():\n    assert f({'x': 1}).x == 1\n",
         [Conduct.PARTED],
     ),
+    "an option that a parameter takes out of those that are passed on": (
+        ("def put(**options):\n"
+         "    return options.get('size', 0)\n"
+         "def connect(host, **options):\n"
+         "    return put(**options)\n"),
+        ("def put(**options):\n"
+         "    return options.get('size', 0)\n"
+         "def connect(host, size=1, **options):\n"
+         "    return put(**options)\n"),
+        "from lib import connect\ndef test():\n    assert connect('h', size=2, other=1) == 2\n",
+        [Conduct.PARTED],
+    ),
     "a default": (
         "def f(x, *, y=1):\n    return x + y\n",
         "def f(x, *, y=2):\n    return x + y\n",

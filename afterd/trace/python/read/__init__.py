@@ -6,7 +6,7 @@ from afterd.trace.python.read.frames import Frame
 from afterd.trace.python.read.influence import Influence
 from afterd.trace.python.read.methods import called_method
 from afterd.trace.python.read.names import definition_row
-from afterd.trace.python.read.parameters import is_generator
+from afterd.trace.python.read.parameters import is_generator, takes_the_rest
 from afterd.trace.python.read.program import (
     BLOCKS,
     BUILTIN,
@@ -66,4 +66,5 @@ __all__ = [
     "render",
     "same_object",
     "statement_text",
+    "takes_the_rest",
 ]

@@ -253,6 +253,14 @@ def is_generator(function: Node) -> bool:
     return bool(function.yields)
 
 
+def takes_the_rest(parameter: Node) -> bool:
+    """Whether a parameter takes what is given by name and has no parameter of its own: ``**options``."""
+    arguments = parameter.parent
+    return (
+        arguments is not None and arguments.type == "arguments" and arguments["kwarg"] is parameter
+    )
+
+
 def _callable_name(function: Node) -> str:
     name = str(function["name"] or "")
     owner = function.parent
