@@ -127,12 +127,22 @@ class Shrinking:
 
         def passing_with(left: ChangeSet) -> Trial | None:
             self._weigh(passing)
-            trial = self._attempts.make(left)
+            trial = self._part(passing, left)
             return trial if trial.shrinks(passing) else None
 
         for trial in needed.put_back(passing_with):
             passing = trial
             yield trial
+
+    def _part(self, passing: Trial, left: ChangeSet) -> Trial:
+        """The trial of a part of what passes, with what it needs; where a text asks for as much as was undone before,
+        which would tell nothing, with what went along.
+        """
+        trials = self._attempts.trials
+        along = trials.suspected_along(left)
+        if along is not None and len(left | along) >= len(passing.reverted):
+            return trials.beside(left, passing.auxiliary)
+        return self._attempts.make(left)
 
     def _one_less(self, passing: Trial, order: Sequence[ChangeId]) -> Iterator[Trial]:
         """Puts back one change at a time, the least suspicious first, until each is needed.

@@ -106,6 +106,14 @@ class Trials:
             return self._belied(asked, auxiliary)
         return Trial(asked, auxiliary, self._see(asked | auxiliary))
 
+    def suspected_along(self, asked: ChangeSet) -> ChangeSet | None:
+        """What must go along as far as a text tells that is no proof, without a run; None where it does not tell."""
+        known = self._auxiliary.known(asked)
+        if self.proves or known is not None:
+            return known
+        against = self._auxiliary.unbuildable(asked)
+        return self._auxiliary.find(asked, against) if against else NOTHING
+
     def stands(self, reverted: ChangeSet) -> bool:
         """Whether nothing that a text tells for nothing speaks against these changes alone."""
         return self.proves or not self._auxiliary.unbuildable(reverted)

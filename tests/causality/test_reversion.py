@@ -427,6 +427,22 @@ def test_what_needs_nothing_else_is_tried_before_single_changes_are_put_back() -
     assert len(oracle.asked) <= 6
 
 
+def test_a_part_is_tried_as_it_is_where_a_text_asks_for_as_much_again() -> None:
+    """dynaconf: what its text suspects was added to each part again, which passed and was no smaller."""
+    rewritten, others = ids(20), ids(30) - ids(20)
+
+    def suspicion(reverted: ChangeSet) -> str:
+        part = reverted and not rewritten <= reverted
+        return " ".join(f"'name{c[1:]}' is not defined" for c in sorted(others - reverted) if part)
+
+    oracle = Counting(repaired_by({"c3", "c8"}))
+    changes = {f"c{n}": change(n, patch=f"+name{n}") for n in range(1, 31)}
+    auxiliary = AuxiliarySearch(lambda _: True, changes, ids(30), Standing(suspicion, proves=False))
+    found = Reversion(Trials(oracle, auxiliary), changes).settle(rewritten, sorted(rewritten))
+    assert found == Root(frozenset({"c3", "c8"}), frozenset(), minimal=True)
+    assert len(oracle.asked) <= 15
+
+
 def test_a_part_that_passes_with_more_along_is_tried_once() -> None:
     """asyncssh: what was left passed, and took more along than what was known to pass; it was tried for ever."""
 
