@@ -171,7 +171,8 @@ class CRecorder:
     def _departed(self) -> dict[str, str]:
         """What ends a run that should have gone about as an end of the range does."""
         limits = self._request.recipe.limits.trace
-        return _ended_after(min(limits.recorded, limits.longer * self._longest + limits.beyond))
+        known = limits.longer * self._longest + limits.beyond if self._longest else limits.recorded
+        return _ended_after(min(limits.recorded, known))
 
     def _wait_no_longer(self, version: Version) -> None:
         """Processes of a run were ended: of a variant that tells that it does not end. Raises TraceError."""

@@ -219,6 +219,15 @@ def test_a_variant_that_goes_on_for_far_longer_than_both_ends_is_ended(looping: 
     assert [failed.kind for failed in hang(process)] == [FailureKind.HANG]
 
 
+def test_a_variant_that_is_recorded_before_either_end_is_not_measured_by_them(
+    directory: Path,
+) -> None:
+    (process,) = (
+        CRecorder(with_trace_limits(request_in(directory), beyond=5)).record(FIRST).processes
+    )
+    assert not process.recording.stopped
+
+
 def test_a_process_is_found_again_in_another_run_whose_folder_of_temporary_files_is_another(
     looping: Path,
 ) -> None:
