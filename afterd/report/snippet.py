@@ -46,13 +46,18 @@ def undone_patch(patch: str) -> str:
 
 def without_tabs(lines: Sequence[str]) -> list[str]:
     """A patch's lines with spaces where their tabs would be, without the line ends of Windows where all have them;
-    tabs stay (and are shown as escapes) where two lines differ in nothing else.
+    tabs stay (and are shown as escapes) where a removed and an added line differ in nothing else.
     """
     if all(line.endswith("\r") for line in lines if line):
         lines = [line.removesuffix("\r") for line in lines]
-    spread = [line[:1] + line[1:].expandtabs(REPORT.tab) for line in lines]
-    alike = len({line[1:] for line in spread}) < len({line[1:] for line in lines})
-    return list(lines) if alike else spread
+    removed, added = ({line[1:] for line in lines if line.startswith(side)} for side in "-+")
+    alone, beside = (
+        {text.expandtabs(REPORT.tab) for text in each}
+        for each in (removed - added, added - removed)
+    )
+    if alone & beside:
+        return list(lines)
+    return [line[:1] + line[1:].expandtabs(REPORT.tab) for line in lines]
 
 
 EDGE = REPORT.edge_steps

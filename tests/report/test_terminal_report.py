@@ -359,6 +359,9 @@ def test_a_patch_of_lines_with_tabs_is_read_as_it_is_written() -> None:
     blank = "@@ -1 +1 @@\n-\techo\n+    echo\n"
     text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=blank),)))
     assert "  -    echo\n  +\\techo\n" in text
+    mixed = "@@ -1,3 +1 @@\n-    }\n+    {\n+\tif (p) {\n+\t}\n+    }\n"
+    text = shown(replace(RUNNING_EXAMPLE, root=(replace(C2, patch=mixed),)))
+    assert "\\t" not in text, "sudo: two lines of one side may differ in nothing else"
 
 
 def test_long_ranking_is_cut() -> None:
