@@ -115,6 +115,20 @@ def test_other_arguments_and_thrown_away_products_ask_again(tmp_path: Path) -> N
     assert anew.done() == _WHOLE
 
 
+def test_a_script_that_another_one_starts_keeps_its_own_answers(tmp_path: Path) -> None:
+    """swig: its configure handed the file of its answers to CCache's, which has other variables and refused them."""
+    inner = _CONFIGURE.replace("cache_file=/dev/null", 'cache_file="$1"').replace("42", "43")
+    inner = inner.replace("config.h", "inner.h").replace("${1:-0}", "0")
+    outer = _CONFIGURE + 'sh ./inner "$cache_file" --own\n'
+    main = FILES["main.c"].replace("main(void) {", "main(void) { if (INNER != 43) return 2;")
+    main = f'#include "inner.h"\n#define INNER ANSWER\n#undef ANSWER\n{main}'
+    anew = _Anew(tmp_path)
+    for value in (FILES["value.c"], OTHER):
+        assert anew.build(configure=outer, inner=inner, main__c=main, value__c=value).ok
+        said = (anew.slot.path / "inner.h").read_text()
+        assert "ANSWER 43" in said
+
+
 def test_a_site_that_the_user_named_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
