@@ -153,9 +153,8 @@ class Reruns:
         except ColdError:
             if not test.cold:
                 return None, probes + 1
-            if self._is_replaced(
-                slot, recipe, test
-            ):  # it was lost: that is no reason, and no outcome
+            if self._is_replaced(slot, recipe, test):
+                # It was lost: that is no reason, and no outcome.
                 again, runs = self.run(slot, recipe, scratch)
                 return again, probes + 1 + runs
             self.distrust(recipe, test.cold)
