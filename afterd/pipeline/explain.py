@@ -344,7 +344,13 @@ def _explained_failure(
 
 
 def _is_recorded_as_run(case: Case) -> bool:
-    """Whether what records the test runs it as the user does: the same command in the same interpreter, unbuilt."""
+    """Whether what records the test runs it as the user does: the same command in the same interpreter, unbuilt.
+
+    Not for a job that goes on after a kill: of a recording that is taken up it is not known how its run ended, so there
+    would be a run more, and another row of history.
+    """
+    if case.workspace.work:
+        return False
     recipe, strategy = case.test.recipe, case.settings.strategy
     command = python_command(recipe.test, recipe.environment(Path()), Path())
     return strategy is Strategy.AFTER and command is not None and not recipe.build
