@@ -16,19 +16,20 @@ from afterd.vcs.trees import TreeReader
 from afterd.workspace import Suite, Workspace, given_recipe
 
 
-def begin_bad_run(workspace: Workspace, settings: Settings) -> None:
+def begin_bad_run(workspace: Workspace, settings: Settings) -> Suite | None:
     """Start the first run of the bad version, where a command was given: whoever confirms that end asks for it.
 
-    Raises RepositoryError for what is no range.
+    The suite is that command's; None where nothing was begun. Raises RepositoryError for what is no range.
     """
     given = settings.test and settings.diff is None and not settings.tests
     if not given or workspace.asked is not None:  # another may have answered meanwhile
-        return
+        return None
     revisions = parse_range(workspace.repository, settings.range, settings.good or None)
     suite = Suite(given_recipe(workspace, settings))
     recipe = suite.test(suite.recipe.test_id).recipe
     tree = TreeReader(workspace.objects).tree_of(revisions.bad)
     workspace.begin(Job(tree, recipe))
+    return suite
 
 
 @contextlib.contextmanager

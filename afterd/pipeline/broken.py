@@ -51,14 +51,19 @@ class _Ends:
 
 
 def which_broke(
-    workspace: Workspace, settings: Settings, wanted: Range, progress: Progress
+    workspace: Workspace,
+    settings: Settings,
+    wanted: Range,
+    progress: Progress,
+    given: Suite | None = None,
 ) -> Broken:
-    """Run the tests of the bad version, and those that are red there at the good one.
+    """Run the tests of the bad version, and those that are red there at the good one. ``given`` is the suite, where it
+    is known already.
 
     Raises TestError where there are none, where they cannot be run, or where all that is red is red for
     want of something that is not installed.
     """
-    suite = suite_of(workspace, settings, wanted.variants.bad, progress)
+    suite = given or suite_of(workspace, settings, wanted.variants.bad, progress)
     if suite.found is None:
         return Broken(suite, (suite.test(suite.recipe.test_id),))
     look = _Look(workspace, settings, wanted, suite, progress)

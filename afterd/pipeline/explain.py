@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from afterd.config import Budget, Sandbox, Settings, Strategy
 from afterd.config.secrets import secrets_of
@@ -40,7 +39,6 @@ from afterd.pipeline.unconfirmed import not_to_explain, unanswered
 from afterd.report.json import contract
 from afterd.report.masking import Masker
 from afterd.store.explanations import add_ranking, save
-from afterd.trace.python.stage import python_command
 from afterd.vcs.history import find_baseline
 from afterd.workspace import (
     THE_SUITE,
@@ -51,6 +49,7 @@ from afterd.workspace import (
     Workspace,
     opened_workspace,
     range_between,
+    started_python,
     wanted_range,
 )
 
@@ -126,12 +125,12 @@ def _explain(
     """Explain each failing test, in the sandbox that the settings name; ``note`` goes into each answer."""
     doing = f"explains {settings.diff or settings.range}"
     with opened_workspace(settings, doing=doing, waiting=heard, clock=clock) as workspace:
-        begin_bad_run(workspace, settings)
+        given = begin_bad_run(workspace, settings)
         wanted = wanted_range(workspace, settings)
         if known := answered_meanwhile(workspace, settings, wanted, heard):
             return known
         with clock.during(Phase.SUITE):
-            broken = which_broke(workspace, settings, wanted, heard)
+            broken = which_broke(workspace, settings, wanted, heard, given)
         if not broken.tests:
             nothing = unanswered_explanation(
                 THE_SUITE, broken.status, wanted.revisions, broken.reason
@@ -352,8 +351,8 @@ def _is_recorded_as_run(case: Case) -> bool:
     if case.workspace.work:
         return False
     recipe, strategy = case.test.recipe, case.settings.strategy
-    command = python_command(recipe.test, recipe.environment(Path()), Path())
-    return strategy is Strategy.AFTER and command is not None and not recipe.build
+    starts_python = started_python(recipe) is not None
+    return strategy is Strategy.AFTER and starts_python and not recipe.build
 
 
 def _searched_range(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from afterd.causality.analysis import TracedVariant, not_traced
 from afterd.causality.deltas.closure import Closure
@@ -23,8 +23,7 @@ from afterd.pipeline.runs_as_builds import (
     nothing_clashes,
     nothing_missing,
 )
-from afterd.trace.python.stage import python_command
-from afterd.workspace import FailingTest, Range, Workspace
+from afterd.workspace import FailingTest, Range, Workspace, started_python
 
 _CONTAINED = "Builds and tests run in a container, where no run is recorded: changes were found by undoing them alone."
 _A_BUILD = "What broke is the build, of which no run is recorded: changes were found by undoing them alone."
@@ -131,7 +130,7 @@ def traced_failure(
 
 def _is_python_alone(recipe: Recipe) -> bool:
     """Whether nothing is built before a test that a runner of Python's runs: what C was changed is seldom in it."""
-    command = python_command(recipe.test, recipe.environment(Path()), Path())
+    command = started_python(recipe)
     runs = command is not None and PurePath(command.name).name in _RUNNERS
     return runs and not recipe.build
 

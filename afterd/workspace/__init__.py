@@ -12,6 +12,7 @@ from afterd.workspace.suites import (
     python_request,
     recipe_in_container,
     run_suite,
+    started_python,
     suite_of,
 )
 from afterd.workspace.test_command import typed_command
@@ -40,6 +41,7 @@ __all__ = [
     "range_between",
     "recipe_in_container",
     "run_suite",
+    "started_python",
     "suite_of",
     "typed_command",
     "wanted_range",

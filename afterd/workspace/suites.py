@@ -33,7 +33,12 @@ from afterd.execution.signature import telling_signature
 from afterd.execution.told import THE_END
 from afterd.model.outcome import FailureSignature
 from afterd.model.progress import Progress
-from afterd.trace.python.stage import PythonTraceRequest, folders_beside, python_command
+from afterd.trace.python.stage import (
+    PythonCommand,
+    PythonTraceRequest,
+    folders_beside,
+    python_command,
+)
 from afterd.vcs.worktree import Slot
 from afterd.workspace.test_command import (
     assigned_variables,
@@ -126,8 +131,12 @@ def is_python_suite(suite: Suite) -> bool:
     """Whether the suite is run by pytest, unittest or Django, or its command starts Python directly."""
     if suite.found is not None:
         return suite.found.runner in _OF_PYTHON
-    recipe = suite.recipe
-    return python_command(recipe.test, recipe.environment(Path()), Path()) is not None
+    return started_python(suite.recipe) is not None
+
+
+def started_python(recipe: Recipe) -> PythonCommand | None:
+    """What of Python a recipe's test command starts; None where it does not start Python directly."""
+    return python_command(recipe.test, recipe.environment(Path()), Path())
 
 
 def suite_of(workspace: Workspace, settings: Settings, tree: str, progress: Progress) -> Suite:

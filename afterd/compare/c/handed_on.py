@@ -114,8 +114,9 @@ def _size_read(statement: Statement) -> int:
 
 def _as_bytes(value: Value, size: int) -> bytes | None:
     """A number that was read, as it stood in the file; None for one that did not."""
-    fits = isinstance(value, int) and size and 0 <= value < 1 << 8 * size
-    return value.to_bytes(size, "little") if fits and isinstance(value, int) else None
+    if size and isinstance(value, int) and 0 <= value < 1 << 8 * size:
+        return value.to_bytes(size, "little")
+    return None
 
 
 def _differing(departure: Departure) -> int:

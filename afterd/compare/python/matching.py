@@ -215,9 +215,9 @@ class _Matcher:
 
     def _named(self, bad: Sequence[Node], good: Sequence[Node]) -> None:
         """Imported names, parameters and keywords: by their name, wherever they stand; what is imported by no other."""
-        others = {_bound_name(node): node for node in good}
+        others = {_item_name(node): node for node in good}
         for node in bad:
-            twin = others.get(_bound_name(node))
+            twin = others.get(_item_name(node))
             if twin is not None:
                 self._expression(node, twin, role=False)
         if len(bad) == len(good) and all(node.type != "alias" for node in bad):
@@ -250,7 +250,7 @@ def _imported_names(frame: Node) -> list[Node]:
     return [name for node in _statements(frame) if node.type in IMPORTS for name in node["names"]]
 
 
-def _bound_name(node: Node) -> str:
+def _item_name(node: Node) -> str:
     """By what a name is imported, a parameter or a keyword known."""
     return str(node["asname"] or node["name"] if node.type == "alias" else node["arg"])
 

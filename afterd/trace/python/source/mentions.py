@@ -390,27 +390,31 @@ def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Arity]]:
 
 def _methods(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str, Arity]]:
     """What the methods of each class take, but for their object."""
-    for node in nodes:
-        for item in node.body if isinstance(node, ast.ClassDef) else ():
-            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
-                assert isinstance(node, ast.ClassDef)
-                yield node.name, item.name, _arity(item, 1)
+    for owner, method in _methods_of_classes(nodes):
+        yield owner, method.name, _arity(method, 1)
 
 
 def _supers(nodes: Sequence[ast.AST], places: Places) -> Iterator[tuple[str, Call]]:
     """Calls of ``super().name(…)``, with the class in which they stand."""
+    for owner, method in _methods_of_classes(nodes):
+        for each in nodes_below(method):
+            match each:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]))
+                ):
+                    if (call := _call(each, places)) is not None:
+                        yield owner, call
+
+
+def _methods_of_classes(
+    nodes: Sequence[ast.AST],
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The functions that stand in the body of each class, with its name."""
     for node in nodes:
-        for item in node.body if isinstance(node, ast.ClassDef) else ():
-            assert isinstance(node, ast.ClassDef)
-            if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
-                continue
-            for each in nodes_below(item):
-                match each:
-                    case ast.Call(
-                        func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]))
-                    ):
-                        if (call := _call(each, places)) is not None:
-                            yield node.name, call
+        if isinstance(node, ast.ClassDef):
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield node.name, item
 
 
 def _arity_of_fields(fields: Sequence[FieldArgument]) -> Arity:
