@@ -359,8 +359,7 @@ class Loop:
     def _anywhere(self) -> Root | None:
         """Delta debugging over everything, with what is known of each change as its weight."""
         self._progress.stage("searching all changes", "nearest to the trace first")
-        ran = [each for each in self._execution.executed_changes() if each in self._changes]
-        root = self._reversion.leading(ran) if len(ran) <= SEARCH.leaders else None
+        root = self._few_that_ran()
         if root is not None:
             return root
         suspects = self._all_suspects()
@@ -377,6 +376,14 @@ class Loop:
             return None
         in_code = structural_order(self._changes.values())
         return self._reversion.find_root(suspects, 0.0, passing=whole, neighbours=in_code)
+
+    def _few_that_ran(self) -> Root | None:
+        """One of the changes that ran, where they are few, unless trials cost as much as all of this already."""
+        ran = [each for each in self._execution.executed_changes() if each in self._changes]
+        try:
+            return self._reversion.leading(ran) if len(ran) <= SEARCH.leaders else None
+        except TrialsSpentError:
+            return None
 
     def _all_suspects(self) -> list[Suspect]:
         tiers = (

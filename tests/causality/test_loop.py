@@ -421,6 +421,20 @@ def test_the_few_changes_that_ran_are_tried_before_all_are_undone() -> None:
     assert asked == [{"c7"}]
 
 
+def test_few_changes_that_ran_are_left_once_trials_cost_as_much_as_all() -> None:
+    """Two mutants of sluice: the one that causes lead to fails otherwise alone, which counts for two trials."""
+    run = Recorded()
+    run.assign(1, "other", op(Op.ADD, run.input(2, "k", 4), 1), changes=["c2"])
+    wrong = run.assign(3, "n", op(Op.ADD, run.input(4, "m", 4), 1), green=3, changes=["c1"])
+    run.fail(9, compare(Op.EQ, wrong, 3))
+
+    def answer(reverted: ChangeSet) -> Outcome:
+        return FAIL if not reverted else PASS if len(reverted) == 2 else DIFFERENT
+
+    loop, _ = looped(run, made(2), answer)
+    assert loop.explain().root == {"c1", "c2"}
+
+
 def test_what_does_not_build_alone_takes_along_what_it_needs() -> None:
     def answer(reverted: ChangeSet) -> Outcome:
         if ("c3" in reverted) != ("c5" in reverted):
